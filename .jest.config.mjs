@@ -1,15 +1,27 @@
+/** `npm run test:long` runs what needs other languages, other browsers or a cluster, or takes long; `npm test` all else. */
+const testMatch =
+  process.env.MILLRACE_TEST_SUITE === 'long' ? ['**/*.long.test.ts'] : ['**/*.test.ts', '!**/*.long.test.ts'];
+
 /** Native ES modules: run with NODE_OPTIONS=--experimental-vm-modules (packages/stack does). */
 export default {
   rootDir: import.meta.dirname ?? process.cwd(),
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/test-e2e'],
-  testMatch: ['**/*.test.ts'],
+  testMatch,
   testEnvironment: 'node',
   setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' }, sourceMaps: 'inline' },
+      {
+        jsc: {
+          parser: { syntax: 'typescript' },
+          target: 'es2023',
+          experimental: { keepImportAttributes: true },
+        },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],

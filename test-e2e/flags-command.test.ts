@@ -50,7 +50,7 @@ const ofPlan = { properties: [{ key: 'plan', type: 'person', operator: 'exact', 
 test('a flag is made, changed without losing its conditions, toggled, listed and shown', async () => {
   const filters = JSON.stringify({ groups: [ofPlan] });
   const project = ['--project', String(tenant.projectId)];
-  const made = await result('set', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
+  const made = await result('create', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
   expect(made).toMatchObject({ key: 'new-checkout', name: 'The new checkout', active: true, version: 1 });
   const changed = await result('set', 'new-checkout', '--rollout', '20');
   expect(changed).toMatchObject({ id: made.id, name: 'The new checkout', version: 2 });
@@ -59,7 +59,7 @@ test('a flag is made, changed without losing its conditions, toggled, listed and
   expect(await result('set', 'new-checkout', '--active')).toMatchObject({ active: true });
   const file = join(directory, 'filters.json');
   writeFileSync(file, JSON.stringify({ groups: [{ rollout_percentage: 50 }, { rollout_percentage: 100 }] }));
-  await result('set', 'another', '--filters', `@${file}`, '--no-active');
+  await result('create', 'another', '--filters', `@${file}`, '--no-active');
   expect((await result('list')).map(({ key, active }: { key: string; active: boolean }) => [key, active])).toEqual([
     ['another', false],
     ['new-checkout', true],
@@ -69,8 +69,59 @@ test('a flag is made, changed without losing its conditions, toggled, listed and
   expect(out).toMatch(/^filters +\{"groups":/m);
 });
 
+test('create and set say which SDKs evaluate the flag otherwise by themselves', async () => {
+  const filters = (percentage: number) => JSON.stringify({ groups: [{ ...ofPlan, rollout_percentage: percentage }] });
+  expect(await run(['create', 'for-some', '--filters', filters(55.5)])).toMatchObject({
+    exitCode: 0,
+    err: expect.stringMatching(/^! posthog-go before 1\.5\.6 .*\n! posthog-go before 1\.5\.7 .*\n$/),
+  });
+  expect(await run(['set', 'for-some', '--filters', filters(100)])).toMatchObject({ exitCode: 0, err: '' });
+});
+
+test('a mistyped key changes nothing, makes nothing, and names the flag that was perhaps meant', async () => {
+  await result('create', 'kill-switch');
+  for (const words of [
+    ['set', 'kil-switch', '--no-active'],
+    ['toggle', 'kill_switch'],
+    ['show', 'Kill-switch'],
+    ['evaluate', 'killswitch', '--distinct-id', 'ada'],
+  ]) {
+    const { exitCode, out, err } = await run(words);
+    expect([exitCode, out]).toEqual([1, '']);
+    expect(err).toMatch(/^error: <key>: the project has no flag "[^"]+" \(Did you mean kill-switch\?\)\n$/);
+  }
+  const flags = (await result('list')) as { key: string; active: boolean }[];
+  expect(flags.filter(({ key }) => /^kill?.?switch$/i.test(key))).toMatchObject([{ key: 'kill-switch', active: true }]);
+});
+
+const byCountry = { properties: [{ key: 'country', type: 'person', operator: 'exact', value: 'de' }] };
+const variants = [
+  { key: 'green', rollout_percentage: 50 },
+  { key: 'blue', rollout_percentage: 50 },
+];
+
+test.each([
+  ['everybody', {}, [], '100 %'],
+  ['a part of all', {}, ['--rollout', '30'], '30 %'],
+  ['a part of some', { groups: [byCountry] }, ['--rollout', '30'], '30 % where country'],
+  ['several conditions', { groups: [byCountry, { rollout_percentage: 5.5 }] }, [], '100 % where country; 5.5 %'],
+  [
+    'variants',
+    { groups: [{ ...byCountry, variant: 'blue' }], multivariate: { variants } },
+    [],
+    '100 % where country → blue',
+  ],
+] as const)('for whom a flag is, is said in words: %s', async (what, filters, options, words) => {
+  const key = `for-${what.replaceAll(' ', '-')}`;
+  await result('create', key, ...(Object.keys(filters).length > 0 ? ['--filters', JSON.stringify(filters)] : []));
+  const { out } = options.length > 0 ? await run(['set', key, ...options]) : await run(['show', key]);
+  expect(out).toMatch(new RegExp(`^rollout +${words}$`, 'm'));
+  const { out: list } = await run(['list']);
+  expect(list.split('\n').find((line) => line.startsWith(`${key} `))).toContain(` ${words} `);
+});
+
 test('an evaluation is explained: conditions, properties, where their values came from, hashes', async () => {
-  await result('set', 'explained', '--filters', JSON.stringify({ groups: [ofPlan, { rollout_percentage: 0 }] }));
+  await result('create', 'explained', '--filters', JSON.stringify({ groups: [ofPlan, { rollout_percentage: 0 }] }));
   const evaluate = ['evaluate', 'explained', '--distinct-id', 'ada'];
   expect(await result(...evaluate)).toEqual({
     key: 'explained',
@@ -92,12 +143,27 @@ test('an evaluation is explained: conditions, properties, where their values cam
 
 test.each([
   ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: the project has no flag "nobody"'],
-  ['what the API refuses', ['set', 'bad key'], {}, 1, 'the management API answered 400 key: Only letters, numbers'],
-  ['a key that is none', ['list'], { PERSONAL_API_KEY: 'phx_none' }, 1, 'the management API answered 401'],
+  ['what the API refuses', ['create', 'bad key'], {}, 1, 'the management API answered 400 key: Only letters, numbers'],
+  ['another flag of that key', ['create', 'another'], {}, 1, 'the management API answered 400 key: There is already'],
+  ['nothing to change', ['set', 'another'], {}, 2, 'say what to change: '],
+  ['a project that is not there', ['list', '--project', '99999'], {}, 1, '--project: the management API answered 404'],
+  [
+    'a key that is none',
+    ['list'],
+    { PERSONAL_API_KEY: 'phx_none' },
+    1,
+    '--personal-api-key: the management API answered 401',
+  ],
   ['no address', ['list'], { API_URL: '' }, 2, '--api-url: give the address of the management API'],
   ['no key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: give a personal API key'],
-  ['nobody there', ['list'], { API_URL: 'http://127.0.0.1:9' }, 1, 'the management API does not answer: '],
-  ['filters that are no JSON', ['set', 'x', '--filters', '{'], {}, 2, '--filters: '],
+  [
+    'nobody there',
+    ['list'],
+    { API_URL: 'http://127.0.0.1:9' },
+    1,
+    '--api-url: the management API at http://127.0.0.1:9 does not answer: ',
+  ],
+  ['filters that are no JSON', ['create', 'x', '--filters', '{'], {}, 2, '--filters: '],
   ['a rollout of several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: the flag has several'],
 ] as [string, string[], Record<string, string>, number, string][])(
   '%s is one line',

@@ -4,6 +4,7 @@ import {
   type StoryEvent,
   seededRandom,
   storedState,
+  storySize,
   testSeed,
   writeStory,
 } from '@millrace/testing';
@@ -13,11 +14,14 @@ import { eventLogs, type RunningServices, startServices } from './support/start-
 import { tableChecksums } from './support/table-checksums.ts';
 
 /**
- * docs/architecture.md#effects-exactly-once: with processes that die: 20,000 events on Kafka, a shorter story on the
- * embedded log.
+ * docs/architecture.md#effects-exactly-once: with processes that die. At length 20,000 events on Kafka, and a shorter story on
+ * the embedded log.
  */
-const sizes = { kafka: { events: 20_000, people: 500 }, postgres: { events: 8000, people: 200 } };
-const kills = 5;
+const sizes = {
+  kafka: { events: storySize(6000, 20_000), people: storySize(150, 500) },
+  postgres: { events: storySize(3000, 8000), people: storySize(80, 200) },
+};
+const kills = storySize(3, 5);
 const batchSize = 100;
 
 describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) => {
@@ -113,7 +117,7 @@ interface Pace {
   lead: number;
 }
 
-/** Once in each fifth of the stream, at a random moment, kills a random consumer and puts another in its place. */
+/** Once in each part of the stream, at a random moment, kills a random consumer and puts another in its place. */
 async function killConsumers(services: RunningServices, total: number, random: () => number): Promise<number> {
   const places = services.consumers.map((consumer) => Promise.resolve(consumer));
   let killed = 0;

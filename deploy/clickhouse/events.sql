@@ -31,19 +31,36 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid);
 
--- One column: a record that is not understood must not stop the others, and fields may be added.
+-- Typed columns: a record that does not fit is one error and stops no other, and fields may be added. Objects come as their exact
+-- text. (JSONExtract… of a whole record gives nothing at all when it holds a number of 2^64 or more.)
 CREATE TABLE IF NOT EXISTS millrace.events_queue
 (
-    record String
+    project_id           Int32,
+    timestamp            DateTime64(3, 'UTC'),
+    uuid                 UUID,
+    event                String,
+    distinct_id          String,
+    person_id            UUID,
+    person_created_at    Nullable(DateTime64(3, 'UTC')),
+    person_properties    String,
+    person_mode          String,
+    properties           String,
+    elements_chain       String,
+    historical_migration Bool,
+    captured_at          DateTime64(3, 'UTC'),
+    version              UInt16
 )
 ENGINE = Kafka
 SETTINGS
     kafka_broker_list = 'kafka:9092',
     kafka_topic_list = 'events.processed',
     kafka_group_name = 'millrace.clickhouse',
-    kafka_format = 'JSONAsString',
+    kafka_format = 'JSONEachRow',
     kafka_num_consumers = 1,
-    kafka_handle_error_mode = 'stream';
+    kafka_handle_error_mode = 'stream',
+    date_time_input_format = 'best_effort',
+    input_format_json_read_objects_as_strings = 1,
+    input_format_skip_unknown_fields = 1;
 
 -- What could not be read, with the reason and where it lies.
 CREATE TABLE IF NOT EXISTS millrace.events_unread
@@ -58,26 +75,31 @@ ENGINE = MergeTree
 ORDER BY seen_at
 TTL seen_at + INTERVAL 30 DAY;
 
+-- A record without a uuid or a person is none of ours.
 CREATE MATERIALIZED VIEW IF NOT EXISTS millrace.events_unread_reader TO millrace.events_unread AS
-SELECT _topic AS topic, _partition AS partition, _offset AS offset, _error AS error
+SELECT
+    _topic AS topic,
+    _partition AS partition,
+    _offset AS offset,
+    if(length(_error) > 0, _error, 'The record has no uuid, person_id or project_id.') AS error
 FROM millrace.events_queue
-WHERE length(_error) > 0;
+WHERE length(_error) > 0 OR empty(uuid) OR empty(person_id) OR project_id = 0;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS millrace.events_reader TO millrace.events AS
 SELECT
-    toInt32(JSONExtractInt(record, 'project_id')) AS project_id,
-    parseDateTime64BestEffort(JSONExtractString(record, 'timestamp'), 3, 'UTC') AS timestamp,
-    toUUID(JSONExtractString(record, 'uuid')) AS uuid,
-    JSONExtractString(record, 'event') AS event,
-    JSONExtractString(record, 'distinct_id') AS distinct_id,
-    toUUID(JSONExtractString(record, 'person_id')) AS person_id,
-    parseDateTime64BestEffortOrNull(JSONExtractString(record, 'person_created_at'), 3, 'UTC') AS person_created_at,
-    JSONExtractRaw(record, 'person_properties') AS person_properties,
-    JSONExtractString(record, 'person_mode') AS person_mode,
-    JSONExtractRaw(record, 'properties') AS properties,
-    JSONExtractString(record, 'elements_chain') AS elements_chain,
-    JSONExtractBool(record, 'historical_migration') AS historical_migration,
-    parseDateTime64BestEffort(JSONExtractString(record, 'captured_at'), 3, 'UTC') AS captured_at,
-    toUInt16(JSONExtractUInt(record, 'version')) AS version
+    project_id,
+    timestamp,
+    uuid,
+    event,
+    distinct_id,
+    person_id,
+    person_created_at,
+    person_properties,
+    person_mode,
+    properties,
+    elements_chain,
+    historical_migration,
+    captured_at,
+    version
 FROM millrace.events_queue
-WHERE length(_error) = 0;
+WHERE length(_error) = 0 AND notEmpty(uuid) AND notEmpty(person_id) AND project_id != 0;

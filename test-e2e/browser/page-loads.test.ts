@@ -1,11 +1,11 @@
 import { bundleLibrary } from '@millrace/browser/bundle-library';
-import { eventually, testSeed } from '@millrace/testing';
+import { eventually, storySize, testSeed } from '@millrace/testing';
 import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** `npm run chaos -- browser` loads ten thousand. */
-const pages = 100;
+const pages = storySize(40, 200);
 const seed = testSeed();
 let services: RunningServices;
 

@@ -17,11 +17,7 @@ export const storedPastApi: StoredPastApi = {
     'op1-is-date-exact-169',
   ],
   'Invalid value for operator exact:…': ['op1-exact-31'],
-  'Invalid value for operator gt:…': ['op1-gt-118'],
-  'Invalid value for operator gte:…': ['op1-gte-124'],
   'Invalid value for operator is_not:…': ['op1-is-not-32'],
-  'Invalid value for operator lt:…': ['op1-lt-130'],
-  'Invalid value for operator lte:…': ['op1-lte-136'],
   'Invalid variant definitions:…': ['var-fjord-6'],
   'Must contain a … key with type and values': ['cohort 16'],
   'groups[…].properties[…].value:…': [

@@ -19,6 +19,8 @@ export interface Container {
 export interface ContainerOptions {
   /** What stands after the entrypoint. */
   words: readonly string[];
+  /** Instead of the image's. */
+  entrypoint?: readonly string[];
   settings?: Record<string, string>;
   /** `uid:gid` instead of the image's. */
   user?: string;
@@ -50,14 +52,17 @@ export function whyNoContainers(): string {
 }
 
 /** Nothing of this process's environment is seen by it but what the image and the settings say. */
-export function startContainer(image: UnpackedImage, { words, settings = {}, user }: ContainerOptions): Container {
+export function startContainer(
+  image: UnpackedImage,
+  { words, settings = {}, user, entrypoint }: ContainerOptions,
+): Container {
   const { Env, Entrypoint, User, WorkingDir } = image.config.config;
   const child = spawn(
     // The namespace goes with the test, however that ends.
     'setpriv',
     [
       ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child'],
-      ...['sh', '-c', enter, 'enter', image.rootfs, user ?? User, WorkingDir, ...Entrypoint, ...words],
+      ...['sh', '-c', enter, 'enter', image.rootfs, user ?? User, WorkingDir, ...(entrypoint ?? Entrypoint), ...words],
     ],
     {
       env: { ...Object.fromEntries(Env.map((line) => line.split(/=(.*)/s, 2))), ...settings },

@@ -1,4 +1,4 @@
-import { type ServiceProcess, testSeed } from '@millrace/testing';
+import { type ServiceProcess, storySize, testSeed } from '@millrace/testing';
 import { awaitDrained } from '../support/log-progress.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { startRestartClients } from './restart-clients.ts';
@@ -8,7 +8,7 @@ import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
  * A deployment rolls as a cluster does it: a new gateway becomes ready, an old one is told to stop, learns it before the
  * balancer does, and drains. Nobody who sends may notice.
  */
-const restarts = 20;
+const restarts = storySize(6, 20);
 const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;

@@ -13,9 +13,9 @@ const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')
 /** Not a rule of accounts: what happened to a row, or what is kept of it no longer. */
 const others: Record<string, string> = {
   'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',
-  'services/delivery-worker/src/privacy/person-deletion-store.ts': 'how far the deletion of a person is',
-  'services/delivery-worker/src/retention/retention-store.ts': 'records of the history that are too old',
-  'services/event-consumer/src/events/first-event-store.ts': 'that an environment has stored an event',
+  'services/delivery-worker/src/deletion/store.ts': 'how far the deletion of a person is',
+  'services/delivery-worker/src/retention/store.ts': 'records of the history that are too old',
+  'services/event-consumer/src/events/store.ts': 'that an environment has stored an event',
 };
 
 function sources(): string[] {

@@ -1,11 +1,9 @@
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { startScriptedIngest } from '../../browser/tests/support/scripted-ingest.ts';
 import { measureSizes, readPageScripts } from './browser/bundle-sizes.ts';
-import { measureClicks, measureInit } from './browser/measure-pages.ts';
-import { startBenchSite } from './browser/start-bench-site.ts';
-import type { BrowserMeasurement } from './report/browser-measurement.ts';
-import { browserReport } from './report/browser-report.ts';
-import { processorFacts } from './report/environment-facts.ts';
+import { measureClicks, measureInit, startBenchSite } from './browser/measure-pages.ts';
+import { type BrowserMeasurement, browserReport } from './report/browser-report.ts';
+import { processorFacts } from './report/report.ts';
 
 export interface BrowserBenchOptions {
   /** Pages on which each library starts. */

@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import { measureDrain } from './drain/measure-drain.ts';
-import { environmentFacts } from './report/environment-facts.ts';
-import { type TracingMeasurement, tracingReport } from './report/tracing-report.ts';
+import { environmentFacts } from './report/report.ts';
+import {
+  inTurn,
+  settleMs,
+  startOtlpSink,
+  type TracingMeasurement,
+  tracedPart,
+  tracingReport,
+  tracingSettings,
+} from './report/tracing-report.ts';
 import { createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
-import { startOtlpSink } from './tracing/otlp-sink.ts';
-import { inTurn, settleMs, tracedPart, tracingSettings } from './tracing/traced-sides.ts';
 
 const partitions = 8;
 

@@ -3,12 +3,9 @@ import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import type { PreparedAnswer, PrepareMessage, SentAnswer, StartMessage } from './e2e/e2e-load.ts';
 import { eventsPerRequest, type Marker, requestProperty } from './e2e/stamped-requests.ts';
-import { watchMarkers } from './e2e/watch-markers.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
-import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { waitUntilReady } from './process/wait-until-ready.ts';
-import { type E2eMeasurement, e2eReport } from './report/e2e-report.ts';
-import { environmentFacts } from './report/environment-facts.ts';
+import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
+import { environmentFacts, percentile, readable, textTable, verdict } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
 
@@ -194,4 +191,124 @@ async function isListed(
   );
   if (!response.ok) throw new Error(`The management API answered ${response.status}: ${await response.text()}`);
   return (await response.text()).includes(marker.uuid);
+}
+
+export interface E2eMeasurement {
+  /** Events per second that were due. */
+  rate: number;
+  /** From due to visible in PostgreSQL, milliseconds, one for each marker; Infinity = never seen. */
+  visibleAfterMs: number[];
+  /** From due to the answer, of requests. */
+  answerP50Ms: number;
+  answerP99Ms: number;
+  sent: number;
+  acknowledged: number;
+  /** Rows and different uuids at the end; `uuidsAcknowledged` without those of requests nobody acknowledged. */
+  rows: number;
+  uuids: number;
+  uuidsAcknowledged: number;
+  /** Whether the last marker is listed by the management API. */
+  isListed: boolean;
+  processes: { name: string; cpuMicrosPerEvent: number; maxRssBytes: number }[];
+}
+
+const targets = { p95Ms: 1000 } as const;
+
+export function e2eReport(run: E2eMeasurement): string {
+  const shares = [0.5, 0.95, 0.99, 1].map((share) => percentile(run.visibleAfterMs, share));
+  const lost = run.acknowledged - run.uuidsAcknowledged;
+  const doubled = run.rows - run.uuids;
+  return [
+    `At ${readable(run.rate)} events/s, from the moment a request was due (${readable(run.visibleAfterMs.length)} events looked up)`,
+    textTable([
+      ['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
+      ['visible in PostgreSQL', ...shares.map(readable)],
+      ['request answered', readable(run.answerP50Ms), '', readable(run.answerP99Ms), ''],
+    ]),
+    '',
+    textTable([
+      ['events', 'sent', 'acknowledged', 'stored', 'lost', 'doubled'],
+      ['', ...[run.sent, run.acknowledged, run.rows, lost, doubled].map(readable)],
+    ]),
+    '',
+    textTable([
+      ['', 'cpu µs/event', 'max RSS MB'],
+      ...run.processes.map(({ name, cpuMicrosPerEvent, maxRssBytes }) => [
+        name,
+        known(cpuMicrosPerEvent),
+        known(maxRssBytes / 2 ** 20),
+      ]),
+    ]),
+    '',
+    'Targets',
+    verdict(`ms until visible at ${readable(run.rate)} events/s, p95`, shares[1] ?? Number.NaN, {
+      atMost: targets.p95Ms,
+    }),
+    verdict('events acknowledged and not stored', lost, { atMost: 0 }),
+    verdict('events stored more than once', doubled, { atMost: 0 }),
+    verdict('markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }),
+  ].join('\n');
+}
+
+function known(value: number): string {
+  return Number.isNaN(value) ? '?' : readable(value);
+}
+
+const lookEveryMs = 10;
+/** A marker that is not visible so long after the last was due is given up. */
+const patienceMs = 60_000;
+
+/**
+ * Follows markers until all are visible in the database. Looks every 10 ms, by primary key and only at those that are
+ * due, so that looking does not slow down what is measured. A marker counts as visible when the answer that shows it
+ * is here: the figures are too large by up to 10 ms and never too small.
+ *
+ * @param startedAtMs when the load started, on the wall clock.
+ * @returns milliseconds from due to visible in the order of `markers`; Infinity for one that was given up.
+ */
+async function watchMarkers(
+  database: BenchDatabase,
+  markers: readonly Marker[],
+  startedAtMs: number,
+): Promise<number[]> {
+  const waited = markers.map(() => Number.POSITIVE_INFINITY);
+  const indexes = new Map(markers.map(({ uuid }, index) => [uuid, index]));
+  const pending = new Set(markers);
+  const endsAfterMs = (markers.at(-1)?.dueAfterMs ?? 0) + patienceMs;
+  while (pending.size > 0 && sinceStart() < endsAfterMs) {
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    const askedAfterMs = sinceStart();
+    const due = [...pending].filter(({ dueAfterMs }) => dueAfterMs <= askedAfterMs);
+    if (due.length === 0) continue;
+    const visible = await findVisible(
+      database,
+      due.map(({ uuid }) => uuid),
+    );
+    const answeredAfterMs = sinceStart();
+    for (const marker of due) {
+      if (!visible.has(marker.uuid)) continue;
+      waited[indexes.get(marker.uuid) ?? -1] = answeredAfterMs - marker.dueAfterMs;
+      pending.delete(marker);
+    }
+  }
+  return waited;
+
+  function sinceStart(): number {
+    return performance.timeOrigin + performance.now() - startedAtMs;
+  }
+}
+
+async function findVisible(database: BenchDatabase, uuids: string[]): Promise<Set<string>> {
+  // LATERAL with LIMIT: one look into an index for each, where a join may come to read a whole table.
+  const rows = await database.query<{ uuid: string }>(
+    `SELECT event.uuid
+       FROM unnest($2::uuid[]) AS sought (uuid)
+      CROSS JOIN LATERAL (SELECT i.timestamp FROM event_identity i
+                           WHERE i.project_id = $1 AND i.uuid = sought.uuid LIMIT 1) AS identity
+      CROSS JOIN LATERAL (SELECT e.uuid FROM event e
+                           WHERE e.project_id = $1 AND e.timestamp = identity.timestamp AND e.uuid = sought.uuid
+                           LIMIT 1) AS event`,
+    [database.projectId, uuids],
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
 }

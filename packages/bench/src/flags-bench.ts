@@ -1,25 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { addFlagEnvironments, addPersons } from './flags/add-flags.ts';
-import { askFlags } from './flags/ask-flags.ts';
-import { type Asker, askers } from './flags/askers.ts';
-import { questionById, questionWithProperties, unleashQuestion } from './flags/flag-requests.ts';
-import { measureBesideIngest } from './flags/measure-beside-ingest.ts';
-import { environmentsForDefinitions, measureDefinitions } from './flags/measure-definitions.ts';
-import { compareEvaluators, measureEvaluator } from './flags/measure-evaluator.ts';
-import { measureMemory } from './flags/measure-memory.ts';
-import { measurePersonReads, measureQuestions, type QuestionSide } from './flags/measure-questions.ts';
-import { mixedFlags } from './flags/mixed-flags.ts';
-import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { waitUntilReady } from './process/wait-until-ready.ts';
-import { environmentFacts } from './report/environment-facts.ts';
-import type { FlagsMeasurement } from './report/flags-measurement.ts';
+import type { CompareAnswer, CompareMessage, EvaluateAnswer, EvaluateMessage } from './flags/evaluator-worker.ts';
+import { environmentsForDefinitions, measureDefinitions, measureMemory } from './flags/measure-definitions.ts';
+import {
+  type Asker,
+  askers,
+  askFlags,
+  measurePersonReads,
+  measureQuestions,
+  type QuestionSide,
+  questionById,
+  questionWithProperties,
+  sendLoad,
+  unleashQuestion,
+} from './flags/measure-questions.ts';
+import { addFlagEnvironments, addPersons, mixedFlags } from './flags/mixed-flags.ts';
+import type { LoadAnswer, LoadMessage } from './load/measure-gateway.ts';
+import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
+import type { BesideIngest, EvaluatorMeasurement, FlagsMeasurement } from './report/flags-measurement.ts';
 import { flagsReport } from './report/flags-report.ts';
+import { environmentFacts, median } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
-import { unleashVersion } from './unleash/install-unleash.ts';
-import { countToggles, type RunningUnleash, startUnleash } from './unleash/start-unleash.ts';
+import { countToggles, type RunningUnleash, startUnleash, unleashVersion } from './unleash/start-unleash.ts';
 
 export interface FlagsBenchOptions {
   /** Runs of each side. */
@@ -164,4 +168,102 @@ async function averageOn(countOn: (asker: Asker) => Promise<number>): Promise<st
 function askerOf([asker]: readonly Asker[]): Asker {
   if (asker === undefined) throw new Error('There is nobody to ask.');
   return asker;
+}
+
+interface BesideOptions {
+  pairs: number;
+  seconds: number;
+  gateway: MeasuredProcess;
+  /** Two generators: of events, and of questions. */
+  loads: readonly [MeasuredProcess, MeasuredProcess];
+  projectApiKey: string;
+  questions: string[];
+  print(line: string): void;
+}
+
+/** What keeps one gateway busy all the time. */
+const ingestConnections = 64;
+const questionsPerSecond = 300;
+
+/** How long events wait while the gateway takes as many as it can, alone and with questions for flags beside, turn about. */
+async function measureBesideIngest(options: BesideOptions): Promise<BesideIngest> {
+  const { pairs, seconds, gateway, loads, questions, print } = options;
+  const measured: BesideIngest = { alone: [], beside: [], questionsPerSecond, otherStatuses: {} };
+  await ingest(options, 2);
+  for (let pair = 1; pair <= pairs; pair++) {
+    print(`events alone and beside ${questionsPerSecond} questions/s, pair ${pair} of ${pairs}`);
+    measured.alone.push(await ingest(options, seconds));
+    const asking = sendLoad(loads[1], {
+      ...{ port: gateway.port, requests: questions, connections: 16 },
+      ...{ requestsPerSecond: questionsPerSecond, durationMs: seconds * 1000 },
+    });
+    measured.beside.push(await ingest(options, seconds));
+    for (const [status, count] of Object.entries((await asking).otherStatuses)) {
+      measured.otherStatuses[status] = (measured.otherStatuses[status] ?? 0) + count;
+    }
+  }
+  return measured;
+}
+
+/** @returns the 99th percentile of a closed loop, in ms. */
+async function ingest({ gateway, loads, projectApiKey }: BesideOptions, seconds: number): Promise<number> {
+  const message: LoadMessage = {
+    ...{ type: 'load', port: gateway.port, workload: 'single-2kb', projectApiKey },
+    ...{ connections: ingestConnections, requestsPerSecond: null, durationMs: seconds * 1000 },
+  };
+  const answer = await loads[0].ask<LoadAnswer>(message, 'load-result', 'load-failed');
+  if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
+  return answer.result.p99Ms;
+}
+
+/** By how many flags there are: what the targets are for, and what tells whether cost grows with them alone. */
+const sizes = [50, 1000, 2000];
+/** The SDK is for comparison: at the size that requests have. */
+const sizesOfSdk = [50];
+
+/** Both evaluators, turn about, each time in a process that has just been started. */
+async function measureEvaluator(
+  file: string,
+  { pairs, seconds }: { pairs: number; seconds: number },
+  print: (line: string) => void,
+): Promise<EvaluatorMeasurement[]> {
+  const kinds = [
+    ...sizes.map((flags) => ({ side: 'millrace' as const, flags })),
+    ...sizesOfSdk.map((flags) => ({ side: 'posthog-node' as const, flags })),
+  ];
+  const runs = kinds.map((kind) => ({ ...kind, micros: [] as number[] }));
+  for (let pair = 1; pair <= pairs; pair++) {
+    print(`evaluator, pair ${pair} of ${pairs}`);
+    for (const run of runs) {
+      run.micros.push(await inWorker(file, (worker) => evaluateOnce(worker, { ...run, durationMs: seconds * 250 })));
+    }
+  }
+  return runs.map(({ side, flags, micros }) => ({ side, flags, cpuMicros: median(micros) }));
+}
+
+/** Of how many values both evaluators agree. */
+async function compareEvaluators(file: string): Promise<{ values: number; agreed: number }> {
+  return inWorker(file, async (worker) => {
+    const message: CompareMessage = { type: 'compare', flags: sizes[0] ?? 0 };
+    const answer = await worker.ask<CompareAnswer>(message, 'compared', 'failed');
+    if (answer.type === 'failed') throw new Error(`Comparing failed: ${answer.message}`);
+    return answer;
+  });
+}
+
+async function evaluateOnce(worker: MeasuredProcess, run: Omit<EvaluateMessage, 'type'>): Promise<number> {
+  const { side, flags, durationMs } = run;
+  const message: EvaluateMessage = { type: 'evaluate', side, flags, durationMs };
+  const answer = await worker.ask<EvaluateAnswer>(message, 'evaluated', 'failed');
+  if (answer.type === 'failed') throw new Error(`Evaluating failed: ${answer.message}`);
+  return answer.cpuMicros;
+}
+
+async function inWorker<Result>(file: string, work: (worker: MeasuredProcess) => Promise<Result>): Promise<Result> {
+  const worker = await startMeasured(file);
+  try {
+    return await work(worker);
+  } finally {
+    await worker.stop();
+  }
 }

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { measureLargeRequestImpact } from './large-request-impact.ts';
-import type { LoadJob } from './load/load-job.ts';
-import { measureGateway } from './load/measure-gateway.ts';
+import { type LoadJob, measureGateway } from './load/measure-gateway.ts';
 import { gatewaySettings } from './process/gateway-settings.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { environmentFacts } from './report/environment-facts.ts';
-import { type GatewayMeasurement, gatewayReport } from './report/gateway-report.ts';
+import { type GatewayMeasurement, gatewayReport, type ImpactMeasurement } from './report/gateway-report.ts';
+import { environmentFacts } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
-import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
+import { fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
   /** Runs of each side and workload. */
@@ -186,4 +185,54 @@ async function measure(
     eventsInTopic: recordsAfter - recordsBefore,
     otherStatuses: result.otherStatuses,
   };
+}
+
+const batchBytes = 20 * 1000 * 1000;
+const eventBytes = 1000;
+const pauseMs = 250;
+
+/** A batch of 20 MB in gzip, as an import or a server that was cut off for a while sends it. */
+function largeBatch(projectApiKey: string): Buffer {
+  const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
+    event: 'imported',
+    distinct_id: `user-${index}`,
+    properties: fillerProperties(index, eventBytes - 60),
+  }));
+  return gzipSync(JSON.stringify({ api_key: projectApiKey, batch }));
+}
+
+/**
+ * How long small requests wait, alone and while one large batch after the other is sent beside them, turn about.
+ *
+ * @param p99OfSmall one run of small requests at a steady rate.
+ */
+async function measureLargeRequestImpact(
+  { port, projectApiKey, pairs }: { port: number; projectApiKey: string; pairs: number },
+  p99OfSmall: () => Promise<number>,
+): Promise<ImpactMeasurement> {
+  const body = new Uint8Array(largeBatch(projectApiKey));
+  const measured: ImpactMeasurement = { alone: [], beside: [], batches: 0 };
+
+  async function post(): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${port}/batch/`, { method: 'POST', body });
+    if (response.status !== 200) throw new Error(`The large batch was answered with ${response.status}.`);
+    await response.arrayBuffer();
+  }
+
+  // The first one starts what the others find.
+  await post();
+  for (let pair = 0; pair < pairs; pair++) {
+    measured.alone.push(await p99OfSmall());
+    let isOver = false;
+    const small = p99OfSmall().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await post();
+      measured.batches += 1;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    measured.beside.push(await small);
+  }
+  return measured;
 }

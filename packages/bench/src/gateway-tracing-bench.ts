@@ -5,12 +5,19 @@ import type { GatewayBenchOptions } from './gateway-bench.ts';
 import { measureGateway } from './load/measure-gateway.ts';
 import { gatewaySettings } from './process/gateway-settings.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { environmentFacts } from './report/environment-facts.ts';
-import { type TracingMeasurement, tracingReport } from './report/tracing-report.ts';
+import { environmentFacts } from './report/report.ts';
+import {
+  inTurn,
+  type OtlpSink,
+  settleMs,
+  startOtlpSink,
+  type TracedSide,
+  type TracingMeasurement,
+  tracingReport,
+  tracingSettings,
+} from './report/tracing-report.ts';
 import { createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
-import { type OtlpSink, startOtlpSink } from './tracing/otlp-sink.ts';
-import { inTurn, settleMs, type TracedSide, tracingSettings } from './tracing/traced-sides.ts';
 import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 const partitions = 8;

@@ -8,7 +8,6 @@ import { benchFlags } from './flags-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
 import { benchGatewayTracing } from './gateway-tracing-bench.ts';
 import { benchManagement } from './management-bench.ts';
-import { benchMigrations } from './migrations-bench.ts';
 import { orUsage } from './process/or-usage.ts';
 import { benchStore } from './store-bench.ts';
 
@@ -21,7 +20,6 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench management [--connections 16] [--seconds 5]
        pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
        pnpm bench browser  [--pairs 3] [--visits 20]
-       pnpm bench migrations [--rows 1000000]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
@@ -45,7 +43,6 @@ const { values, positionals } = orUsage(usage, () =>
       statements: { type: 'boolean', default: false },
       rate: { type: 'string', default: '5000' },
       visits: { type: 'string', default: '20' },
-      rows: { type: 'string', default: '1000000' },
     },
   }),
 );
@@ -55,7 +52,6 @@ const positive = [
   events,
   rate,
   visits,
-  values.rows,
   values.seconds ?? '1',
   values.connections ?? '1',
   ...(values.projects ?? '1').split(','),
@@ -110,9 +106,6 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'browser':
     await benchBrowser({ pairs: Number(pairs), visits: Number(visits) }, print);
-    break;
-  case 'migrations':
-    await benchMigrations({ rows: Number(values.rows) }, print);
     break;
   default:
     console.error(usage);

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { compilePrograms, testServers } from '@millrace/testing';
-import type { GetLoadMessage, LoadAnswer } from './load/load-job.ts';
-import { addMembers } from './management/add-members.ts';
+import type { GetLoadMessage, LoadAnswer } from './load/measure-gateway.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
-import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { startStatementCounter } from './process/statement-counter.ts';
-import { waitUntilReady } from './process/wait-until-ready.ts';
-import { processorFacts, serverFacts } from './report/environment-facts.ts';
-import { type ListMeasurement, managementReport } from './report/management-report.ts';
-import { median } from './report/statistics.ts';
-import { addProjects } from './topic/add-projects.ts';
-import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
+import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
+import { startStatementCounter } from './process/statements.ts';
+import { median, percentile, processorFacts, readable, serverFacts, textTable, verdict } from './report/report.ts';
+import { addProjects, type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 
 export interface ManagementBenchOptions {
   connections: number;
@@ -165,4 +160,97 @@ async function countStatements(
     await api.stop();
     await counter.stop();
   }
+}
+
+export interface ListMeasurement {
+  /** Which list, e.g. `projects`. */
+  list: string;
+  size: 'small' | 'large';
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  cpuMicrosPerRequest: number;
+  /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
+  databaseMicrosPerRequest: number;
+  statementsPerRequest: number;
+  /** Answers other than 200, by status; 0 = the connection broke. */
+  otherStatuses: Record<string, number>;
+}
+
+export interface ManagementMeasurement {
+  lists: ListMeasurement[];
+  /** From the start of the process to the first ready answer, one for each start. */
+  readySeconds: number[];
+  maxRssBytes: number;
+}
+
+const targets = { requestsPerSecond: 1500, p99Ms: 20, rssMegabytes: 200, readySeconds: 1.5 } as const;
+
+/** @param mainList the list whose small size the targets of speed are for. */
+export function managementReport(
+  { lists, readySeconds, maxRssBytes }: ManagementMeasurement,
+  mainList: string,
+): string {
+  const main = lists.find(({ list, size }) => list === mainList && size === 'small');
+  const large = lists.filter(({ size }) => size === 'large');
+  const slowest = percentile(
+    large.map(({ p99Ms }) => p99Ms),
+    1,
+  );
+  const growing = large.filter(
+    (run) =>
+      run.statementsPerRequest !==
+      lists.find(({ list, size }) => list === run.list && size === 'small')?.statementsPerRequest,
+  );
+  const failed = lists.filter(({ otherStatuses }) => Object.keys(otherStatuses).length > 0);
+  return [
+    textTable([headings, ...lists.map(listRow)]),
+    '',
+    `ready after ${readable(median(readySeconds))} s (median of ${readySeconds.length}), max RSS ${readable(maxRssBytes / 2 ** 20)} MB`,
+    '',
+    'Targets',
+    verdict(`requests/s of ${mainList}`, main?.requestsPerSecond ?? Number.NaN, { atLeast: targets.requestsPerSecond }),
+    verdict(`p99 ms of ${mainList}`, main?.p99Ms ?? Number.NaN, { atMost: targets.p99Ms }),
+    verdict('p99 ms of the slowest list of the large organization', slowest, { atMost: targets.p99Ms }),
+    verdict('lists with more statements the larger they are', growing.length, { atMost: 0 }),
+    verdict('lists with answers other than 200', failed.length, { atMost: 0 }),
+    verdict('max RSS MB', maxRssBytes / 2 ** 20, { atMost: targets.rssMegabytes }),
+    verdict('seconds until ready', median(readySeconds), { atMost: targets.readySeconds }),
+  ].join('\n');
+}
+
+const headings = [
+  'list',
+  'requests/s',
+  'p50 ms',
+  'p99 ms',
+  'cpu µs/request',
+  'postgresql µs/request',
+  'statements',
+  'other answers',
+];
+
+function listRow(run: ListMeasurement): string[] {
+  const others = Object.entries(run.otherStatuses).map(([status, count]) => `${status}: ${count}`);
+  return [
+    `${run.list}, ${run.size}`,
+    ...[run.requestsPerSecond, run.p50Ms, run.p99Ms, run.cpuMicrosPerRequest].map(readable),
+    Number.isNaN(run.databaseMicrosPerRequest) ? '?' : readable(run.databaseMicrosPerRequest),
+    readable(run.statementsPerRequest),
+    others.join(', ') || 'none',
+  ];
+}
+
+/** Adds so many users to the database's organization, as plain members. */
+async function addMembers(database: BenchDatabase, count: number): Promise<void> {
+  await database.query(
+    `WITH added AS (
+       INSERT INTO "user" (uuid, distinct_id, email, first_name)
+       SELECT gen_random_uuid(), 'bench-' || gen_random_uuid(), gen_random_uuid() || '@bench.example', 'Member ' || number
+         FROM generate_series(1, $2::int) AS number
+       RETURNING id)
+     INSERT INTO membership (id, organization_id, user_id, joined_at)
+     SELECT gen_random_uuid(), $1, id, now() + row_number() OVER (ORDER BY id) * interval '1 millisecond' FROM added`,
+    [database.organizationId, count],
+  );
 }

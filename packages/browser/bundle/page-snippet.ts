@@ -9,12 +9,14 @@ export interface SnippetScript {
 
 /**
  * What goes into the head of a page: loads the library beside the page, and keeps the calls that are made before it is there.
- * Without the option `api_host` the library sends to where it came from.
+ * Without the option `api_host` the library sends to where it came from. Elements above it may be called `posthog`, or like
+ * something that documents have.
  */
 export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetScript): string {
   const pinned = integrity === undefined ? '' : `\n    script.integrity = ${literal(integrity)};`;
   return `<script>
   (function (page, doc, queue, names) {
+    var of = Document.prototype;
     if (queue.__SV) return;
     queue.__SV = 1;
     queue._i = [];
@@ -24,12 +26,12 @@ export function pageSnippet(projectApiKey: string, { src, integrity }: SnippetSc
       queue[name] = function () { queue.push([name].concat([].slice.call(arguments))); };
     });
     page.posthog = queue;
-    var script = doc.createElement('script');
+    var script = of.createElement.call(doc, 'script');
     script.async = true;
     script.crossOrigin = 'anonymous';${pinned}
     script.src = ${literal(src)};
-    doc.head.appendChild(script);
-  })(window, document, window.posthog || [], '${memberNames.join(' ')}');
+    of.querySelector.call(doc, 'head').appendChild(script);
+  })(window, document, ({}).hasOwnProperty.call(window, 'posthog') && window.posthog || [], '${memberNames.join(' ')}');
   posthog.init(${literal(projectApiKey)});
 </script>`;
 }

@@ -1,12 +1,10 @@
 import { captureExceptionOf, createExceptions } from './exceptions/create-exceptions.ts';
-import { checkOptions } from './options/check-options.ts';
-import { moreOptions } from './options/more-options.ts';
+import { checkOptions, moreOptions } from './options/check-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
 import { captureVitals } from './web-vitals/capture-vitals.ts';
 import { createWebVitals } from './web-vitals/web-vitals.ts';
 
-export type * from './client/captured-event.ts';
 export type * from './client/client.ts';
 export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';

@@ -1,8 +1,17 @@
-import { takeOptions } from './options/take-options.ts';
+import type { Feature } from './client/core.ts';
+import { createFlags } from './flags/flags.ts';
+import { takeOptions } from './options/default-options.ts';
 import { createClient } from './start/create-client.ts';
-import { slimFeatures } from './start/slim-features.ts';
 
-export type * from './client/captured-event.ts';
+/** Events, identity and flags: no autocapture, no errors, nothing that is measured, and no settings to wait for. */
+const slimFeatures: Feature[] = [
+  createFlags,
+  ({ signals }) => {
+    signals.emit('remoteConfig', null);
+    return undefined;
+  },
+];
+
 export type * from './client/client.ts';
 export type * from './client/options.ts';
 export type * from './client/posthog-names.ts';

@@ -1,14 +1,13 @@
+import type { Client, InitOptions } from './client/client.ts';
 import { createLateExceptions } from './exceptions/create-late-exceptions.ts';
-import { checkOptions } from './options/check-options.ts';
-import { moreOptions } from './options/more-options.ts';
-import { page } from './page/globals.ts';
+import { checkOptions, moreOptions } from './options/check-options.ts';
+import { attempt, ofDocument, ofWindow, page } from './page/globals.ts';
 import { createLoadSideScript } from './side-scripts/load-side-script.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
-import { takeOverStub } from './start/take-over-stub.ts';
 import { createWebVitals } from './web-vitals/web-vitals.ts';
 
-const script = page?.document.currentScript as HTMLScriptElement | null | undefined;
+const script = page && (ofDocument('currentScript') as HTMLScriptElement | null);
 
 /** `https://host/static/array.js` and `https://host/array/<token>/array.js` were served by the ingest host. */
 const scriptHost = /^(.*)\/(static|array)\//.exec(script?.src ?? '')?.[1];
@@ -24,3 +23,36 @@ const features = fullFeatures(
 );
 
 if (page) takeOverStub(page, createClient({ features, readOptions: checkOptions, moreOptions, scriptHost }));
+
+type Call = [name: string, ...args: unknown[]];
+type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };
+type Stub = Calls & { _i?: [token: string, options: InitOptions | undefined, name?: string][]; init?: unknown };
+
+/** The snippet's stub holds the calls that were made before the library came; they are made now, and the client takes its place. */
+function takeOverStub(page: { posthog?: unknown }, client: Client): void {
+  const stub = ofWindow('posthog' as never) as unknown as (Stub & Record<string, Calls>) | undefined;
+  // Each `init` of the snippet loads the script again.
+  if (stub && !Array.isArray(stub._i) && typeof stub.init === 'function') return;
+  for (const [token, options, name] of stub?._i ?? []) {
+    const instance = client.init(token, options, name);
+    if (!instance?.__loaded || !stub) continue;
+    const calls = (name !== undefined && stub[name]) || stub;
+    replay(instance.people as never, calls.people ?? []);
+    replay(instance as never, calls);
+  }
+  Object.assign(client, { __SV: 1, push: (call: Call) => replay(client as never, [call]) });
+  page.posthog = client;
+}
+
+/** Aliases first and captures last, so that what was captured early is captured of the visitor known since. */
+function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
+  const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];
+  const rank = (call: Call | (() => void)) => {
+    const name = String(call?.[0 as never]);
+    if (name === 'alias') return 0;
+    return name.includes('capture') ? 2 : 1;
+  };
+  for (const call of all.sort((one, other) => rank(one) - rank(other))) {
+    attempt(() => (typeof call === 'function' ? call.call(target) : target[call[0]]?.(...call.slice(1))));
+  }
+}

@@ -43,6 +43,27 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
   return client;
 }
 
+/**
+ * Connects again where the driver gives up for good: it does when sentinels tell it of another server in the moment in which it
+ * asks them for one, which is when a server fails.
+ *
+ * @returns what ends the connection.
+ */
+export function keepConnected(client: RedisClient, retryDelayMs: number): () => void {
+  let isStopped = false;
+  client.on('end', () => {
+    if (isStopped) return;
+    setTimeout(() => {
+      // How it goes is told by events.
+      if (!isStopped) client.connect().catch(() => {});
+    }, retryDelayMs);
+  });
+  return () => {
+    isStopped = true;
+    client.disconnect();
+  };
+}
+
 /** The driver looks at its options whenever it connects. */
 function followCredentials(options: RedisOptions, { credentials }: RedisConnection): void {
   for (const name of ['username', 'password', 'sentinelPassword'] as const) {

@@ -79,10 +79,9 @@ test.each([
 });
 
 describe('a server behind TLS', () => {
-  const target = new URL(testServers().redisUrl);
-
   /** What came of a first connection: `ready`, or why not. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
+    const target = new URL(testServers().redisUrl);
     const behind = { host: target.hostname, port: Number(target.port || 6379) };
     const proxy = await startTlsProxy({ target: behind, protocol: 'tls', certificate });
     const said: unknown[] = [];

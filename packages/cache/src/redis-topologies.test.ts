@@ -79,7 +79,8 @@ async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
   await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');
 }
 
-itWithRedis('sentinels: the server they name, and after its death the one they name then', async () => {
+/** A server, one that has its data, and a sentinel that puts the second in the place of the first. */
+async function startWatchedPair(): Promise<{ master: OwnRedis; replica: OwnRedis; sentinel: OwnRedis }> {
   const master = await start({ password, settings: ['repl-diskless-sync-delay 0'] });
   const replica = await start({
     password,
@@ -105,25 +106,55 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
   await eventually(async () => (await replica.client.info('replication')).includes('master_link_status:up'), {
     what: 'the replica having the data',
   });
-  const store = await open({
-    redisUrl: urlOf(sentinel),
-    redisMode: 'sentinel',
-    redisSentinelMaster: 'events',
-    redisSentinelPassword: 'watcher',
-    redisPassword: password,
-  });
-  await expectToWork(store);
-  await master.kill();
-  await eventually(
-    () =>
-      store.set('after', 'failover', 60).then(
-        () => true,
-        () => false,
-      ),
-    { what: 'the replica' },
-  );
+  return { master, replica, sentinel };
+}
+
+/** By a sentinel that is asked at this port. */
+const bySentinel = (port: number) => ({
+  redisUrl: `redis://127.0.0.1:${port}`,
+  redisMode: 'sentinel' as const,
+  redisSentinelMaster: 'events',
+  redisSentinelPassword: 'watcher',
+  redisPassword: password,
+});
+
+async function expectReplicaToWork(store: KeyValue, replica: OwnRedis): Promise<void> {
+  const after = () =>
+    store.set('after', 'failover', 60).then(
+      () => true,
+      () => false,
+    );
+  await eventually(after, { what: 'the replica' });
   await expectToWork(store);
   expect(await replica.client.get('millrace:after')).toBe('failover');
+}
+
+itWithRedis('sentinels: the server they name, and after its death the one they name then', async () => {
+  const { master, replica, sentinel } = await startWatchedPair();
+  const store = await open(bySentinel(sentinel.port));
+  await expectToWork(store);
+  await master.kill();
+  await expectReplicaToWork(store, replica);
+});
+
+itWithRedis('sentinels that name another server while they are being asked for one', async () => {
+  const { master, replica, sentinel } = await startWatchedPair();
+  const proxy = await createFaultProxy({ targetPort: sentinel.port });
+  try {
+    const store = await open(bySentinel(proxy.port));
+    await expectToWork(store);
+    // What the sentinel tells by itself comes through, what it is asked waits.
+    proxy.holdNew();
+    await master.kill();
+    const named = () => sentinel.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'events');
+    await eventually(async () => expect(await named()).toEqual(['127.0.0.1', String(replica.port)]), {
+      what: 'the sentinel naming the replica',
+    });
+    await proxy.pass();
+    await expectReplicaToWork(store, replica);
+  } finally {
+    await proxy.stop();
+  }
 });
 
 itWithRedis('sentinels, one of which says nothing: another is asked', async () => {

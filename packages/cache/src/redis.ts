@@ -1,11 +1,14 @@
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import type { CounterChange, KeyValue } from './key-value.ts';
-import { type ClientOptions, createRedisClient, type RedisClient } from './redis-client.ts';
+import { type ClientOptions, createRedisClient, keepConnected, type RedisClient } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-config.ts';
 
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
 const subscriberPingMs = 5000;
+
+/** How long it takes until a lost connection is made anew; longer the more often that has failed. */
+const firstRetryMs = 100;
 
 /** A script and not a pipeline: it is one command for the server, with one answer and one time limit. */
 const addToCountersScript = `
@@ -42,13 +45,16 @@ export function createRedisKeyValue(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
+    // The driver waits so long for the other side's good-bye, even of a connection that is gone, and the process waits with it.
+    disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
     keyPrefix,
     maxRetriesPerRequest: 0,
-    retryStrategy: (attempt: number) => Math.min(100 * attempt, 2000),
+    retryStrategy: (attempt: number) => Math.min(firstRetryMs * attempt, 2000),
   };
   const client = createRedisClient(connection, options);
+  const disconnect = keepConnected(client, firstRetryMs);
   let wasReported = false;
   client.on('ready', () => {
     if (wasReported) logger.info('Redis is back');
@@ -86,13 +92,11 @@ export function createRedisKeyValue(
       subscriber.client.on('message', (name, message) => {
         if (name === keyPrefix + channel) onMessage(message);
       });
-      subscriber.client
-        .subscribe(keyPrefix + channel)
-        .catch((error) => logger.warn('could not subscribe', { channel, error }));
+      subscriber.listenTo(keyPrefix + channel);
     },
     isHealthy: () => client.status === 'ready',
     stop: async () => {
-      client.disconnect();
+      disconnect();
       subscriber?.stop();
     },
   };
@@ -100,29 +104,41 @@ export function createRedisKeyValue(
 
 interface Subscriber {
   client: RedisClient;
+  listenTo(channel: string): void;
   stop(): void;
 }
 
-/** The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made. */
+/** The subscriber keeps its subscriptions over reconnects, and they may be made before the first connection. */
 function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
   const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
-    enableOfflineQueue: true,
-    maxRetriesPerRequest: null,
+    // The driver's own way leaves a promise to nobody, whose failure ends the process when it is stopped meanwhile.
+    autoResubscribe: false,
   });
+  const disconnect = keepConnected(client, firstRetryMs);
   // One for each subscription, as many as there are.
   client.setMaxListeners(0);
   // The other connection reports the same trouble.
   client.on('error', () => {});
+  const channels = new Set<string>();
+  // What breaks off is done again with the next connection.
+  const subscribe = (...some: string[]) => void client.subscribe(...some).catch(() => {});
+  client.on('ready', () => {
+    if (channels.size > 0) subscribe(...channels);
+  });
   const ping = setInterval(() => {
     if (client.status === 'ready') client.ping().catch(() => {});
   }, subscriberPingMs).unref();
   return {
     client,
+    listenTo(channel) {
+      channels.add(channel);
+      if (client.status === 'ready') subscribe(channel);
+    },
     stop() {
       clearInterval(ping);
-      client.disconnect();
+      disconnect();
     },
   };
 }

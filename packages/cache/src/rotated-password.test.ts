@@ -112,3 +112,34 @@ itWithRedis('sentinels, with passwords of their own: both are exchanged while no
     await sentinel.stop();
   }
 });
+
+itWithRedis('who may not listen any more goes on, and hears again by the first connection that may', async () => {
+  server = await startOwnRedis({ password: 'first' });
+  secret = mountSecret({});
+  const store = createRedisKeyValue(`redis://:first@${place()}`, logger, { commandTimeoutMs: patienceMs });
+  const heard: string[] = [];
+  const expectToHear = async (message: string) =>
+    eventually(
+      async () => {
+        await store.publish('channel', message);
+        return heard.includes(message);
+      },
+      { what: `the message ${message}` },
+    );
+  try {
+    await eventually(() => store.isHealthy(), { what: 'the connection' });
+    await store.subscribe('channel', (message) => void heard.push(message));
+    await expectToHear('first');
+    await keepLogs(logger, async () => {
+      // Ends connections that listen.
+      await server.client.acl('SETUSER', 'default', 'resetchannels');
+      await eventually(async () => ((await server.client.acl('LOG')) as unknown[]).length > 0, { what: 'a refusal' });
+      expect(await store.get('key')).toBeNull();
+      await server.client.acl('SETUSER', 'default', 'allchannels');
+      await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
+      await expectToHear('second');
+    });
+  } finally {
+    await store.stop();
+  }
+});

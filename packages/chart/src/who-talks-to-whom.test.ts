@@ -1,6 +1,5 @@
 import { mayConnect, type Party } from '@millrace/cluster';
-import type { Manifest } from './testing/manifest.ts';
-import { partyOf } from './testing/party-of.ts';
+import { type Manifest, partyOf } from './testing/manifest.ts';
 import { ofKind, renderChart } from './testing/render-chart.ts';
 
 /** Who else is there: in other namespaces, beside the release, and outside. */

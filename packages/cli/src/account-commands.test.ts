@@ -70,8 +70,8 @@ test('a project and its first environment are renamed together, an environment a
 
 test('nothing is deleted without --yes', async () => {
   for (const [args, what] of [
-    [['org', 'delete', ...ofOrganization()], 'the organization "'],
-    [['project', 'delete', ...ofProject()], 'the project "'],
+    [['org', 'delete', ...ofOrganization()], 'the organization '],
+    [['project', 'delete', ...ofProject()], 'the project '],
     [['environment', 'delete', ...ofEnvironment()], 'and its project with it'],
   ] as const) {
     expect(await run(...args)).toEqual({ exitCode: 2, result: null, err: expect.stringContaining(what) });

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
 import { addBootstrapCommand } from './commands/bootstrap-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addDoctorCommand } from './commands/doctor-command.ts';
@@ -19,6 +20,7 @@ import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
 import { addTailCommand } from './commands/tail-command.ts';
 import { addUserCommands } from './commands/user-commands.ts';
+import { useRunningSystem } from './running-system.ts';
 import type { Terminal } from './terminal.ts';
 
 /** All commands of `millrace`, in the order an operator meets them. */
@@ -27,15 +29,17 @@ export function createProgram(terminal: Terminal): Command {
     .description('Sets up and administers a Millrace installation.')
     .option('--database-url <url>', 'PostgreSQL address (default: DATABASE_URL)')
     .option('--redis-url <url>', 'Redis address, to tell running gateways of changed keys (default: REDIS_URL)')
-    .option('--json', 'print results as JSON')
+    .option('--json', 'print results as JSON, and on standard error a JSON object for each line')
     .exitOverride()
-    // An error is one line.
-    .showSuggestionAfterError(false)
+    .version(manifest.version, '--version', 'print the version')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
-    });
+      // It is said by who runs the program, in one line.
+      outputError: () => {},
+    })
+    .hook('preAction', (_, command) => useRunningSystem(command, terminal));
   addMigrateCommand(program, terminal);
   addDoctorCommand(program, terminal);
   addBootstrapCommand(program, terminal);

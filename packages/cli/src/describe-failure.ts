@@ -2,7 +2,7 @@ import { isTransientError } from '@millrace/db';
 import { type AppError, isAppError } from '@millrace/errors';
 import { ConfigError } from '@millrace/runtime';
 import { ImportStopped } from './import/import-stopped.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './refusals.ts';
 
 /** Options that are not simply named after their field. */
 const optionOfField: Record<string, string> = {
@@ -22,6 +22,7 @@ const optionOfResource: Record<string, string> = {
   Member: '--user',
   Invite: '<id>',
   'Personal API key': '<id>',
+  Restriction: '<id>',
 };
 
 /** Turns whatever stopped a command into the one line a person reads, naming the option when one is to blame. */
@@ -29,14 +30,27 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
   if (error instanceof ConfigError) return { line: error.problems.join('; '), exitCode: 2 };
-  if (isAppError(error) && error.kind !== 'unavailable') return { line: describeAppError(error), exitCode: 1 };
-  // What the event log says when it does not answer.
-  if (isAppError(error)) return { line: error.message, exitCode: 1 };
-  if (isTransientError(error)) return { line: `the database does not answer${codeOf(error)}`, exitCode: 1 };
-  if (isMissingTable(error))
-    return { line: 'the database has no tables yet; run `millrace migrate` first', exitCode: 1 };
-  const message = error instanceof Error ? error.message : String(error);
-  return { line: lastLine(message), exitCode: 1 };
+  if (isAppError(error)) return { line: describeAppError(error), exitCode: 1 };
+  return { line: describeDatabaseError(error) ?? lastLine(messageOf(error)), exitCode: 1 };
+}
+
+/** What PostgreSQL refuses, by its code. */
+const refusals: Record<string, string> = {
+  '28P01': 'PostgreSQL does not let this user in',
+  '28000': 'PostgreSQL does not let this user in',
+  '3D000': 'there is no such database',
+  '42501': 'its user may not do that',
+};
+
+/** Whatever has a code of PostgreSQL or of the network and was not named on its way here is of the database. */
+function describeDatabaseError(error: unknown): string | undefined {
+  const { code, message } = originOf(error);
+  if (code === '42P01') return 'the database has no tables yet; run `millrace migrate` first';
+  if (code === '25006')
+    return '--database-url: this PostgreSQL takes no changes: it is a standby, or being failed over';
+  if (refusals[code] !== undefined) return `--database-url: ${refusals[code]}: ${message}`;
+  if (!isTransientError(error)) return undefined;
+  return `--database-url: the database does not answer${code && ` (${code})`}; is the address right, and does PostgreSQL run there?`;
 }
 
 function describeAppError(error: AppError): string {
@@ -49,18 +63,30 @@ function describeAppError(error: AppError): string {
   return option ? `${option}: ${error.message}` : error.message;
 }
 
-/** What the driver calls it, to look up: ` (ECONNREFUSED)`. */
-function codeOf(error: unknown): string {
-  for (let each = error; typeof each === 'object' && each !== null; each = (each as { cause?: unknown }).cause) {
-    const { code } = each as { code?: unknown };
-    if (typeof code === 'string') return ` (${code})`;
+/** The first that has a code, to look up, and its words; Prisma hides PostgreSQL's in fields of its own. */
+function originOf(error: unknown): { code: string; message: string } {
+  for (let each = error as Origin | undefined; typeof each === 'object' && each !== null; ) {
+    const code = each.originalCode ?? each.code;
+    if (typeof code === 'string' && !/^P\d{4}$/.test(code)) {
+      return { code, message: lastLine(each.originalMessage ?? each.message ?? '') };
+    }
+    each = each.cause ?? each.meta?.driverAdapterError ?? each.errors?.[0];
   }
-  return '';
+  return { code: '', message: '' };
 }
 
-/** PostgreSQL's code for a table that is not there. */
-function isMissingTable(error: unknown): boolean {
-  return (error as { code?: unknown }).code === '42P01';
+interface Origin {
+  code?: unknown;
+  message?: string;
+  originalCode?: unknown;
+  originalMessage?: string;
+  cause?: Origin;
+  errors?: Origin[];
+  meta?: { driverAdapterError?: Origin };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Prisma puts what happened after several lines about where. */

@@ -12,6 +12,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: environment(),
+  directory: process.cwd(),
   out: process.stdout,
   err: process.stderr,
   get input() {

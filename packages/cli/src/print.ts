@@ -52,7 +52,7 @@ function toLabel(name: string): string {
 }
 
 function toText(field: Field): string {
-  if (field === null || field === '') return '-';
+  if (field === null || field === '' || (Array.isArray(field) && field.length === 0)) return '-';
   if (field instanceof Date) return field.toISOString();
   // A control character would move the cursor of whoever reads the table.
   return (Array.isArray(field) ? field.join(', ') : String(field)).replace(/\p{Cc}/gu, '\uFFFD');

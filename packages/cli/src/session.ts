@@ -13,8 +13,8 @@ import type { Command } from 'commander';
 import { Type } from 'typebox';
 import { announceKeyChanges } from './announce-key-changes.ts';
 import { createPrinter, type Printer } from './print.ts';
+import { UsageError } from './refusals.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface Session {
   sql: Sql;
@@ -93,7 +93,10 @@ function nameOf(command: Command): string {
 /** @throws UsageError when neither the option nor the environment has a PostgreSQL address. */
 export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
   const url = options.databaseUrl || addressIn(terminal.env);
-  if (!url) throw new UsageError('--database-url: give the address of the database, or set DATABASE_URL');
+  if (!url)
+    throw new UsageError(
+      '--database-url: give the address of the database, or set DATABASE_URL; where `npm start` runs it is found',
+    );
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
     throw new UsageError('--database-url: not an address like postgresql://user:password@host:5432/name');
   }

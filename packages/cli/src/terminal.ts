@@ -1,6 +1,8 @@
 /** Where a run reads from and writes to; the process's own in `main.ts`. */
 export interface Terminal {
   env: Record<string, string | undefined>;
+  /** Where it is called: a system that `npm start` runs there is found. */
+  directory?: string;
   /** Results only, so that they can be piped. */
   out: { write(text: string): unknown };
   /** Errors and notes. */

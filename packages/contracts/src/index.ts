@@ -57,5 +57,12 @@ export {
   type ScopeName,
   type ScopeObject,
 } from './scopes.ts';
-export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
+export {
+  isMasked,
+  maskedAddress,
+  maskedTarget,
+  type SubscriptionTargetType,
+  subscriptionTargetTypes,
+  targetsOf,
+} from './subscription-targets.ts';
 export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';

@@ -1,5 +1,8 @@
+/** How a database is connected to by its address, above all with which TLS. */
+
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { ConfigError, environment, readPem } from '@millrace/runtime';
-import type pg from 'pg';
+import pg from 'pg';
 
 const modes = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'];
 const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'] as const;
@@ -103,4 +106,30 @@ function readTls(
 /** A name somebody wrote, in an error of one line. */
 function shown(name: string): string {
   return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
+}
+
+/** How the server of an address is spoken to by TLS. */
+interface DatabaseTls {
+  host: string;
+  port: number;
+  /** PostgreSQL's own question for TLS goes before it. */
+  asksFirst: boolean;
+  /** Authorities and certificate that the address names. */
+  secureContext: SecureContext;
+  /** Whether it has to be the server of this name. */
+  isVerified: boolean;
+}
+
+/** Null when the address asks for no TLS, or names a socket of this machine. @throws ConfigError as `connectionConfig`. */
+export function databaseTls(address: string): DatabaseTls | null {
+  const { ssl, sslnegotiation, ...config } = connectionConfig(address);
+  if (ssl === undefined || typeof ssl === 'boolean') return null;
+  // Nothing is connected: the driver knows what it would connect to.
+  const { host, port } = new pg.Client(config);
+  if (host.startsWith('/')) return null;
+  return {
+    ...{ host, port, asksFirst: sslnegotiation !== 'direct' },
+    secureContext: createSecureContext({ ca: ssl.ca, cert: ssl.cert, key: ssl.key }),
+    isVerified: ssl.rejectUnauthorized !== false,
+  };
 }

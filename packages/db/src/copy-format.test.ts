@@ -1,8 +1,7 @@
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import fc from 'fast-check';
-import { releaseChunks } from './copy-buffer.ts';
-import { type CopyRow, copyRows } from './copy-format.ts';
+import { type CopyRow, copyRows, releaseChunks } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
 
 let testDatabase: TestDatabase;

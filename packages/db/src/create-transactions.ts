@@ -1,9 +1,13 @@
+/** Transactions: how one begins, what is sent in it and how, and how it ends. */
+
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { withArrayLiterals } from './array-literals.ts';
-import { copyIn } from './copy-in.ts';
-import { type Statements, sendPipelined } from './pg-internals/send-pipelined.ts';
-import { createPlanAge } from './prepared-statements.ts';
-import type { NameOf, Noting, RunTransaction, Sql, Transaction } from './transaction.ts';
+import copyStreams from 'pg-copy-streams';
+import { takeChunks } from './copy-format.ts';
+import { copyPipelined, sendPipelined } from './pg-internals/send-pipelined.ts';
+import { createPlanAge, withArrayLiterals } from './statements.ts';
+import type { NameOf, Noting, RunTransaction, Transaction } from './transaction.ts';
 import { isConnectionError } from './transient-error.ts';
 
 /**
@@ -29,20 +33,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
     return planAge.isOld(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
   };
 
-  async function begin<First extends unknown[]>(
-    client: pg.PoolClient,
-    tx: Transaction,
-    first: ((tx: Sql) => ReturnType<Statements<First>>) | undefined,
-  ): Promise<First> {
-    const statement = beginOn(client);
-    const [, ...results] = await sendPipelined(client, () => [
-      noting(() => client.query(statement)),
-      ...(first === undefined ? [] : first(tx)),
-    ]);
-    return results as First;
-  }
-
-  return async (work, first) => {
+  return async (work) => {
     const client = await pool.connect();
     // Without a listener an error between two statements would end the process.
     const onError = () => {};
@@ -53,7 +44,9 @@ export function createTransactions(pool: pg.Pool, options: TransactionsOptions):
     });
     let broken: Error | undefined;
     try {
-      const result = await work(tx, await begin(client, tx, first));
+      const statement = beginOn(client);
+      await noting(() => client.query(statement));
+      const result = await work(tx);
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -92,4 +85,38 @@ function transactionOn(
       committed();
     },
   };
+}
+
+/**
+ * Up to this size all chunks are collected and sent at once. With more, only as much is in memory as the server takes.
+ */
+const maxBytesAtOnce = 8 * 1024 * 1024;
+
+/**
+ * Appends rows through COPY, which costs the server less than an INSERT of the same rows. Beyond some megabytes, chunks
+ * are asked for as fast as the server takes them, so a generator of very large rows has few of them in memory.
+ *
+ * @param statement `COPY … FROM STDIN`, with the format of the chunks.
+ * @param chunks made by `copyRows` (copy-format.ts), or text.
+ */
+async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
+  const rest = chunks[Symbol.iterator]();
+  const { taken, isAll } = takeChunks(rest, maxBytesAtOnce);
+  await (isAll ? copyPipelined(client, statement, taken) : copyStream(client, statement, taken, rest));
+}
+
+async function copyStream(
+  client: pg.ClientBase,
+  statement: string,
+  first: Buffer[],
+  rest: Iterator<Buffer>,
+): Promise<void> {
+  function* all(): Generator<Buffer> {
+    for (let chunk = first.shift(); chunk !== undefined; chunk = first.shift()) yield chunk;
+    for (let next = rest.next(); !next.done; next = rest.next()) yield next.value;
+  }
+  await pipeline(
+    Readable.from(all(), { objectMode: true, highWaterMark: 1 }),
+    client.query(copyStreams.from(statement)),
+  );
 }

@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import { type CopyRow, copyRows } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
-import { unprepared } from './prepared-statements.ts';
+import { unprepared } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 import { isTransientError } from './transient-error.ts';
 

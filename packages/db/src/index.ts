@@ -1,3 +1,4 @@
+export { databaseTls } from './connection-config.ts';
 export { deleteExpiredSalts } from './cookieless-salts.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
 export { createDatabase, type Database } from './database.ts';
@@ -7,7 +8,6 @@ export {
   type WithDatabaseAddress,
   withDatabaseAddress,
 } from './database-config.ts';
-export { databaseTls } from './database-tls.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPosition,
@@ -21,10 +21,9 @@ export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate } from './migrations/migrate.ts';
 export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
 export { ownersOf } from './persons/delete-persons-store.ts';
-export { findPerson, findPersonToDelete } from './persons/find-person.ts';
-export { type ShownPerson, showPerson } from './persons/show-person.ts';
-export { unprepared } from './prepared-statements.ts';
+export { findPerson, findPersonToDelete, type ShownPerson, showPerson } from './persons/find-person-store.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
-export type { DatabaseOptions, SqlDatabase } from './sql-database.ts';
+export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';
+export { unprepared } from './statements.ts';
 export type { Sql, Transaction } from './transaction.ts';
 export { isTransientError } from './transient-error.ts';

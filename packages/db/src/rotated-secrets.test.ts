@@ -139,7 +139,7 @@ test('the authority of the server is exchanged, and what cannot be read is not t
       await second.stop();
     });
     expect(logged.map(({ message }) => message)).toContain(
-      'how to reach the database cannot be read any more; going on with what was read before',
+      'could not reload the database settings; keeping the previous ones',
     );
   } finally {
     await database.stop();

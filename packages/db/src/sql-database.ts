@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import { withArrayLiterals } from './array-literals.ts';
 import { createTransactions } from './create-transactions.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { type CurrentConfig, openPool, type PoolOptions, poolConfig } from './open-pool.ts';
-import { createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
+import { createStatementNames, isOutdatedPreparation, withArrayLiterals } from './statements.ts';
 import type { NameOf, Noting, RunTransaction, Sql } from './transaction.ts';
 
 export interface SqlDatabase {
@@ -13,9 +12,6 @@ export interface SqlDatabase {
   /**
    * Runs `work` in one READ COMMITTED transaction: commits when it resolves, rolls back when it throws.
    * A connection that broke is thrown away. Errors reach the caller as they are (see `isTransientError`).
-   *
-   * @param first queries sent together with BEGIN. They may read and lock, not write: were BEGIN itself refused, they would
-   * still run before this rejects, each by itself.
    */
   transaction: RunTransaction;
   /** Listens to notifications on one more connection, outside the pool. Stop it before the database. */

@@ -1,11 +1,8 @@
 /** What services on the way of events use: all of it without the typed client, which they would only carry along. */
 export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
-export { releaseChunks } from './copy-buffer.ts';
-export { type CopyRow, copyRows } from './copy-format.ts';
+export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';
 export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';
 export { type ProjectChanges, unsubscribedMaxAgeMs, watchProjectChanges } from './project-changes.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';
-export { takeChunks } from './take-chunks.ts';
 export type { Sql, Transaction } from './transaction.ts';
-export { isTransientError } from './transient-error.ts';
-export { isUniqueViolation } from './unique-violation.ts';
+export { isTransientError, isUniqueViolation } from './transient-error.ts';

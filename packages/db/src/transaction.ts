@@ -23,10 +23,7 @@ export interface Transaction extends Sql {
 }
 
 /** See `SqlDatabase.transaction`. */
-export type RunTransaction = <T, First extends unknown[] = []>(
-  work: (tx: Transaction, first: First) => Promise<T>,
-  first?: (tx: Sql) => ReturnType<Statements<First>>,
-) => Promise<T>;
+export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 /** Runs a statement and has its errors noted, which may say that the server is away. */
 export type Noting = <T>(work: () => Promise<T>) => Promise<T>;

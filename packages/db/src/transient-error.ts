@@ -93,3 +93,8 @@ function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, de
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** True when PostgreSQL refused a row because its key is there already. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '23505';
+}

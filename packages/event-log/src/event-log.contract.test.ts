@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
 import { eventually } from '@millrace/testing';
-import type { LogBatch } from './port/event-log.ts';
+import type { LogBatch } from './log.ts';
 import { type AdapterName, memberTimeoutMs } from './testing/adapters.ts';
 import {
   type ContractFixture,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
 import { createFaultProxy, eventually, type FaultProxy } from '@millrace/testing';
-import type { EventLog } from './port/event-log.ts';
+import type { EventLog } from './log.ts';
 import { type AdapterName, openLog, serverAddress } from './testing/adapters.ts';
 import {
   type ContractFixture,

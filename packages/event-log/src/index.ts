@@ -1,14 +1,9 @@
-export { withAppendBreaker } from './append/append-breaker.ts';
-export { createFallbackLog } from './fallback/create-fallback-log.ts';
-export { drainFallback } from './fallback/drain-fallback.ts';
-export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';
-export { createKafkaLog } from './kafka/create-kafka-log.ts';
-export { type InspectedTopic, inspectKafka, type KafkaInspection, type LogDirectory } from './kafka/inspect-kafka.ts';
-export { type KafkaConnection, kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
-export type { KafkaLogOptions } from './kafka/kafka-options.ts';
-export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/former-log-store.ts';
-export { advanceOffset, lockOffset, type OffsetKey, readOffset } from './offsets/offset-store.ts';
-export { readStartOffset } from './offsets/start-offset.ts';
+export { withAppendBreaker } from './append/breaker.ts';
+export { drainFallback } from './fallback/drain.ts';
+export { createFallbackLog, fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/log.ts';
+export { type KafkaConnection, type KafkaLogOptions, kafkaConfigFields, kafkaConnection } from './kafka/config.ts';
+export { type InspectedTopic, inspectKafka, type KafkaInspection, type LogDirectory } from './kafka/inspect.ts';
+export { createKafkaLog } from './kafka/log.ts';
 export type {
   AppendRecord,
   BatchContext,
@@ -21,6 +16,16 @@ export type {
   PartitionEnd,
   PartitionView,
   StoredOffset,
-} from './port/event-log.ts';
-export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';
+} from './log.ts';
+export {
+  advanceOffset,
+  lockOffset,
+  type OffsetKey,
+  readKafkaLogs,
+  readOffset,
+  readStartOffset,
+  readUnread,
+  type TopicGroup,
+} from './offsets-store.ts';
+export { createPostgresLog, type PostgresLogOptions } from './postgres/log.ts';
 export { readTopic, type UnreadPartition } from './read-topic.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EventLog, LogConsumer, LogRecord } from './port/event-log.ts';
+import type { EventLog, LogConsumer, LogRecord } from './log.ts';
 
 export interface ReadTopicOptions {
   topic: string;

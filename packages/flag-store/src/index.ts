@@ -1,8 +1,12 @@
-export { compileDefinitions, createFlagDefinitions } from './definitions/flag-definitions.ts';
-export { loadDefinitions, type StoredDefinitions, type StoredFlag } from './definitions/stored-definitions.ts';
-export { createFlagDocuments, type FlagDocument } from './document/flag-documents.ts';
-export { localEvaluationDocument } from './document/local-evaluation-document.ts';
-export { findRemoteConfig } from './document/remote-config-store.ts';
+export { findRemoteConfig } from './definition-store.ts';
+export {
+  compileDefinitions,
+  createFlagDefinitions,
+  loadDefinitions,
+  type StoredDefinitions,
+  type StoredFlag,
+} from './definitions.ts';
+export { createFlagDocuments, type FlagDocument, localEvaluationDocument } from './documents.ts';
 export { inTimeSlices } from './in-time-slices.ts';
-export type { VersionedMemory } from './memory/versioned-memory.ts';
-export { loadStoredData, needsStoredData } from './request-data/load-stored-data.ts';
+export { loadStoredData, needsStoredData } from './request-data.ts';
+export type { VersionedMemory } from './versioned-memory.ts';

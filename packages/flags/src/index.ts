@@ -1,14 +1,23 @@
 export { compileFlags, compileFlagsInSteps } from './compile/compile-flags.ts';
 export type { CompiledFlag, CompiledFlags } from './compile/compiled.ts';
 export type { CohortDefinition, FlagDefinition, ProjectDefinitions } from './definitions.ts';
+export { evaluateCohortsInSteps } from './evaluate/conditions.ts';
 export { type EvaluationContext, nothingStored, type StoredData } from './evaluate/context.ts';
-export { evaluateCohorts } from './evaluate/evaluate-cohorts.ts';
-export { type EvaluatedFlags, evaluateFlags, evaluateFlagsInSteps } from './evaluate/evaluate-flags.ts';
+export {
+  type EvaluatedFlags,
+  evaluateFlags,
+  evaluateFlagsInSteps,
+  type FlagEvaluation,
+  startEvaluation,
+} from './evaluate/evaluate-flags.ts';
+export { stepLimits } from './evaluate/evaluation.ts';
 export { type FlagFailure, type FlagResult, type FlagValue, flagValue } from './evaluate/flag-result.ts';
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
 export { type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
-export { explainFlag, type FlagExplanation } from './explain/explain-flag.ts';
-export { patternProblem } from './filters/compile-pattern.ts';
+export { createExplainer, type FlagExplanation } from './explain/explain-flag.ts';
+export { sdkWarnings } from './explain/sdk-warnings.ts';
 export { isFilterDate } from './filters/date-tests.ts';
-export { isPropertyOperator, type PropertyOperator, propertyOperators } from './filters/operators.ts';
+export { isNeedleTooLong, isPropertyOperator, type PropertyOperator, propertyOperators } from './filters/operators.ts';
+export { patternProblem, type TriedPatterns, tryPatterns } from './filters/patterns.ts';
+export { longestNeedle } from './filters/text-tests.ts';
 export { runSteps, type Steps } from './steps.ts';

@@ -14,7 +14,7 @@ export {
   type PostHogFeatureProps,
 } from './components/index.ts';
 export { PostHogContext, PostHogContext as MillraceContext } from './context/PostHogContext.ts';
-export type { PostHog } from './context/posthog.ts';
+export type { PostHog } from './context/posthog-default.ts';
 export { setupReactErrorHandler } from './helpers/error-helpers.ts';
 export {
   useActiveFeatureFlags,

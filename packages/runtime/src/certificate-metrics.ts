@@ -1,4 +1,7 @@
-import { firstExpiry } from './first-expiry.ts';
+/** When certificates expire, as a file of them says and as metrics tell. */
+
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
 /** Settings that name a certificate; a file of authorities may hold several, and the first to expire counts. */
@@ -20,4 +23,18 @@ export function reportCertificates(config: object, metrics: Metrics): void {
       for (const [setting, file] of files) expiry.set({ setting }, (firstExpiry(file) ?? Number.NaN) / 1000);
     },
   });
+}
+
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** When the first of the certificates in a file expires, in ms since 1970; null when there is none that can be read. */
+export function firstExpiry(file: string): number | null {
+  try {
+    const certificates = readFileSync(file, 'utf8').match(pem) ?? [];
+    const expiries = certificates.map((text) => Date.parse(new X509Certificate(text).validTo));
+    const first = Math.min(...expiries);
+    return Number.isFinite(first) ? first : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 import { mountSecret } from '@millrace/testing';
 import { Type } from 'typebox';
 import { ConfigError, integerSetting, readConfig } from './config.ts';
-import { environmentName } from './environment-name.ts';
+import { environmentName } from './environment.ts';
 import { readForEachConnection, secretSetting } from './secret-setting.ts';
 
 const schema = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';
-import { environmentName } from './environment-name.ts';
-import { readSecretFiles } from './read-secret-files.ts';
+import { environmentName } from './environment.ts';
+import { readSecretFiles } from './setting-files.ts';
 
 /** Raised once at start with every mistake in it, so that nobody fixes them one restart at a time. */
 export class ConfigError extends Error {

@@ -1,6 +1,6 @@
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { followTls } from './followed-tls.ts';
-import { readPem } from './read-pem.ts';
+import { readPem } from './setting-files.ts';
 
 test('certificate and key are those of the files when a connection is made, and never of two exchanges', () => {
   const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];

@@ -1,6 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { followFile } from './followed-file.ts';
-import type { PemFile } from './read-pem.ts';
+import { followFile, type PemFile } from './setting-files.ts';
 
 /** What a client needs for TLS, as far as it is not what everybody has. */
 export interface TlsFiles {

@@ -1,9 +1,7 @@
-import { createHealth, type Health } from './health.ts';
-import { startHealthServer } from './health-server.ts';
+import { createHealth, type Health, moveMetrics, startHealthServer } from './health.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
-import { moveMetrics } from './metrics-server.ts';
 
 const newHealth = () => createHealth(createMetrics({ withProcessMetrics: false }));
 

@@ -1,3 +1,10 @@
+/** What is asked about a service from outside: does it live, is it ready, what are its metrics, and on which port. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Type } from 'typebox';
+import type { Lifecycle, Stoppable } from './lifecycle.ts';
+import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What `/_liveness` and `/_readiness` answer. A check returns null when well, else one sentence for the operator. */
@@ -84,4 +91,57 @@ function run(check: HealthCheck): string | null {
   } catch (error) {
     return `the check itself failed: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** A small server for services that have no other HTTP port. Answers only the operational paths. */
+export async function startHealthServer(
+  health: Pick<Health, 'answer'>,
+  { port, host }: { port: number; host: string },
+): Promise<Stoppable & { port: number }> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    health.answer(path).then(
+      (answer) => {
+        response.writeHead(answer?.status ?? 404, { 'content-type': answer?.contentType ?? 'text/plain' });
+        response.end(answer?.body ?? '');
+      },
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Where a service's figures are read, when not on its own port. Spread into its config schema. */
+export const metricsConfigFields = {
+  metricsPort: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'a TCP port for /metrics alone, which the other port has no more then; 0 takes a free one',
+    }),
+  ),
+  metricsHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on with METRICS_PORT' }),
+} as const;
+
+/** Moves `/metrics` to a port of its own, when one is asked for: what is public then tells nothing of its operation. */
+export async function moveMetrics(
+  { metricsPort: port, metricsHost: host }: { readonly metricsPort?: number; readonly metricsHost: string },
+  { lifecycle, health, logger }: { lifecycle: Lifecycle; health: Health; logger: Logger },
+): Promise<void> {
+  if (port === undefined) return;
+  const only = { answer: async (path: string) => (path === '/metrics' ? health.metrics() : null) };
+  const server = lifecycle.own('metrics server', await startHealthServer(only, { port, host }));
+  health.moveMetrics();
+  logger.info('metrics on a port of their own', { port: server.port });
 }

@@ -27,7 +27,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
     try {
       await part.stop();
     } catch (error) {
-      logger.error('a part did not stop cleanly', { part: name, error });
+      logger.error('a component did not stop cleanly', { component: name, error });
     }
   }
 

@@ -109,7 +109,7 @@ function keyRing(setting: () => string): (needed?: string) => Keys {
     if (now === text) return keys;
     text = now;
     const read = readKeys(now);
-    if (read === null) process.emitWarning('SECRETS_KEY is no list of keys; going on with the keys there were before.');
+    if (read === null) process.emitWarning('SECRETS_KEY is not a valid key list; keeping the previous keys.');
     else keys = read;
     return keys;
   };

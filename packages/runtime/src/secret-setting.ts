@@ -1,6 +1,6 @@
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
-import { environmentName } from './environment-name.ts';
-import { followFile } from './followed-file.ts';
+import { environmentName } from './environment.ts';
+import { followFile } from './setting-files.ts';
 
 type FileOf<N extends string> = `${N}File`;
 

@@ -1,5 +1,4 @@
-import { describeRule } from './describe-rule.ts';
-import { type RecurrenceRule, weekdays } from './recurrence-rule.ts';
+import { describeRule, type RecurrenceRule, weekdays } from './rule.ts';
 
 type Words = Pick<RecurrenceRule, 'frequency'> & Partial<RecurrenceRule>;
 

@@ -42,3 +42,37 @@ export function exportIntervalAt(interval: ExportInterval, moment: Date, zoneNam
   const midnight = (day: number) => new Date(zone.toInstant(day * dayMs));
   return { start: midnight(first), end: midnight(first + days) };
 }
+
+export interface ExportSchedule {
+  interval: ExportInterval;
+  /** IANA name. */
+  timezone: string;
+  /** No run is triggered before this time. */
+  start_at: Date | null;
+  /** No run is triggered after this time. */
+  end_at: Date | null;
+}
+
+/**
+ * The interval an export covers next, when everything before `from` is done or does not matter. Its run is triggered at
+ * its end. Null when that would be after `end_at`.
+ */
+export function nextExportInterval(schedule: ExportSchedule, from: Date): TimeSpan | null {
+  const { interval, timezone, start_at, end_at } = schedule;
+  const moment = start_at !== null && start_at > from ? start_at : from;
+  const span = exportIntervalAt(interval, moment, timezone);
+  return end_at !== null && span.end > end_at ? null : span;
+}
+
+/** What the runs of an export cover that begin within a range: whole intervals, but for the first and the last, which are cut to it. */
+export function* exportSpans(
+  { start: from, end: until }: TimeSpan,
+  { interval, timezone }: { interval: ExportInterval; timezone: string },
+): Generator<TimeSpan> {
+  for (let start = from; start < until; ) {
+    const whole = exportIntervalAt(interval, start, timezone);
+    const end = whole.end < until ? whole.end : until;
+    yield { start, end };
+    start = end;
+  }
+}

@@ -1,5 +1,4 @@
-import type { ExportInterval } from './export-interval.ts';
-import { exportSpans } from './export-spans.ts';
+import { type ExportInterval, exportSpans } from './export-interval.ts';
 
 const spans = (interval: ExportInterval, start: string, end: string, timezone = 'UTC') =>
   [...exportSpans({ start: new Date(start), end: new Date(end) }, { interval, timezone })].map(

@@ -1,5 +1,4 @@
-import { nextDeliveryDate } from './next-delivery-date.ts';
-import { type RecurrenceRule, type Weekday, weekdays } from './recurrence-rule.ts';
+import { nextDeliveryDate, type RecurrenceRule, type Weekday, weekdays } from './rule.ts';
 
 type Words = Partial<Omit<RecurrenceRule, 'startDate' | 'untilDate'>> & { start: string; until?: string };
 

@@ -1,4 +1,4 @@
-import { nextExportInterval } from './next-export-interval.ts';
+import { nextExportInterval } from './export-interval.ts';
 
 const schedule = { interval: 'hour', timezone: 'UTC', start_at: null, end_at: null } as const;
 const at = (text: string) => new Date(text);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import rrule from 'rrule';
-import { nextOccurrence } from './next-occurrence.ts';
-import { frequencies, type RecurrenceRule, weekdays } from './recurrence-rule.ts';
+import { frequencies, nextOccurrence, type RecurrenceRule, weekdays } from './rule.ts';
 
 const { RRule } = rrule;
 const dayMs = 86_400_000;

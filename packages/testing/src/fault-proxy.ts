@@ -1,3 +1,4 @@
+// Proxies before a server that do what networks and poolers do: delay, cut, and swallow notifications.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
@@ -14,6 +15,8 @@ export interface FaultProxy {
   refuse(): Promise<void>;
   /** Connections stay and new ones are accepted, but no byte passes, as in a network that swallows everything. */
   blackHole(): void;
+  /** Connections there are pass, new ones are accepted and no byte of them passes: somebody with no time for strangers. */
+  holdNew(): void;
   /** Connections there are stay and are silent for good, new ones pass: as behind a firewall that was restarted. */
   forget(): void;
   /** The server is back. Connections of a black hole go on where they stopped, as after a short network failure. */
@@ -54,6 +57,9 @@ export async function createFaultProxy(target: { targetHost?: string; targetPort
     blackHole() {
       isBlackHole = true;
       for (const link of links) link.hold();
+    },
+    holdNew() {
+      isBlackHole = true;
     },
     forget() {
       for (const link of links) link.forget();
@@ -117,4 +123,39 @@ function listen(serve: (client: Socket) => void, port: number): Promise<Server> 
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => resolve(server));
   });
+}
+
+export interface DeafPooler {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** Passes everything but notifications, as a pooler does that gives each transaction another connection. */
+export async function startDeafPooler(databaseUrl: string): Promise<DeafPooler> {
+  const { hostname: host, port } = new URL(databaseUrl);
+  const server = createServer((client) => {
+    const upstream = connect({ host, port: Number(port || 5432) });
+    let rest = Buffer.alloc(0);
+    client.pipe(upstream);
+    upstream.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 5 && rest.length >= 1 + rest.readInt32BE(1)) {
+        const message = rest.subarray(0, 1 + rest.readInt32BE(1));
+        rest = rest.subarray(message.length);
+        if (message[0] !== 'A'.charCodeAt(0)) client.write(message);
+      }
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('close', () => other.destroy());
+      one.on('error', () => {});
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
 }

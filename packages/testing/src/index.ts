@@ -1,28 +1,30 @@
-export { awayFromHourEnd } from './away-from-hour-end.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
-export { type DeafPooler, startDeafPooler } from './deaf-pooler.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
-export { eventually, patienceMs } from './eventually.ts';
-export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
+export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
+export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
-export { type MountedSecret, mountSecret } from './mounted-secret.ts';
-export { seededRandom } from './seeded-random.ts';
+export { seededRandom, storySize, testSeed } from './seeded-random.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
 export { startServer, type TestServer } from './start-server.ts';
 export { type ExpectedState, expectedState } from './story/expected-state.ts';
 export { type StoredState, storedState } from './story/stored-state.ts';
-export type { StoryEvent } from './story/story-event.ts';
+export type { StoryEvent } from './story/write-story.ts';
 export { writeStory } from './story/write-story.ts';
-export { createTestEnvironment, createTestOrganization, createTestProject, setTestPlan } from './test-accounts.ts';
 export { testCacheDirectory } from './test-cache-directory.ts';
-export { type TestCertificate, testCertificates } from './test-certificates.ts';
+export { type MountedSecret, mountSecret, type TestCertificate, testCertificates } from './test-certificates.ts';
 export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-database.ts';
-export { testSeed } from './test-seed.ts';
-export { type TestServers, testServers } from './test-servers.ts';
-export { createTestTenant, type TestTenant, type TestTenantOverrides } from './test-tenant.ts';
+export { type TestServers, testServers, uniqueTopicPrefix } from './test-servers.ts';
+export {
+  createTestEnvironment,
+  createTestOrganization,
+  createTestProject,
+  createTestTenant,
+  setTestPlan,
+  type TestTenant,
+  type TestTenantOverrides,
+} from './test-tenant.ts';
 export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
-export { uniqueTopicPrefix } from './unique-topic-prefix.ts';

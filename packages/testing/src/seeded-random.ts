@@ -1,3 +1,6 @@
+// Chance that can be repeated: numbers from a seed, and where the seed of a run comes from.
+import { environment } from '@millrace/runtime';
+
 /** Numbers in [0, 1) that a seed decides (mulberry32): what failed can be had again, and both sides of a comparison get the same work. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -7,4 +10,25 @@ export function seededRandom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+/**
+ * How much of a random story is told: in `npm test` a little, once; `npm run test:long` tells it again, by another seed and at
+ * length. Whoever uses it has the number in the test's name.
+ */
+export const storySize = (once: number, atLength: number): number =>
+  environment().MILLRACE_TESTS_AT_LENGTH === 'true' ? atLength : once;
+
+/**
+ * The seed of what a test makes up: `MILLRACE_SEED`, else `otherwise`, another one each time by default. Whoever uses it
+ * prints it (in the test's name, for example), so that a failure can be had again.
+ *
+ * @throws Error when `MILLRACE_SEED` is no whole number.
+ */
+export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {
+  const given = environment().MILLRACE_SEED;
+  if (!given) return otherwise;
+  if (!/^-?\d{1,10}$/.test(given))
+    throw new Error(`MILLRACE_SEED must be a whole number, not ${JSON.stringify(given)}.`);
+  return Number(given);
 }

@@ -1,5 +1,5 @@
 import { environment } from '@millrace/runtime';
-import { testSeed } from './test-seed.ts';
+import { testSeed } from './seeded-random.ts';
 
 const before = environment().MILLRACE_SEED;
 afterEach(() => setSeed(before));

@@ -1,3 +1,5 @@
+// The servers that a run of tests was given, and names of topics on them that nobody else uses.
+import { randomUUID } from 'node:crypto';
 import { environment } from '@millrace/runtime';
 
 /** Addresses of the real servers tests run on; `npm test` provides them (packages/stack). */
@@ -27,4 +29,9 @@ export function testServers(): TestServers {
       return read('REDIS_URL');
     },
   };
+}
+
+/** Prefix for `topicNames` and `consumerGroup`, so that test files share one broker without meeting. */
+export function uniqueTopicPrefix(): string {
+  return `t-${randomUUID()}.`;
 }

@@ -1,11 +1,17 @@
+/** The way of spans to the collector. Its libraries are large, so it is imported only where there is one. */
+
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type SpanExporter,
+  type SpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { ReportLostSpans } from './lost-spans.ts';
-import { createSpanQueue } from './span-queue.ts';
-import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
-import { formatTraceparent } from './traceparent.ts';
+import { formatTraceparent, type TraceSpan, type TraceSpanStart } from './trace-span.ts';
 
 const kinds = {
   server: SpanKind.SERVER,
@@ -45,5 +51,37 @@ export function openExporter(service: string, endpoint: string, reportLost: Repo
     },
     // What the collector did not take is counted by then; a service that stops has no more to say about it.
     stop: () => provider.shutdown().catch(() => {}),
+  };
+}
+
+/** What waits for the collector at most; more is dropped, so that a slow one costs no memory. */
+const limits = { maxQueueSize: 2048, maxExportBatchSize: 256, scheduledDelayMillis: 2000, exportTimeoutMillis: 5000 };
+
+/** Keeps ended spans and exports them in batches, one after the other. Counts those that wait, since its library drops in silence. */
+function createSpanQueue(exporter: SpanExporter, reportLost: ReportLostSpans): SpanProcessor {
+  let waiting = 0;
+  const processor = new BatchSpanProcessor({
+    ...limits,
+    exporter: {
+      export(spans, onResult) {
+        waiting -= spans.length;
+        exporter.export(spans, (result) => {
+          if (result.code !== 0) reportLost('not_taken', spans.length, result.error);
+          onResult(result);
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+      forceFlush: async () => exporter.forceFlush?.(),
+    },
+  });
+  return {
+    onStart: (span, context) => processor.onStart(span, context),
+    onEnd(span) {
+      if (waiting >= limits.maxQueueSize) return reportLost('queue_full', 1);
+      waiting += 1;
+      processor.onEnd(span);
+    },
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => processor.shutdown(),
   };
 }

@@ -1,7 +1,7 @@
 import { createMetrics, type Logger } from '@millrace/runtime';
 import { eventually, startServer } from '@millrace/testing';
 import { createTracing } from './index.ts';
-import { createStartLimit } from './start-limit.ts';
+import { createStartLimit } from './tracing.ts';
 
 let warnings: string[];
 const logger = { warn: (text: string) => void warnings.push(text) } as unknown as Logger;

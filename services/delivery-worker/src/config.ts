@@ -27,14 +27,14 @@ export const configSchema = Type.Object({
     description: 'true lets webhooks and exports lead into private networks',
   }),
   ...secretsKeyFields,
-  keepOutcomesDays: integerSetting(90, 'days for which it can be seen what came of reports and runs', { min: 1 }),
+  keepOutcomesDays: integerSetting(90, 'days to keep the history of deliveries and export runs', { min: 1 }),
   eventRetentionDays: integerSetting(
     0,
     'days events are kept at most, by whole months; 0 = for ever; the same for the consumer. An environment can keep less, to the day (`…/event_retention/`)',
     { min: 0, max: 36_500 },
   ),
   keepWarningsDays: integerSetting(90, 'days ingestion warnings are kept at most', { min: 1, max: 36_500 }),
-  keepActivityDays: integerSetting(730, 'days it is kept who changed what', { min: 1, max: 36_500 }),
+  keepActivityDays: integerSetting(730, 'days to keep the activity log', { min: 1, max: 36_500 }),
   keepDeletedIdsDays: integerSetting(
     90,
     'days for which it is remembered, as hashes, which distinct ids of persons were deleted; more than the log keeps records',
@@ -44,7 +44,7 @@ export const configSchema = Type.Object({
     min: 1,
     max: 8760,
   }),
-  pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
+  pollIntervalMs: integerSetting(1000, 'poll interval in milliseconds', { min: 10 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',

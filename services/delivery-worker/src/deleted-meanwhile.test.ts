@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTestTenant, patienceMs } from '@millrace/testing';
-import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
-import { planRun } from './batch-exports/plan-runs.ts';
-import { cleanUp } from './cleanup/clean-up.ts';
-import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
+import { planRun } from './batch-exports/plan.ts';
+import { createExportMetrics, exportDue } from './batch-exports/run.ts';
+import { cleanUp } from './deletion/delete-data.ts';
+import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
 import { oneRound } from './testing/one-round.ts';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';

@@ -1,21 +1,17 @@
 import { type Database, deleteExpiredSalts } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
-import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
-import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
-import { sealSecrets } from './batch-exports/seal-secrets.ts';
-import { createSettledUntil } from './batch-exports/settled-until.ts';
-import { cleanUp } from './cleanup/clean-up.ts';
-import { forgetOld } from './cleanup/forget-old.ts';
-import { countDue, createCohortMetrics } from './cohorts/count-due.ts';
-import { sealFlagPayloads } from './flag-payloads/seal-flag-payloads.ts';
-import { deletePersonData } from './privacy/delete-person-data.ts';
-import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
-import { type RetentionOptions, retentionTasks } from './retention/retention-tasks.ts';
-import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
-import { scheduleDue } from './subscriptions/schedule-due.ts';
-import { createFairSlots } from './tasks/fair-slots.ts';
-import { createPollMetrics, startPolling, type Task } from './tasks/poll.ts';
+import { planBackfill, planRun } from './batch-exports/plan.ts';
+import { createSettledUntil } from './batch-exports/read.ts';
+import { createExportMetrics, exportDue } from './batch-exports/run.ts';
+import { countDue, createCohortMetrics } from './cohorts/count.ts';
+import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
+import { forgetDeletedIds } from './deletion/store.ts';
+import { createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
+import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
+import { sealFlagPayloads, sealSecrets } from './sealing/seal.ts';
+import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
+import { scheduleDue } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;

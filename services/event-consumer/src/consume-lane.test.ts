@@ -10,11 +10,9 @@ import {
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeLane } from './consume-lane.ts';
-import { createConsumeMetrics } from './consume-metrics.ts';
-import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
-import { createLiveLoad } from './live-load.ts';
-import { startLanes } from './start-lanes.ts';
+import { consumeLane, createLiveLoad, startLanes } from './consume-lane.ts';
+import { createDeadLetterLog } from './dead-letters.ts';
+import { createConsumeMetrics } from './metrics.ts';
 import {
   type ConsumerFixture,
   capturedEvent,

@@ -1,10 +1,9 @@
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
-import type { BatchReport, BatchWork, StaleBatch } from './batch-work.ts';
-import type { ConsumeMetrics } from './consume-metrics.ts';
-import { describeFailure } from './failures/describe-failure.ts';
-import { classifyFailure } from './failures/failure-class.ts';
-import type { DeadLetterReason } from './model/dead-letter.ts';
+import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';
+import type { DeadLetterReason } from './dead-letters.ts';
+import { classifyFailure, describeFailure } from './failures.ts';
+import type { ConsumeMetrics } from './metrics.ts';
 
 export interface ConsumeDeps {
   group: string;

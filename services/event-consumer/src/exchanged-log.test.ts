@@ -5,9 +5,8 @@ import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/even
 import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeLane } from './consume-lane.ts';
-import { createConsumeMetrics } from './consume-metrics.ts';
-import { createLiveLoad } from './live-load.ts';
+import { consumeLane, createLiveLoad } from './consume-lane.ts';
+import { createConsumeMetrics } from './metrics.ts';
 import {
   type ConsumerFixture,
   capturedEvent,

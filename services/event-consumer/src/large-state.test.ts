@@ -32,24 +32,19 @@ beforeEach(async () => {
 /** Tells what is written, on its way. */
 function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
-    transaction: (work, first) =>
-      database.transaction(
-        (tx, answers) =>
-          work(
-            {
-              ...tx,
-              query: (text, values) => {
-                for (const value of values ?? []) if (typeof value === 'string') sentBytes += value.length;
-                return tx.query(text, values).then((rows) => {
-                  readBytes += JSON.stringify(rows).length;
-                  return rows as never[];
-                });
-              },
-              copy: (statement, chunks) => tx.copy(statement, counted(chunks)),
-            },
-            answers,
-          ),
-        first,
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work({
+          ...tx,
+          query: (text, values) => {
+            for (const value of values ?? []) if (typeof value === 'string') sentBytes += value.length;
+            return tx.query(text, values).then((rows) => {
+              readBytes += JSON.stringify(rows).length;
+              return rows as never[];
+            });
+          },
+          copy: (statement, chunks) => tx.copy(statement, counted(chunks)),
+        }),
       ),
   };
 }

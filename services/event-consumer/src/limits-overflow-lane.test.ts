@@ -5,9 +5,8 @@ import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/even
 import { createMetrics, readConfig } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
-import { consumeLane } from './consume-lane.ts';
-import { createConsumeMetrics } from './consume-metrics.ts';
-import { createLiveLoad } from './live-load.ts';
+import { consumeLane, createLiveLoad } from './consume-lane.ts';
+import { createConsumeMetrics } from './metrics.ts';
 import { type ConsumerFixture, capturedEvent, createConsumerFixture } from './testing/consumer-fixture.ts';
 
 let fixture: ConsumerFixture;

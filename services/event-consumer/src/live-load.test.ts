@@ -1,4 +1,4 @@
-import { createLiveLoad } from './live-load.ts';
+import { createLiveLoad } from './consume-lane.ts';
 
 const never = new AbortController().signal;
 const longMs = 60_000;

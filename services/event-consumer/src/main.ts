@@ -23,27 +23,22 @@ import {
 } from '@millrace/runtime';
 import { createTracing, isTraced } from '@millrace/tracing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
-import { createConsumeMetrics } from './consume-metrics.ts';
+import { createLiveLoad, type LaneDeps, laneReaders, publishedLanes, startLanes } from './consume-lane.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';
-import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
+import { createDeadLetterLog } from './dead-letters.ts';
 import { createDefinitions } from './definitions/definitions.ts';
-import { createEventPartitions } from './events/event-partitions.ts';
-import { describeFailure } from './failures/describe-failure.ts';
-import { createFlagCalls } from './flag-calls/flag-calls.ts';
-import { drainFormerLog } from './former-log/drain-former-log.ts';
-import { reportFormerLogs } from './former-log/report-former-logs.ts';
-import { createProjectResolver } from './intake/resolve-projects.ts';
-import { type LaneDeps, laneReaders, publishedLanes } from './lane-readers.ts';
-import { createKnownIds } from './ledger/known-ids.ts';
+import { createFlagCalls } from './definitions/flag-calls.ts';
+import { createEventPartitions } from './events/partitions.ts';
+import { describeFailure } from './failures.ts';
+import { drainFormerLog, reportFormerLogs } from './former-log.ts';
+import { createFreeLocks } from './frozen-session-store.ts';
+import { createProjectResolver } from './intake/projects.ts';
+import { createKnownIds } from './ledger/touched.ts';
 import { createTurns } from './ledger/turns.ts';
-import { createLiveLoad } from './live-load.ts';
-import { createFreeLocks } from './locks/free-locks.ts';
+import { createConsumeMetrics, createPublishMetrics, createStepTimer } from './metrics.ts';
 import { openLog, openLogPool, openPostgresLog } from './open-log.ts';
-import { createPublishMetrics } from './output/publish-metrics.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
-import { startLanes } from './start-lanes.ts';
-import { createStepTimer } from './step-timer.ts';
-import { createWarningThrottle } from './warnings/throttle-warnings.ts';
+import { createWarningThrottle } from './warnings/warnings.ts';
 
 // By default the heap grows to four times what is in use before it is cleaned, as if the machine were ours alone: 65 MB
 // more, and 5 % less time. At 130 the consumer keeps below 200 MB with a thousand projects too; at 145 it gets a few per
@@ -187,7 +182,7 @@ function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definit
     turns: createTurns(),
     knownIds: createKnownIds(),
     throttle: createWarningThrottle(Date.now),
-    step: createStepTimer(metrics),
+    startTimer: createStepTimer(metrics),
     now: Date.now,
   };
 }

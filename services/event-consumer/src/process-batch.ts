@@ -1,129 +1,120 @@
-import type { Sql, SqlDatabase, Transaction } from '@millrace/db/sql';
-import { lockOffset } from '@millrace/event-log';
-import { type BatchReport, type BatchWork, lastRecord, offsetKey, type StaleBatch } from './batch-work.ts';
-import { type CommitDeps, commitBatch } from './commit-batch.ts';
-import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
-import { type DecideDeps, type DecidedBatch, decideBatch } from './decide-batch.ts';
+import type { SqlDatabase } from '@millrace/db/sql';
+import { advanceOffset, lockOffset } from '@millrace/event-log';
+import { type BatchReport, type BatchWork, lastRecord, offsetKey, type StaleBatch } from './batch.ts';
+import { replaceVisitors } from './cookieless/replace-visitors.ts';
+import type { CookielessSalts } from './cookieless/salts.ts';
+import type { DeadLetterLog } from './dead-letters.ts';
+import { decideEvents } from './decide.ts';
 import type { Definitions } from './definitions/definitions.ts';
-import type { EventPartitions } from './events/event-partitions.ts';
-import { freshEvents } from './events/fresh-events.ts';
-import type { FlagCalls } from './flag-calls/flag-calls.ts';
-import type { AdmittedEvent } from './intake/admit-event.ts';
-import type { Intake } from './intake/admit-records.ts';
-import type { ParsingDepth } from './intake/parse-records.ts';
-import type { ProjectResolver } from './intake/resolve-projects.ts';
-import { UnreadableProperties } from './intake/unparsed-event.ts';
-import { withTurns } from './ledger/with-turns.ts';
-import { type TakeInDeps, takeIn } from './take-in.ts';
-import { takeAll } from './values/take-all.ts';
-import { type WriteDeps, writeBatch } from './write-batch.ts';
+import type { FlagCalls } from './definitions/flag-calls.ts';
+import type { EventPartitions } from './events/partitions.ts';
+import { freshEvents, identitiesOf, insertEvents, insertIdentities, markEventsIngested } from './events/store.ts';
+import { admitRecords } from './intake/admit.ts';
+import { toIncomingEvent } from './intake/incoming-event.ts';
+import { ownersOf, parseRecords } from './intake/parse.ts';
+import type { ProjectResolver } from './intake/projects.ts';
+import { loadLedger } from './ledger/load.ts';
+import { saveLedger } from './ledger/save.ts';
+import { lockAndChangeGroups, saveGroups } from './ledger/save-groups.ts';
+import { type KnownIds, touchedByBatch } from './ledger/touched.ts';
+import { type Turns, withTurns } from './ledger/turns.ts';
+import type { Timed } from './metrics.ts';
+import type { Ledger } from './model/ledger.ts';
+import { insertWarnings } from './warnings/store.ts';
+import type { WarningThrottle } from './warnings/warnings.ts';
 
-export interface ProcessBatchDeps extends TakeInDeps, DecideDeps, WriteDeps, CommitDeps {
+/** What batches need, and what a process remembers from one batch to the next; made once (main.ts). */
+export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
-  deadLetters: DeadLetterLog;
-  definitions: Pick<Definitions, 'see' | 'note'>;
-  flagCalls: Pick<FlagCalls, 'see' | 'note'>;
+  projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'noteEvents'>;
+  salts: CookielessSalts;
   partitions: EventPartitions;
-  projects: ProjectResolver;
+  deadLetters: DeadLetterLog;
+  turns: Turns<Ledger>;
+  knownIds: KnownIds;
+  throttle: WarningThrottle;
+  definitions: Pick<Definitions, 'note'>;
+  flagCalls: Pick<FlagCalls, 'note'>;
+  startTimer: () => Timed;
+  now: () => number;
 }
 
 /**
  * The way of one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
- * one transaction: whatever dies, the records have taken effect exactly once or not at all.
+ * one transaction: whatever dies, the records have taken effect exactly once or not at all. Several batches of a process
+ * may be under way; those that touch the same ids take turns. The order of all locks: ledger/store.ts.
  *
  * @throws whatever a step throws, after the rollback; consume.ts knows what it means. LedgerConflict and transient errors
  * ask for the same call again.
  */
-export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
-  // Records that are given up are parsed completely, to say what is wrong with each.
-  if (work.deadLetterReason !== null) return processRecords(work, 'whole', deps);
-  try {
-    return await processRecords(work, 'heads', deps);
-  } catch (error) {
-    // The gateway did not write this record. Now every record is parsed completely before anything is done with it.
-    if (!(error instanceof UnreadableProperties)) throw error;
-    const report = await processRecords(work, 'whole', deps);
-    return report.outcome === 'done' ? { ...report, wasReadTwice: true } : report;
-  }
-}
+export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
+  const { batch, deadLetterReason, lockFirst } = work;
+  const timed = app.startTimer();
 
-async function processRecords(
-  work: BatchWork,
-  depth: ParsingDepth,
-  deps: ProcessBatchDeps,
-): Promise<BatchReport | StaleBatch> {
-  const intake = await takeIn(work, depth, deps);
-  const taken = intake.events.length;
-  const effect = await withTurns(deps.turns, (turns) =>
-    deps.database.transaction<Effect | StaleBatch, Begun>(
-      (tx, begun) => takeEffect(tx, { work, intake, begun }, { ...deps, turns }),
-      (tx) => begin(tx, work, intake, deps),
-    ),
+  // Bytes become events of known projects, or are sorted out with a reason.
+  const parsed = timed('parse_records', parseRecords(batch, deadLetterReason));
+  const projectOf = timed('resolve_projects', await app.projects.resolve(ownersOf(parsed)));
+  const intake = timed('admit_records', admitRecords(parsed, projectOf, app.now()));
+  timed('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
+  timed('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
+  const events = intake.events.map(toIncomingEvent);
+
+  const effect = await withTurns(app.turns, (turns) =>
+    app.database.transaction(async (tx) => {
+      const storedOffset = timed('lock_offset', await lockOffset(tx, offsetKey(work)));
+      if (storedOffset !== (batch.continuesFrom ?? 0n)) return { isStale: true, nextOffset: storedOffset } as const;
+      // Before the commit: they must be durable before the offset moves behind their records.
+      const { deadLetters } = intake;
+      if (deadLetters.length > 0) timed('append_dead_letters', await app.deadLetters.append(deadLetters));
+
+      // Once and for all: what was decided before has no effect. Whoever has a turn waits for no event any more.
+      const fresh = timed('find_fresh', await freshEvents(tx, events));
+      timed('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
+
+      // Decided in memory, on top of what earlier batches of this process have decided.
+      const touched = touchedByBatch(fresh, app.knownIds);
+      const turn = timed('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
+      const loaded = timed('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
+      const decided = timed('decide_events', decideEvents(fresh, loaded.ledger));
+      turn.decided(loaded.ledger);
+
+      // Written in sets. Persons are locked as early as possible; a batch that builds on others waits for their commit
+      // first, and stores its events meanwhile. Groups come last, and with the COMMIT: many batches want their locks.
+      const buildsOnOthers = turn.before.length > 0;
+      if (!buildsOnOthers) timed('save_ledger', await saveLedger(tx, loaded));
+      timed('store_events', await insertEvents(tx, decided.rows, app.partitions));
+      if (buildsOnOthers) {
+        timed('wait_for_earlier', await turn.untilCommitted());
+        timed('save_ledger', await saveLedger(tx, loaded));
+      }
+      timed('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
+      const groups = timed('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
+      const warnings = [...intake.warnings, ...app.throttle([...decided.warnings, ...groups.warnings])];
+      timed(
+        'commit',
+        await tx.commitWith(() => [
+          insertWarnings(tx, warnings),
+          ...saveGroups(tx, groups),
+          advanceOffset(tx, offsetKey(work), lastRecord(work)),
+        ]),
+      );
+      return { isStale: false, fresh, touched, ledger: loaded.ledger, decided } as const;
+    }),
   );
-  if (effect.outcome === 'stale') return effect;
-  remember(effect.decided, deps);
-  return reportOf(work, intake, taken - effect.fresh, effect.decided);
-}
+  if (effect.isStale) return { outcome: 'stale', nextOffset: effect.nextOffset };
 
-type Begun = [storedOffset: bigint, fresh: AdmittedEvent[]];
-
-/** Asked together with BEGIN: from where the offset moves, and which of the events are new. */
-function begin(
-  tx: Sql,
-  work: BatchWork,
-  { events }: Intake,
-  { step }: ProcessBatchDeps,
-): [Promise<bigint>, Promise<AdmittedEvent[]>] {
-  return [
-    step('lock_offset', () => lockOffset(tx, offsetKey(work))),
-    step('find_fresh', () => freshEvents(tx, takeAll(events))),
-  ];
-}
-
-/** What is committed. */
-interface Effect {
-  outcome: 'done';
-  decided: DecidedBatch;
-  /** Events that were decided. */
-  fresh: number;
-}
-
-/** All that the batch does in its transaction. */
-async function takeEffect(
-  tx: Transaction,
-  { work, intake, begun: [storedOffset, fresh] }: { work: BatchWork; intake: Intake; begun: Begun },
-  deps: ProcessBatchDeps,
-): Promise<Effect | StaleBatch> {
-  if (storedOffset !== (work.batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
-  const count = fresh.length;
-  await appendDeadLetters(intake, deps);
-  const decided = await decideBatch(tx, takeAll(fresh), work, deps);
-  await writeBatch(tx, decided, deps);
-  await commitBatch(tx, work, decided, intake.warnings, deps);
-  return { outcome: 'done', decided, fresh: count };
-}
-
-/** Before the commit: dead letters must be durable before the offset moves behind their records. */
-async function appendDeadLetters({ deadLetters }: Intake, deps: ProcessBatchDeps): Promise<void> {
-  if (deadLetters.length === 0) return;
-  await deps.step('append_dead_letters', () => deps.deadLetters.append(deadLetters));
-}
-
-/** What this process need not ask or write again, now that the batch is committed. */
-function remember(decided: DecidedBatch, { projects, knownIds, definitions, flagCalls }: ProcessBatchDeps): void {
-  projects.noteEvents(decided.projectsStored);
-  knownIds.note(decided.distinctIds);
-  definitions.note(decided.seen);
-  flagCalls.note(decided.flagCalls);
-}
-
-function reportOf(work: BatchWork, intake: Intake, duplicates: number, decided: DecidedBatch): BatchReport {
+  // What this process need not ask or write again.
+  const { fresh, touched, ledger, decided } = effect;
+  app.projects.noteEvents(decided.projectIds);
+  app.knownIds.note(touched.distinctIds.keys());
+  app.definitions.note(decided.rows, ledger);
+  app.flagCalls.note(decided.rows);
   return {
     outcome: 'done',
     nextOffset: lastRecord(work).offset + 1n,
-    stored: decided.events.count,
-    projectsStored: decided.projectsStored,
-    duplicates,
+    stored: decided.rows.length,
+    projectsStored: decided.projectIds,
+    duplicates: events.length - fresh.length,
     dropped: [...intake.dropped, ...decided.dropped],
     deadLettered: intake.deadLetters.map(({ reason }) => reason),
   };

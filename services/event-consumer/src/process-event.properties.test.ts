@@ -1,15 +1,14 @@
 import { environment } from '@millrace/runtime';
+import { storySize } from '@millrace/testing';
 import fc from 'fast-check';
-import type { EventOutcome } from './model/event-outcome.ts';
-import { personMode } from './model/event-row.ts';
-import type { IncomingEvent } from './model/incoming-event.ts';
+import { processEvent } from './decide.ts';
+import { type EventOutcome, type IncomingEvent, personMode } from './model/event.ts';
 import { emptyProjectLedger, type ProjectLedger } from './model/ledger.ts';
-import { processEvent } from './process-event.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
 /** Laws that hold for any sequence of events. `PROPERTY_RUNS=10000` looks for exceptions for longer. */
-const runs = { numRuns: Number(environment().PROPERTY_RUNS ?? 300) };
+const runs = { numRuns: Number(environment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
 /** The events in batches that end after the given positions. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {

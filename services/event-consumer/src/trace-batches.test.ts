@@ -1,5 +1,6 @@
 import type { LogBatch } from '@millrace/event-log';
 import type { TraceAttributes, Tracing } from '@millrace/tracing';
+import type { Timed } from './metrics.ts';
 import { traceBatches } from './trace-batches.ts';
 
 const traceIdOf = (digit: number) => String(digit).repeat(32);
@@ -38,12 +39,12 @@ function tracingOf(most: number) {
 }
 
 const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: null, lockFirst: false });
-const untimed = async <T>(_name: string, run: () => T | Promise<T>) => run();
+const untimed = (): Timed => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
 test('each traced record has a span in its trace, and their batch one that tells the rest', async () => {
   const { tracing, ended } = tracingOf(10);
-  const process = traceBatches(tracing, (_work, step) => step('commit', () => stale), untimed);
+  const process = traceBatches(tracing, async (_work, startTimer) => startTimer()('commit', stale), untimed);
 
   expect(await process(work(batchOf(1, 2)))).toEqual(stale);
   expect(ended).toEqual([
@@ -66,8 +67,8 @@ test('a batch that fails says so, and how far it came', async () => {
   const { tracing, ended } = tracingOf(10);
   const process = traceBatches(
     tracing,
-    async (_work, step) => {
-      await step('parse', () => null);
+    async (_work, startTimer) => {
+      startTimer()('parse', null);
       throw new TypeError('no');
     },
     untimed,

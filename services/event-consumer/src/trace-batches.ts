@@ -7,11 +7,11 @@ import {
   type TraceSpan,
   type Tracing,
 } from '@millrace/tracing';
-import type { BatchReport, BatchWork, StaleBatch } from './batch-work.ts';
-import type { StepTimer } from './step-timer.ts';
+import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';
+import type { Timed } from './metrics.ts';
 
 type SpanContext = TraceSpan['context'];
-type ProcessBatch = (work: BatchWork, step: StepTimer) => Promise<BatchReport | StaleBatch>;
+type ProcessBatch = (work: BatchWork, startTimer: () => Timed) => Promise<BatchReport | StaleBatch>;
 
 /** Traced records of one batch; more of them tell nothing new. */
 const maxTracedRecords = 20;
@@ -23,11 +23,11 @@ const maxTracedRecords = 20;
 export function traceBatches(
   tracing: Tracing,
   process: ProcessBatch,
-  step: StepTimer,
+  startTimer: () => Timed,
 ): (work: BatchWork) => ReturnType<ProcessBatch> {
   return async (work) => {
     const parents = tracedParents(work.batch.records).filter(() => tracing.choose(true));
-    if (parents.length === 0) return process(work, step);
+    if (parents.length === 0) return process(work, startTimer);
     const { topic, partition, records } = work.batch;
     const batch = tracing.start('process a batch', {
       kind: 'consumer',
@@ -46,7 +46,7 @@ export function traceBatches(
       for (const span of [...events, batch]) span.end(ended);
     };
     try {
-      const result = await process(work, tracedSteps(steps, step));
+      const result = await process(work, () => tracedSteps(steps, startTimer()));
       endAll({ ...steps, 'millrace.outcome': result.outcome });
       return result;
     } catch (error) {
@@ -76,13 +76,11 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
 }
 
 /** Attributes rather than spans: a batch has some fifteen steps, and each span costs the process a tenth of a millisecond. */
-function tracedSteps(steps: TraceAttributes, step: StepTimer): StepTimer {
-  return async (name, work) => {
-    const startedAt = performance.now();
-    try {
-      return await step(name, work);
-    } finally {
-      Object.assign(steps, stepAttribute(name, startedAt));
-    }
+function tracedSteps(steps: TraceAttributes, timed: Timed): Timed {
+  let startedAt = performance.now();
+  return (step, result) => {
+    Object.assign(steps, stepAttribute(step, startedAt));
+    startedAt = performance.now();
+    return timed(step, result);
   };
 }

@@ -6,33 +6,29 @@ import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
 import type { Tracing } from '@millrace/tracing';
-import express, { type Express, type Router } from 'express';
+import express, { type Express, type Request, type Response, type Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
-import { corsHeaders, preflightHeaders } from './answer/cors.ts';
 import { createRefusalLog } from './answer/refusal-log.ts';
-import { sendRefusal, toRefusal } from './answer/send-answer.ts';
-import type { BrowserLibrary } from './browser-library/browser-library.ts';
-import { libraryRoutes } from './browser-library/library-route.ts';
-import { declaredLength } from './bytes/receive-bytes.ts';
-import type { CaptureDependencies } from './capture/capture-dependencies.ts';
+import { corsHeaders, preflightHeaders, sendRefusal, toRefusal } from './answer/send-answer.ts';
+import { createByteBudget } from './body/byte-budget.ts';
+import { createUploads, declaredLength, type Uploads } from './body/receive.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
 import { captureRoute } from './capture/capture-route.ts';
-import { captureV1Routes } from './capture-v1/capture-v1-route.ts';
+import type { CaptureDependencies } from './capture/serve-request.ts';
+import { captureV1Routes } from './capture/v1-route.ts';
+import { answerRoutes } from './config/answer-route.ts';
+import type { BrowserLibrary } from './config/library.ts';
+import { libraryRoutes } from './config/library-route.ts';
+import { onlyMethods } from './config/only-methods-route.ts';
 import type { GatewayConfig } from './config.ts';
-import { answerRoutes } from './config-and-flags/answer-route.ts';
-import { onlyMethods } from './config-and-flags/only-methods-route.ts';
-import { findDefinitionTarget } from './flag-definitions/definition-path.ts';
-import { type DefinitionDependencies, definitionRoute } from './flag-definitions/definition-route.ts';
-import type { FlagParts } from './flag-parts.ts';
-import { findFlagPath } from './flags/flag-path.ts';
+import { type DefinitionDependencies, definitionRoute, findDefinitionTarget } from './flags/definition-route.ts';
 import { flagRoute } from './flags/flag-route.ts';
-import { findCapturePath } from './head/capture-path.ts';
-import { requestIdOf } from './head/request-id.ts';
+import type { FlagParts } from './flags/parts.ts';
+import { findFlagPath } from './flags/question.ts';
+import { findCapturePath, requestIdOf } from './head.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
-import { createByteBudget } from './memory/byte-budget.ts';
-import { withSingleSlashes } from './single-slashes.ts';
 
 /** What only events need. */
 export interface IngestParts {
@@ -84,9 +80,9 @@ export interface Gateway {
  * A request that takes longer than this, head and body together, is cut off: bytes that arrive slowly hold memory too.
  */
 const wholeRequestTimeoutMs = 300_000;
-/** Of the time to stop: what is closed behind the server still sends counts, warnings and records. */
+/** Time reserved at shutdown for flushing counts, warnings and records. */
 const restAfterDrainMs = 5000;
-/** So long may the answer to what is no request be read: what is sent meanwhile must not cut it off. */
+/** How long a client may read the answer to a malformed request before its socket is closed. */
 const readingMs = 2000;
 /** A payload in the query of a GET needs more than the usual 16 KiB. */
 const maxHeaderBytes = 64 * 1024;
@@ -98,11 +94,14 @@ const maxHeaderBytes = 64 * 1024;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
-  const budget = createByteBudget(config.maxInFlightBytes, threads);
+  // One more for bodies whose key is not known before they are unpacked.
+  const budget = createByteBudget(config.maxInFlightBytes, threads + 1);
+  const uploads = createUploads(config.trustProxy);
   const refusals = createRefusalLog(deps.logger);
   const shared = {
     projectKeys: deps.projectKeys,
     budget,
+    uploads,
     limits: config,
     tracing: deps.tracing,
     logRefusal: refusals.write,
@@ -116,7 +115,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   };
   const answers = answerRoutes({ ...shared, ...deps.flags });
   const library = libraryRoutes({ ...shared, ...deps.flags }, deps.library);
-  const app = createApp(health, [...(capture === null ? [] : [captureV1Routes(capture)]), answers, library]);
+  const app = createApp({ health, uploads }, [
+    ...(capture === null ? [] : [captureV1Routes(capture)]),
+    answers,
+    library,
+  ]);
   const flags = deps.answersFlags ? { ...shared, ...deps.flags } : null;
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -181,7 +184,7 @@ function serveFlagPath(
 }
 
 /** Operational paths, preflights of any path, and the answer to what does not exist. */
-function createApp(health: Health, routes: Router[]): Express {
+function createApp({ health, uploads }: { health: Health; uploads: Uploads }, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
   // Answers are read by pages of any origin and are no pages themselves. TLS is up to the operator.
@@ -195,6 +198,7 @@ function createApp(health: Health, routes: Router[]): Express {
   );
   app.use((request, response, next) => {
     response.set(corsHeaders(request)).set('x-request-id', requestIdOf(request));
+    response.locals.uploads = uploads;
     if (request.method === 'OPTIONS') return void response.set(preflightHeaders(request)).status(200).end();
     next();
   });
@@ -212,7 +216,7 @@ function createApp(health: Health, routes: Router[]): Express {
     const error = new AppError('not_found', 'There is nothing at this path.');
     return refuse(request, response, error);
   });
-  app.use((error: unknown, request: IncomingMessage, response: ServerResponse, _next: unknown) =>
+  app.use((error: unknown, request: Request, response: Response, _next: unknown) =>
     refuse(request, response, error instanceof URIError ? brokenPath() : error),
   );
   return app;
@@ -222,9 +226,13 @@ function brokenPath(): AppError {
   return new AppError('invalid', 'The path has a broken percent sign.', { code: 'invalid_path' });
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): Promise<void> {
+function refuse(request: Request, response: Response, error: unknown): Promise<void> {
   const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
-  return sendRefusal(request, response, toRefusal(error), { requestId, isLast: false });
+  return sendRefusal(request, response, toRefusal(error), {
+    requestId,
+    isLast: false,
+    uploads: response.locals.uploads,
+  });
 }
 
 /**
@@ -247,4 +255,19 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
   socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
   // A client that does not close its end would keep the connection for as long as it likes.
   setTimeout(() => socket.destroy(), readingMs).unref();
+}
+
+const doubled = /\/{2,}/g;
+
+/**
+ * An address whose path has single slashes only. SDKs that are given a host with a slash at its end ask for `//batch`.
+ * The query stays as it is.
+ */
+function withSingleSlashes(url: string): string {
+  const mark = url.indexOf('?');
+  const pathEnd = mark < 0 ? url.length : mark;
+  const at = url.indexOf('//');
+  // A whole address, which a proxy may send, has two slashes that belong to it.
+  if (at < 0 || at >= pathEnd || url[0] !== '/') return url;
+  return url.slice(0, pathEnd).replace(doubled, '/') + url.slice(pathEnd);
 }

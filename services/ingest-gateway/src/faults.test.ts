@@ -2,7 +2,7 @@ import { createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog } from '@millrace/event-log';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
-import { storeTimeLimits } from './access/store-time-limits.ts';
+import { storeTimeLimits } from './access/store-limits.ts';
 import { quietLogger } from './testing/quiet-logger.ts';
 import { openRawConnection } from './testing/raw-http.ts';
 import { startServerProxy, throughProxy } from './testing/server-proxy.ts';
@@ -66,8 +66,8 @@ describe('stores of project keys that fail', () => {
       url: throughProxy(fixture.databaseUrl, postgresProxy),
       logger,
       poolSize: 2,
-      connectTimeoutMs: 2000,
-      queryTimeoutMs: 2500,
+      connectTimeoutMs: 3000,
+      queryTimeoutMs: 3500,
     });
     const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redisProxy), logger, {
       keyPrefix: fixture.cachePrefix,
@@ -101,21 +101,32 @@ describe('stores of project keys that fail', () => {
     },
   );
 
-  test.each(['refuse', 'blackHole'] as const)(
-    'an unknown key is accepted while both are lost by %s, refused afterwards',
-    async (fault) => {
-      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
-      await postgresProxy[fault]();
-      await redisProxy[fault]();
-      expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
-      await postgresProxy.pass();
-      await redisProxy.pass();
-      await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody'))).status).toBe(401), {
-        what: 'a refusal after the stores are back',
-      });
-      await stop();
-    },
-  );
+  test('an unknown key is accepted while both refuse connections, and refused afterwards', async () => {
+    const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
+    await Promise.all([postgresProxy.refuse(), redisProxy.refuse()]);
+    expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
+    await Promise.all([postgresProxy.pass(), redisProxy.pass()]);
+    await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody'))).status).toBe(401), {
+      what: 'a refusal after the stores are back',
+    });
+    await stop();
+  });
+
+  test('an unknown key has to come again while both are silent: being slow is not being down', async () => {
+    const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
+    postgresProxy.blackHole();
+    redisProxy.blackHole();
+    const keys = Array.from({ length: 20 }, (_, index) => `phc_nobody_${index}`);
+    for (const { status, headers, body } of await Promise.all(keys.map((key) => post(gateway, bodyFor(key))))) {
+      expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+      expect(body.detail).toBe('The API key cannot be checked right now. Try again in a second.');
+    }
+    await Promise.all([postgresProxy.pass(), redisProxy.pass()]);
+    await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody_0'))).status).toBe(401), {
+      what: 'a refusal after the stores are back',
+    });
+    await stop();
+  });
 
   test('Redis alone lost: keys are looked up in PostgreSQL', async () => {
     const { token } = await createTestTenant(fixture.database);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/cache';
-import { topicNames } from '@millrace/contracts';
+import { type TopicNames, topicNames } from '@millrace/contracts';
 import {
   createSqlDatabase,
   type ProjectChanges,
@@ -35,30 +35,29 @@ import {
   readConfig,
   reportCertificates,
   runService,
+  type Stoppable,
 } from '@millrace/runtime';
 import { createTracing, isTraced } from '@millrace/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway, type IngestParts } from './app.ts';
-import type { BrowserLibrary } from './browser-library/browser-library.ts';
-import { readBrowserLibrary } from './browser-library/read-browser-library.ts';
-import { leaveCluster } from './cluster/leave-cluster.ts';
-import { createSharedMetrics } from './cluster/shared-metrics.ts';
-import { startProcesses } from './cluster/start-processes.ts';
+import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
-import { ensureTopics } from './ensure-topics.ts';
-import { awaitFirstAnswer } from './flag-data/first-answer.ts';
-import { definitionConnections } from './flag-data/flag-database.ts';
-import { createFlagParts, type FlagParts } from './flag-parts.ts';
+import { awaitFirstAnswer, definitionConnections } from './flag-data.ts';
+import { createFlagParts, type FlagParts } from './flags/parts.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
+import { createSharedMetrics, leaveCluster, startProcesses } from './processes.ts';
 
 // Little of the heap is in use. By default it grows to four times that before it is cleaned, as if the machine were
 // ours alone. At 150 batches take a tenth less time than at 120, within 200 MB (`npm run bench -- gateway`).
 setFlagsFromString('--heap-growing-percent=150');
 
 const service = 'ingest-gateway';
-/** Lookups by key only; they must never keep a request waiting. */
-const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
-/** What a request may wait for is bounded beside (flag-database.ts); what nobody waits for any more ends in the database. */
+/**
+ * Lookups by key only. How long a request waits for one is bounded beside (store-limits.ts); a little later it ends here
+ * too.
+ */
+const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
+/** What a request may wait for is bounded beside (flag-data.ts); what nobody waits for any more ends in the database. */
 const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
 /** Definitions of a large project take their time, and whoever knows former ones does not wait for them. */
 const definitionPool = {
@@ -224,4 +223,42 @@ async function listen({ server }: Gateway, { ingestPort, ingestHost }: GatewayCo
     server.listen(ingestPort, ingestHost, resolve);
   });
   return (server.address() as AddressInfo).port;
+}
+
+const firstDelayMs = 250;
+const longestDelayMs = 10_000;
+
+/**
+ * Creates the topics in the background, again and again until it works: the gateway must come up and answer while the
+ * log is still away.
+ */
+function ensureTopics(
+  log: Pick<EventLog, 'ensureTopics'>,
+  options: { topics: TopicNames; partitions: number; logger: Logger },
+): Stoppable & { isDone(): boolean } {
+  const { logger, partitions } = options;
+  const wanted = Object.values(options.topics).map((topic: string) => ({ topic, partitions }));
+  let isDone = false;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function attempt(delayMs: number): Promise<void> {
+    try {
+      await log.ensureTopics(wanted);
+      isDone = true;
+    } catch (error) {
+      if (isStopped) return;
+      logger.warn('the topics could not be looked at or created; trying again', { error, delayMs });
+      timer = setTimeout(() => void attempt(Math.min(delayMs * 2, longestDelayMs)), delayMs);
+    }
+  }
+
+  void attempt(firstDelayMs);
+  return {
+    isDone: () => isDone,
+    stop: async () => {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -159,20 +159,68 @@ describe('one connection, many requests', () => {
   });
 });
 
-test('beyond its memory budget the gateway asks to come again', async () => {
-  const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
-  const holder = await openRawConnection(small.port);
-  holder.write(head(950_000));
-  holder.write(Buffer.alloc(900_000, ' '));
-  await eventually(async () => /millrace_capture_in_flight_bytes 900000/.test(await small.metrics.registry.metrics()), {
-    what: 'the first request holding its part',
+describe('the memory budget', () => {
+  async function heldBy(at: TestGateway, bytes: number): Promise<void> {
+    await eventually(
+      async () => new RegExp(`millrace_capture_in_flight_bytes ${bytes}`).test(await at.metrics.registry.metrics()),
+      { what: 'the first request holding its part' },
+    );
+  }
+
+  test('beyond it the gateway asks to come again', async () => {
+    const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
+    const holder = await openRawConnection(small.port);
+    holder.write(head(860_000));
+    holder.write(Buffer.alloc(850_000, ' '));
+    await heldBy(small, 850_000);
+    const refused = await fetch(`${small.url}/batch/`, { method: 'POST', body: Buffer.alloc(200_000, ' ') });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(JSON.parse(await refused.text())).toMatchObject({ type: 'server_error', code: 'overloaded' });
+    holder.write(Buffer.alloc(10_000, ' '));
+    expect(await holder.answer()).toMatchObject({ status: 400 });
+    const after = await fetch(`${small.url}/batch/`, { method: 'POST', body: goodBody() });
+    expect(after.status).toBe(200);
+    holder.socket.destroy();
   });
-  const refused = await fetch(`${small.url}/batch/`, { method: 'POST', body: Buffer.alloc(200_000, ' ') });
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(JSON.parse(await refused.text())).toMatchObject({ type: 'server_error', code: 'overloaded' });
-  holder.write(Buffer.alloc(50_000, ' '));
-  expect(await holder.answer()).toMatchObject({ status: 400 });
-  const after = await fetch(`${small.url}/batch/`, { method: 'POST', body: goodBody() });
-  expect(after.status).toBe(200);
-  holder.socket.destroy();
+
+  test('an eighth of it is for small bodies alone', async () => {
+    const own = await fixture.startGateway({ config: { maxInFlightBytes: 4_000_000 } });
+    const holder = await openRawConnection(own.port);
+    holder.write(head(3_500_000));
+    holder.write(Buffer.alloc(3_400_000, ' '));
+    await heldBy(own, 3_400_000);
+    const statusOf = async (bytes: number) =>
+      (await fetch(`${own.url}/batch/`, { method: 'POST', body: Buffer.alloc(bytes, ' ') })).status;
+    expect([await statusOf(300_000), await statusOf(250_000)]).toEqual([503, 400]);
+    holder.socket.destroy();
+  });
+});
+
+describe('a refused upload', () => {
+  test('is answered before it has arrived, then read to its end, and the connection stays in use', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(head(21 * mebibyte));
+    connection.write(Buffer.alloc(mebibyte, 'x'));
+    expect(await connection.answer()).toMatchObject({ status: 413, headers: { connection: 'keep-alive' } });
+    connection.write(Buffer.alloc(20 * mebibyte, 'x'));
+    connection.write(goodRequest());
+    expect(await connection.answer()).toMatchObject({ status: 200 });
+    connection.socket.destroy();
+  });
+
+  test('those of one address do not keep those of another waiting', async () => {
+    const sent: string[] = [];
+    const upload = async (address: string) => {
+      const connection = await openRawConnection(gateway.port);
+      connection.write(head(30 * mebibyte, '/batch/', `X-Forwarded-For: ${address}\r\n`));
+      expect(await connection.answer()).toMatchObject({ status: 413 });
+      await new Promise((resolve) => connection.socket.write(Buffer.alloc(30 * mebibyte, 'x'), resolve));
+      sent.push(address);
+      connection.socket.destroy();
+    };
+    const others = Array.from({ length: 12 }, () => upload('10.0.0.1'));
+    await Promise.all([...others, upload('10.0.0.2')]);
+    // Four are read at a time.
+    expect(sent.indexOf('10.0.0.2')).toBeLessThan(8);
+  });
 });

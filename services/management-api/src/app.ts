@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyValue } from '@millrace/cache';
+import { isTransientError } from '@millrace/db';
+import { AppError } from '@millrace/errors';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
 import express from 'express';
 import { createKeyChanges } from './access/announce-key-change.ts';
-import { createGuessLimit } from './access/guess-limit.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';
-import { createRateLimit } from './access/rate-limit.ts';
-import { createSignUpLimit } from './access/sign-up-limit.ts';
+import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
 import { type RouteDeps, routes } from './routes.ts';
-import { isOfSdk } from './sdk-requests/is-of-sdk.ts';
-import { translateDatabaseError } from './translate-database-error.ts';
+import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
 export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLimit' | 'userChangeLimit'> {
   /** Where limits are counted and key changes are announced: Redis, or this process alone. */
@@ -86,6 +85,11 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
     response.type('html').send(docs);
   });
+  // Whoever opens the API's address in a browser is shown what it can do.
+  app.get('/', (request, response, next) => {
+    if (request.headers.accept?.includes('text/html')) response.redirect(302, docsAddress(publicUrl));
+    else next();
+  });
   app.use(api);
 
   return (request, response) => {
@@ -98,3 +102,27 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
 }
 
 const docsPath = '/api/docs';
+
+/** Below the path under which a proxy shows the API, if any. */
+function docsAddress(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? docsPath : publicUrl.replace(/\/+$/, '') + docsPath;
+}
+
+/** SQLSTATE of a statement cancelled, here because it ran longer than the pool's limit. */
+const queryCanceled = '57014';
+
+/** What a failure of the database means for the person who asked; null for everything that is no such failure. */
+function translateDatabaseError(error: unknown): AppError | null {
+  if (!isTransientError(error)) return null;
+  if ((error as { code?: unknown }).code === queryCanceled) {
+    return new AppError('unavailable', 'The database took too long to answer. Please try again.', {
+      code: 'query_timeout',
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  return new AppError('unavailable', 'The service is temporarily unavailable. Please try again.', {
+    retryAfterSeconds: 1,
+    cause: error,
+  });
+}

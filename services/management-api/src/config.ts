@@ -9,7 +9,10 @@ export const configSchema = Type.Object({
   apiPort: integerSetting(8010, 'port to listen on; 0 takes a free one', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
-  databasePoolSize: integerSetting(10, 'database connections at most', { min: 1, max: 1000 }),
+  databasePoolSize: integerSetting(10, 'database connections at most, two fifths of them for searches', {
+    min: 2,
+    max: 1000,
+  }),
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),

@@ -1,6 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
-import { createDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import {
+  createDatabase,
+  createSqlDatabase,
+  type Database,
+  type DatabaseOptions,
+  sealingKeyIds,
+  withDatabaseAddress,
+} from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
 import {
@@ -17,18 +24,21 @@ import {
   runService,
   secretOf,
 } from '@millrace/runtime';
+import { createSearches } from './access/searches.ts';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { createDestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
-import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
-import { createPayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
-import { createInviteMailing, type InviteMailing } from './resources/invites/invite-mailing.ts';
+import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
+import { createChallengeLookup } from './resources/domains/verification.ts';
+import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
+import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
 import { signingSecret } from './signing-secret.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/** Longer than any list should take, shorter than what a person or a proxy waits. */
+/** Longer than any statement should take, shorter than what a person or a proxy waits. */
 const statementTimeoutMs = 20_000;
+/** Of a search, which looks at as many rows as it is let. */
+const searchTimeoutMs = 10_000;
 
 // What is in use is small (some 40 MB); left alone the heap grows to four times that before it is cleaned, as if the
 // machine were ours. Cleaning earlier costs no time that can be measured.
@@ -36,6 +46,8 @@ setFlagsFromString('--heap-growing-percent=60');
 
 const config = withDatabaseAddress(readConfig(configSchema, environment()));
 const logger = createLogger('management-api', config.logLevel);
+/** A slice of the connections, so that whatever is searched for leaves the others to all other requests. */
+const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
 
 const limits = {
   requestsPerMinute: config.apiRequestsPerMinute,
@@ -51,7 +63,14 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   const health = createHealth(metrics);
   reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });
-  const database = lifecycle.own('database', openDatabase());
+  const database = lifecycle.own(
+    'database',
+    createDatabase(connections(config.databasePoolSize - searchConnections, statementTimeoutMs)),
+  );
+  const searchDatabase = lifecycle.own(
+    'database for searches',
+    createSqlDatabase(connections(searchConnections, searchTimeoutMs)),
+  );
   const watch = lifecycle.own(
     'database watch',
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
@@ -71,6 +90,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   const app = createApp({
     sql: database.sql,
     transaction: database.transaction,
+    searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
@@ -100,17 +120,17 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   process.send?.({ type: 'listening', port: server.port });
 });
 
-function openDatabase(): Database {
-  return createDatabase({
+function connections(poolSize: number, statementTimeoutMs: number): DatabaseOptions {
+  return {
     url: config.databaseUrl,
     logger,
-    poolSize: config.databasePoolSize,
+    poolSize,
     statementTimeoutMs,
     // A little later than the server would: only a server that is gone without a word lets it come to this.
     queryTimeoutMs: statementTimeoutMs + 2000,
     applicationName: 'millrace-management-api',
     preparesQueries: true,
-  });
+  };
 }
 
 function warnOfMissingKey(isProduction: boolean): void {

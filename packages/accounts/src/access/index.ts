@@ -4,12 +4,9 @@ export {
   effectiveLevel,
   environmentsOfCaller,
   explicitMemberJoin,
-  mayHavePrivateEnvironments,
-} from './effective-level.ts';
-export {
   type FoundEnvironment,
   findEnvironment,
   foundEnvironmentColumns,
-} from './environment-of-caller-store.ts';
-export { isProjectInKey } from './key-reach.ts';
-export { findLiveKey, type Membership, noteKeyUse } from './personal-key-store.ts';
+  mayHavePrivateEnvironments,
+} from './environment-access-store.ts';
+export { findLiveKey, isProjectInKey, type Membership, noteKeyUse } from './live-key-store.ts';

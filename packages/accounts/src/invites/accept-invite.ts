@@ -1,15 +1,18 @@
+/** How an invite is accepted: by somebody who has an account, or by signing up with it. */
+
 import { isMembershipLevel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
-import type { Actor } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { isUuid } from '../input/account-input.ts';
+import { AppError, isAppError } from '@millrace/errors';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { isUuid, notFound } from '../input.ts';
+import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
+import { lockOrganization } from '../organizations/organization-store.ts';
 import { setCurrentEnvironment, type User } from '../users/user-store.ts';
+import { createUser } from '../users/users.ts';
 import { deleteInvite, grantAccess, type Invite, selectInvite } from './invite-store.ts';
-import { isInviteExpired } from './invite-validity.ts';
+import { isInviteExpired } from './invites.ts';
 
 export interface AcceptedInvite {
   invite: Invite;
@@ -80,4 +83,85 @@ async function join(
   const added = await addMember(tx, { organizationId: invite.organization_id, userId, level, actor });
   await grantAccess(tx, invite, added.id);
   return added;
+}
+
+interface SignUp {
+  now: Date;
+  /** The one of the invite unless told. */
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+  /** Whether it is known that the address is the person's. */
+  isEmailVerified: boolean;
+  /** Throws for somebody the invite is not meant for. */
+  requireInvited?: (invite: Invite) => void;
+  /** Who does it; the new user unless told. */
+  actor?: Actor;
+}
+
+/**
+ * Makes an account for the invited address and makes it a member, with a key no wider than the one that invited.
+ * @returns also the value of that key, which is not stored: show it once.
+ * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
+ */
+export async function signUpByInvite(
+  tx: Transaction,
+  inviteId: string,
+  { now, requireInvited, actor, ...person }: SignUp,
+): Promise<AcceptedInvite & { personalApiKey: string }> {
+  const by = (userId: number) => (actor === undefined ? { userId } : actor);
+  const joined = await acceptInvite(tx, inviteId, {
+    now,
+    ...(requireInvited && { requireInvited }),
+    ...(actor !== undefined && { actor }),
+    chooseUser: async (invite) => {
+      const user = await createInvitedUser(tx, invite, person);
+      const { id, uuid: itemId, email: name } = user;
+      await recordActivity(tx, {
+        ...{ organizationId: null, scope: 'User', itemId },
+        ...{ activity: 'created', actor: by(id), name },
+      });
+      return user;
+    },
+  });
+  const userId = joined.user.id;
+  const { value } = await createFirstKey(tx, { invite: joined.invite, userId, actor: by(userId) });
+  return { ...joined, personalApiKey: value };
+}
+
+async function createInvitedUser(
+  tx: Transaction,
+  { email_key: email, first_name: invitedAs }: Invite,
+  { firstName = invitedAs, lastName = '', isEmailVerified }: Omit<SignUp, 'now'>,
+): Promise<User> {
+  try {
+    return await createUser(tx, { email, firstName, lastName, isEmailVerified });
+  } catch (error) {
+    throw isAppError(error, 'conflict') ? accountExists(error) : error;
+  }
+}
+
+function accountExists(cause: unknown): AppError {
+  return new AppError('invalid', 'There is an account with this address. Accept the invite with its API key.', {
+    code: 'account_exists',
+    cause,
+  });
+}
+
+/**
+ * Gives somebody who has joined by an invite a first key: one that can do no more than the key that invited, and for no
+ * longer. Otherwise whoever gets hold of a small key could invite himself to a great one.
+ */
+async function createFirstKey(
+  tx: Transaction,
+  { invite, userId, actor }: { invite: Invite; userId: number; actor: Actor },
+): Promise<PersonalApiKeyWithValue> {
+  return createPersonalApiKey(tx, {
+    userId,
+    actor,
+    label: 'First key',
+    // None are kept of invites that an earlier version made.
+    scopes: invite.key_scopes.length > 0 ? invite.key_scopes : ['*'],
+    scopedOrganizations: invite.is_key_limited ? [invite.organization_id] : [],
+    expiresAt: invite.key_expires_at,
+  });
 }

@@ -1,9 +1,15 @@
+/** How invites are made: nobody promises more than they, and the key they use, can do themselves. */
+
+import { randomUUID } from 'node:crypto';
+import { allScopes, grants, isObject, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
 import { recordActivity } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { findMember } from '../members/member-store.ts';
-import { type LockedOrganization, lockOrganization } from '../organizations/lock-organization-store.ts';
-import { type CreatedInvite, createInvite, type Inviter, type NewInvite } from './create-invite.ts';
+import { notFound } from '../input.ts';
+import { findMember, isMember } from '../members/member-store.ts';
+import { type LockedOrganization, lockOrganization } from '../organizations/organization-store.ts';
+import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from './invite-store.ts';
+import { hashInviteToken, isInviteExpired, newInviteToken } from './invites.ts';
 
 /**
  * Makes invites, all or none (docs/api-rules.md#invites).
@@ -39,4 +45,192 @@ export async function createInvites(
     });
   }
   return { organization, created };
+}
+
+/** The user who invites, and what limits them. */
+export interface Inviter {
+  organizationId: string;
+  userId: number;
+  /** The inviter's own in the organization. It is locked, so that two requests cannot invite the same person at once. */
+  level: number;
+  key: InvitingKey;
+}
+
+export interface NewInvite {
+  targetEmail: string;
+  firstName?: string | undefined;
+  /** 1 by default. */
+  level?: number | undefined;
+  message?: string | null | undefined;
+  /** Access to private projects, checked by `parseProjectGrants`. */
+  privateProjectAccess?: unknown;
+  /** True by default. */
+  sendEmail?: boolean | undefined;
+  /** Whether what a pending invite of the same person grants counts on; false by default. */
+  combinePendingInvites?: boolean | undefined;
+}
+
+/** What an invite gives. */
+interface Granted {
+  level: number;
+  grants: ProjectGrant[] | null;
+}
+
+/** An invite that was made, with the secret that goes into its mail and is kept nowhere. */
+interface CreatedInvite {
+  id: string;
+  token: string;
+  targetEmail: string;
+  emailKey: string;
+}
+
+/**
+ * Makes one invite (docs/api-rules.md#invites); an earlier one of the same person is replaced.
+ *
+ * @throws AppError `invalid` naming the field, `forbidden` for more than the inviter and the key used can do themselves.
+ */
+async function createInvite(
+  tx: Transaction,
+  inviter: Inviter,
+  { invite, now }: { invite: NewInvite; now: Date },
+): Promise<CreatedInvite> {
+  const { organizationId } = inviter;
+  const asked = {
+    level: invite.level ?? membershipLevels.member,
+    grants: parseProjectGrants(invite.privateProjectAccess),
+  };
+  await requirePowers(tx, inviter, asked);
+  const targetEmail = withLowerCaseDomain(invite.targetEmail);
+  const emailKey = targetEmail.toLowerCase();
+  if (await isMember(tx, organizationId, emailKey)) {
+    throw new AppError('invalid', 'A user with this email address already belongs to the organization.', {
+      code: 'invalid_input',
+    });
+  }
+  const granted = await replacePending(tx, organizationId, { emailKey, asked, invite, now });
+  // What somebody else has promised counts on only if this inviter could promise it too.
+  if (granted !== asked) await requirePowers(tx, inviter, granted);
+  const token = newInviteToken();
+  // Random, not time-ordered: an id must not be guessed from another one.
+  const id = randomUUID();
+  await insertInvite(tx, {
+    id,
+    organizationId,
+    targetEmail,
+    emailKey,
+    firstName: invite.firstName ?? '',
+    ...granted,
+    createdById: inviter.userId,
+    message: invite.message ?? null,
+    sendEmail: invite.sendEmail ?? true,
+    combinePendingInvites: invite.combinePendingInvites ?? false,
+    tokenHash: hashInviteToken(token),
+    key: inviter.key,
+  });
+  return { id, token, targetEmail, emailKey };
+}
+
+async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {
+  if (grants) checkGrants(grants, await grantableLevels(tx, inviter));
+  if (level > inviter.level) {
+    throw new AppError('forbidden', 'You cannot invite a user with a higher permission level than your own.');
+  }
+  requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
+}
+
+/** Removes the invite the person has already; what it granted counts on, if that is wished and it is still valid. */
+async function replacePending(
+  tx: Transaction,
+  organizationId: string,
+  { emailKey, asked, invite, now }: { emailKey: string; asked: Granted; invite: NewInvite; now: Date },
+): Promise<Granted> {
+  const pending = await findPendingInvite(tx, organizationId, emailKey);
+  if (!pending) return asked;
+  await deleteInvite(tx, pending.id, organizationId);
+  if (!invite.combinePendingInvites || isInviteExpired(pending, now)) return asked;
+  const grants = combineGrants(asked.grants ?? [], pending.private_project_access ?? []);
+  return { level: Math.max(asked.level, pending.level), grants: grants.length > 0 ? grants : null };
+}
+
+function withLowerCaseDomain(address: string): string {
+  const at = address.lastIndexOf('@');
+  return address.slice(0, at) + address.slice(at).toLowerCase();
+}
+
+/** What the key that makes an invite can do, which the first key of whoever accepts it inherits. */
+interface InvitingKey {
+  scopes: readonly string[];
+  /** It is for some organizations only. A key for single environments makes no invites. */
+  isLimited: boolean;
+  expiresAt: Date | null;
+}
+
+/**
+ * Who may invite somebody to administrate uses a key that could administrate itself: the somebody may have an account
+ * already, with a key for everything.
+ *
+ * @param level the highest the invite gives, in the organization or on one environment.
+ * @throws AppError `forbidden`.
+ */
+function requireFullReach({ scopes }: InvitingKey, level: number): void {
+  if (level <= membershipLevels.member || allScopes.every((scope) => grants(scopes, scope))) return;
+  throw new AppError('forbidden', 'Inviting with more than level 1 needs an API key with all scopes.');
+}
+
+/** Access to one environment that an invite brings along. */
+export interface ProjectGrant {
+  /** Environment id. */
+  id: number;
+  /** 1 member or 8 administrator. */
+  level: number;
+}
+
+const grantable: readonly number[] = [membershipLevels.member, membershipLevels.administrator];
+
+/**
+ * Reads `private_project_access` (docs/api-rules.md#invites). An empty list is as good as none.
+ * @throws AppError `invalid` naming the field.
+ */
+function parseProjectGrants(value: unknown): ProjectGrant[] | null {
+  if (value === undefined || value === null) return null;
+  if (!Array.isArray(value)) throw wrong('The field must be a list of dictionaries.');
+  const grants = value.map(parseGrant);
+  return grants.length === 0 ? null : combineGrants(grants, []);
+}
+
+function parseGrant(item: unknown): ProjectGrant {
+  if (!isObject(item)) throw wrong('Each item in the list must be a dictionary.');
+  const { id, level } = item;
+  if (id === undefined || level === undefined) throw wrong('Each dictionary must contain "id" and "level" keys.');
+  if (typeof id !== 'number' || !Number.isInteger(id)) throw wrong('The "id" field must be an integer.');
+  if (typeof level !== 'number' || !grantable.includes(level)) {
+    throw wrong('The "level" field must be either "member" or "admin".');
+  }
+  return { id, level };
+}
+
+/** Both lists as one, by id, with the higher level of an environment that is in both. */
+function combineGrants(grants: readonly ProjectGrant[], others: readonly ProjectGrant[]): ProjectGrant[] {
+  const levels = new Map<number, number>();
+  for (const { id, level } of [...grants, ...others]) levels.set(id, Math.max(level, levels.get(id) ?? 0));
+  return [...levels].map(([id, level]) => ({ id, level })).sort((one, other) => one.id - other.id);
+}
+
+/**
+ * Nobody grants what is not theirs to grant.
+ * @param levels the inviter's own level on each environment of the organization that the inviter can see.
+ * @throws AppError `invalid` naming the field.
+ */
+function checkGrants(grants: readonly ProjectGrant[], levels: ReadonlyMap<number, number>): void {
+  for (const { id, level } of grants) {
+    const own = levels.get(id);
+    if (own === undefined) {
+      throw wrong('Project does not exist on this organization, or it is private and you do not have access to it.');
+    }
+    if (level > own) throw wrong('You cannot invite to a private project with a higher level than your own.');
+  }
+}
+
+function wrong(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr: 'private_project_access' });
 }

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
+import { effectiveLevel, environmentsOfCaller } from '../access/environment-access-store.ts';
 
 export interface Invite extends Record<string, unknown> {
   id: string;
@@ -112,4 +113,16 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
 /** Notes that sending the mail was tried. */
 export async function noteEmailingAttempt(sql: Sql, id: string): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true WHERE id = $1', [id]);
+}
+
+/** The inviter's own level on each environment of the organization that the inviter can see. */
+export async function grantableLevels(
+  sql: Sql,
+  { userId, organizationId }: { userId: number; organizationId: string },
+): Promise<Map<number, number>> {
+  const rows = await sql.query<{ id: number; level: number | null }>(
+    `SELECT e.id, ${effectiveLevel} AS level FROM ${environmentsOfCaller} WHERE o.id = $2`,
+    [userId, organizationId],
+  );
+  return new Map(rows.flatMap(({ id, level }) => (level === null ? [] : [[id, level] as const])));
 }

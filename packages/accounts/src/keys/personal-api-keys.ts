@@ -1,12 +1,15 @@
+/** Personal API keys: making, changing and revoking them, and what they may reach. */
+
+import { isScopeName } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { Actor } from '../activity/record-activity.ts';
-import { answeringConstraints, notFound } from '../input/account-errors.ts';
-import { checkText, invalidField, isRowId } from '../input/account-input.ts';
-import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue } from './key-values.ts';
-import { checkScopedOrganizations, checkScopedTeams, checkScopes } from './personal-api-key-reach.ts';
+import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
+import { answeringConstraints, checkText, invalidField, isRowId, isUuid, notFound } from '../input.ts';
+import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue, randomBase62 } from './key-values.ts';
 import {
+  countEnvironmentsInReach,
   countKeys,
+  countMemberships,
   deleteKey,
   findKey,
   insertKey,
@@ -16,8 +19,6 @@ import {
   selectKeys,
   updateKey,
 } from './personal-api-key-store.ts';
-import { randomBase62 } from './random-text.ts';
-import { recordKeyActivity } from './record-key-activity.ts';
 
 /** How many keys a user may have (docs/api-rules.md#personal-api-keys). */
 export const maxPersonalApiKeys = 10;
@@ -160,4 +161,78 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
   if (expiresAt === null) return;
   if (Number.isNaN(expiresAt.getTime())) throw invalidField('expires_at', 'invalid_input', 'Not a valid time.');
   if (expiresAt <= now) throw invalidField('expires_at', 'min_value', 'The key would have expired already.');
+}
+
+/**
+ * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap
+ * (docs/api-rules.md#personal-api-keys).
+ * @throws AppError `invalid` naming `scopes`.
+ */
+function checkScopes(scopes: readonly string[]): string[] {
+  if (scopes.length === 0) throw invalidField('scopes', 'required', 'A key needs at least one scope.');
+  const unknown = scopes.find((scope) => scope !== '*' && !isScopeName(scope));
+  if (unknown !== undefined) throw invalidField('scopes', 'invalid_input', `Invalid scope: ${unknown}`);
+  return [...new Set(scopes)];
+}
+
+/**
+ * A key cannot reach farther than its user, nor, where it is for some organizations, beyond these.
+ * @throws AppError `invalid` naming `scoped_teams`.
+ */
+async function checkScopedTeams(
+  sql: Sql,
+  userId: number,
+  { environmentIds, organizationIds }: { environmentIds: readonly number[]; organizationIds: readonly string[] },
+): Promise<void> {
+  if (environmentIds.length === 0) return;
+  const ids = [...new Set(environmentIds)];
+  const organizations = organizationIds.map((id) => id.toLowerCase());
+  const reachable = ids.every(isRowId) ? await countEnvironmentsInReach(sql, userId, { ids, organizations }) : 0;
+  if (reachable !== ids.length) {
+    throw invalidField(
+      'scoped_teams',
+      'invalid_input',
+      'You must be a member of all teams that you are scoping the key to.',
+    );
+  }
+}
+
+/** As for teams. @throws AppError `invalid` naming `scoped_organizations`. */
+async function checkScopedOrganizations(sql: Sql, userId: number, organizationIds: readonly string[]): Promise<void> {
+  if (organizationIds.length === 0) return;
+  if (!organizationIds.every(isUuid)) {
+    throw invalidField('scoped_organizations', 'invalid_input', 'Invalid organization UUID');
+  }
+  const ids = [...new Set(organizationIds.map((id) => id.toLowerCase()))];
+  const reachable = await countMemberships(sql, userId, ids);
+  if (reachable !== ids.length) {
+    throw invalidField(
+      'scoped_organizations',
+      'invalid_input',
+      'You must be a member of all organizations that you are scoping the key to.',
+    );
+  }
+}
+
+/** Records what was done to a key: what it is called and reaches, never anything of its value. */
+async function recordKeyActivity(
+  tx: Sql,
+  actor: Actor,
+  { activity, before, after }: Pick<Activity, 'activity'> & { before?: PersonalApiKey; after?: PersonalApiKey },
+): Promise<void> {
+  const key = after ?? before;
+  if (!key) return;
+  await recordActivity(tx, {
+    organizationId: null,
+    scope: 'PersonalAPIKey',
+    itemId: key.id,
+    activity,
+    actor,
+    name: key.label,
+    ...(before && after && { change: { before: reach(before), after: reach(after) } }),
+  });
+}
+
+function reach({ label, scopes, scoped_teams, scoped_organizations, expires_at, last_rolled_at }: PersonalApiKey) {
+  return { label, scopes, scoped_teams, scoped_organizations, expires_at, last_rolled_at };
 }

@@ -1,3 +1,6 @@
+/** Organizations: making, changing and removing them, and what their plan includes. */
+
+import { randomBytes } from 'node:crypto';
 import {
   isPlanName,
   limitsOf,
@@ -12,16 +15,17 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { checkText, invalidField, isUuid } from '../input/account-input.ts';
-import { lockOrganization } from './lock-organization-store.ts';
-import { slugCandidates } from './organization-slug.ts';
+import { checkText, invalidField, isUuid, notFound } from '../input.ts';
 import {
+  deleteOrganization,
   findOrganization,
   insertOrganization,
+  listTokens,
+  lockOrganization,
   type Organization,
   selectOrganizations,
   updateFeatures,
+  updateOrganization,
 } from './organization-store.ts';
 
 export interface NewOrganization {
@@ -119,4 +123,97 @@ export async function setOrganizationPlan(
     },
   });
   return changed;
+}
+
+interface OrganizationChange {
+  organizationId: string;
+  /** Absent = as it was. */
+  changes: {
+    /** 1 to 64 characters. */
+    name?: string | undefined;
+    is_member_join_email_enabled?: boolean | undefined;
+    enforce_2fa?: boolean | null | undefined;
+  };
+  actor: Actor;
+}
+
+/** Changes the given settings of an organization. @throws AppError `invalid` naming `name`, or `not_found`. */
+export async function changeOrganization(
+  tx: Transaction,
+  { organizationId, changes, actor }: OrganizationChange,
+): Promise<Organization> {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (changes.name !== undefined) given.name = checkText('name', changes.name, { maxLength: 64 });
+  const { name, is_member_join_email_enabled, enforce_2fa } = await lockOrganization(tx, organizationId);
+  const before = { name, is_member_join_email_enabled, enforce_2fa };
+  const after = { ...before, ...given };
+  const changed = await updateOrganization(tx, organizationId, after);
+  await recordActivity(tx, {
+    organizationId,
+    scope: 'Organization',
+    itemId: organizationId,
+    activity: 'updated',
+    actor,
+    name: after.name,
+    change: { before, after },
+  });
+  return changed;
+}
+
+/**
+ * Removes an organization with all that belongs to it. The data of its environments is removed later, in the background.
+ *
+ * @returns its name, and the project API keys that are no keys any more.
+ * @throws AppError `not_found`.
+ */
+export async function removeOrganization(
+  tx: Transaction,
+  { organizationId, actor }: { organizationId: string; actor: Actor },
+): Promise<{ name: string; tokens: string[] }> {
+  // Behind the lock no project is made whose key would not be among them.
+  const { name } = await lockOrganization(tx, organizationId);
+  const tokens = await listTokens(tx, organizationId);
+  await deleteOrganization(tx, organizationId);
+  await recordActivity(tx, {
+    organizationId,
+    scope: 'Organization',
+    itemId: organizationId,
+    activity: 'deleted',
+    actor,
+    name,
+  });
+  return { name, tokens };
+}
+
+const maxLength = 48;
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+
+/** How often another ending is tried before giving up. */
+const attempts = 10;
+
+/**
+ * Names for an organization's addresses, to be tried one after the other until one is free: the name in lower-case
+ * letters, digits and hyphens, then cut with four random letters (docs/api-rules.md#organizations).
+ */
+function* slugCandidates(name: string): Generator<string> {
+  const slug = slugify(name);
+  if (slug !== '') yield slug;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    yield [slug.slice(0, maxLength - 5).replace(/-+$/, ''), randomLetters()].filter(Boolean).join('-');
+  }
+}
+
+/** Accents are taken off; letters of other scripts are left out, as addresses could not show them. */
+function slugify(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, maxLength)
+    .replace(/^-+|-+$/g, '');
+}
+
+function randomLetters(): string {
+  return Array.from(randomBytes(4), (byte) => letters[byte % letters.length]).join('');
 }

@@ -1,13 +1,21 @@
+/** Who may use an environment: the rule for everybody, and those for single members. */
+
+import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Actor } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { isRowId, isUuid } from '../input/account-input.ts';
-import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
-import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
-import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
+import { isRowId, isUuid, notFound } from '../input.ts';
+import { recordEnvironmentChange } from './change-environment.ts';
+import {
+  deleteAccessRule,
+  findAccessRule,
+  isMembershipOf,
+  lockEnvironment,
+  putAccessRule,
+  type StoredEnvironment,
+  updateEnvironment,
+} from './environment-store.ts';
 import { organizationOfProject } from './projects.ts';
-import { recordEnvironmentChange } from './record-environment-change.ts';
 
 export interface AccessRuleChange {
   environmentId: number;
@@ -69,4 +77,19 @@ async function changeMember(
   else await putAccessRule(tx, { environmentId, membershipId, level: toMembershipLevel(level), actor });
   const field = `access_of_${membershipId}`;
   return { before: { [field]: before ? toAccessLevel(before.level) : null }, after: { [field]: level } };
+}
+
+/** What a rule of access may say, the least first. */
+export const accessLevels = ['none', 'member', 'admin'] as const;
+type AccessLevel = (typeof accessLevels)[number];
+
+/** The membership level that stands for an access level; null shuts out. */
+function toMembershipLevel(level: AccessLevel): number | null {
+  if (level === 'none') return null;
+  return level === 'admin' ? membershipLevels.administrator : membershipLevels.member;
+}
+
+export function toAccessLevel(level: number | null): AccessLevel {
+  if (level === null) return 'none';
+  return level >= membershipLevels.administrator ? 'admin' : 'member';
 }

@@ -1,11 +1,14 @@
+/** Changes of environments and of the projects they belong to, each with its record. */
+
+import { maskedAddress } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import type { Actor } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { checkText, isRowId } from '../input/account-input.ts';
-import { checkSettings } from './check-settings.ts';
+import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
+import { checkText, isRowId, notFound } from '../input.ts';
+import { newProjectToken } from '../keys/key-values.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
-import { mergeSettings } from './merge-settings.ts';
-import { recordEnvironmentChange } from './record-environment-change.ts';
+import { listEnvironmentKeys, lockProject, updateProject } from './project-store.ts';
+import { organizationOfProject } from './projects.ts';
+import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
@@ -25,9 +28,9 @@ export async function changeEnvironment(
   tx: Transaction,
   { environmentId, settings: given, actor }: EnvironmentChange,
 ): Promise<{ before: StoredEnvironment; after: StoredEnvironment }> {
-  const settings = checkChanges(given);
   const before = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!before) throw notFound('Environment');
+  const settings = checkChanges(withoutMask(given, before));
   if (Object.keys(settings).length === 0) return { before, after: before };
   const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
   const written = await updateEnvironment(tx, environmentId, {
@@ -43,8 +46,99 @@ export async function changeEnvironment(
   return { before, after };
 }
 
+/** Who was shown the mask of an address sends it back with the rest. */
+function withoutMask(given: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
+  const { slack_incoming_webhook: webhook, ...others } = given;
+  const isShown = before.slack_incoming_webhook !== null && webhook === maskedAddress(before.slack_incoming_webhook);
+  return isShown ? others : given;
+}
+
 function checkChanges(given: Record<string, unknown>): Record<string, unknown> {
   const settings = checkSettings(given);
   if (typeof settings.name === 'string') settings.name = checkText('name', settings.name, { maxLength: 200 });
   return settings;
+}
+
+interface ProjectChange {
+  projectId: number;
+  /** The one of its environments that `@current` stands for; the first one unless told. */
+  environmentId?: number;
+  /** Settings of that environment by their columns; a `name` renames both. */
+  settings: Record<string, unknown>;
+  /** Absent = as it was. */
+  productDescription?: string | null | undefined;
+  actor: Actor;
+}
+
+/**
+ * Changes a project: its own name and description, everything else on its first environment, which is renamed with it.
+ *
+ * @returns the key of that environment.
+ * @throws AppError as `changeEnvironment` does.
+ */
+export async function changeProject(
+  tx: Transaction,
+  { projectId, environmentId, settings, productDescription, actor }: ProjectChange,
+): Promise<string> {
+  // The project before its environment, here as in every other place that holds both.
+  const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
+  const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
+  const addressed = environments.find(({ id }) => environmentId === undefined || id === environmentId);
+  if (!before || !addressed) throw notFound('Project');
+  const { after: environment } = await changeEnvironment(tx, { environmentId: addressed.id, settings, actor });
+  const own = {
+    ...(settings.name !== undefined && { name: environment.name }),
+    ...(productDescription !== undefined && { product_description: checkDescription(productDescription) }),
+  };
+  if (Object.keys(own).length === 0) return addressed.api_token;
+  const after = await updateProject(tx, projectId, own);
+  await recordActivity(tx, {
+    organizationId: before.organization_id,
+    environmentId: addressed.id,
+    scope: 'Project',
+    itemId: projectId,
+    activity: 'updated',
+    actor,
+    name: typeof after.name === 'string' ? after.name : before.name,
+    change: { before, after },
+  });
+  return addressed.api_token;
+}
+
+/**
+ * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
+ * shows neither key (docs/api-rules.md#environments).
+ *
+ * @returns the old key.
+ * @throws AppError `not_found`.
+ */
+export async function resetToken(
+  tx: Transaction,
+  { environmentId, actor }: { environmentId: number; actor: Actor },
+): Promise<string> {
+  const before = await lockEnvironment(tx, environmentId);
+  if (!before) throw notFound('Environment');
+  await updateEnvironment(tx, environmentId, { api_token: newProjectToken() });
+  await recordEnvironmentChange(tx, before, {
+    actor,
+    changes: [{ type: 'Team', action: 'changed', field: 'api_token', before: null, after: null }],
+  });
+  return before.api_token;
+}
+
+/** Writes down what changed of an environment, under its name. */
+export async function recordEnvironmentChange(
+  tx: Transaction,
+  { id, project_id, name }: Pick<StoredEnvironment, 'id' | 'project_id' | 'name'>,
+  done: Pick<Activity, 'actor' | 'change' | 'changes'>,
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: await organizationOfProject(tx, project_id),
+    environmentId: id,
+    scope: 'Team',
+    itemId: id,
+    activity: 'updated',
+    name,
+    ...done,
+  });
 }

@@ -1,11 +1,15 @@
+/** How projects and environments come to be: as the plan allows, and with default filters. */
+
+import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
-import { checkDescription, checkNewSettings } from './check-new-settings.ts';
-import { createWithDefaults } from './create-with-defaults.ts';
-import type { StoredEnvironment } from './environment-store.ts';
-import { isBoundByPlan, requireProjectRoom } from './plan-room.ts';
-import { insertProject, type StoredProject } from './project-store.ts';
+import { newProjectToken } from '../keys/key-values.ts';
+import { lockOrganization } from '../organizations/organization-store.ts';
+import { findMemberDomains, insertEnvironment, type StoredEnvironment } from './environment-store.ts';
+import { requireNoDemo, requireRoom } from './plan-limits.ts';
+import { countEnvironments, countProjects, insertProject, type StoredProject } from './project-store.ts';
+import { organizationOfProject } from './projects.ts';
+import { checkDescription, checkNewSettings, type NewSettings } from './settings.ts';
 
 export interface NewProject {
   organizationId: string;
@@ -40,4 +44,136 @@ export async function createProject(
   });
   const environment = await createWithDefaults(tx, { organizationId, projectId: id, id, settings, actor });
   return { project, environment };
+}
+
+interface NewEnvironment {
+  projectId: number;
+  /** By their columns. */
+  settings?: Record<string, unknown>;
+  actor: Actor;
+}
+
+/**
+ * Adds an environment with its own id and key to a project.
+ * @throws AppError `invalid` naming the field, `not_found` for the project, or `forbidden` when the plan of a user
+ * has no room.
+ */
+export async function createEnvironment(
+  tx: Transaction,
+  { projectId, settings: given = {}, actor }: NewEnvironment,
+): Promise<StoredEnvironment> {
+  const settings = checkNewSettings(given);
+  const organizationId = await organizationOfProject(tx, projectId);
+  const { available_product_features: plan } = await lockOrganization(tx, organizationId);
+  const isDemo = settings.is_demo === true;
+  if (isBoundByPlan(actor)) await requireEnvironmentRoom(tx, { organizationId, projectId, plan, isDemo });
+  return createWithDefaults(tx, { organizationId, projectId, id: null, settings, actor });
+}
+
+/**
+ * Writes a new environment: with a key of its own, with filters that leave the members of the organization out unless it
+ * is demo data or has filters of its own, and with its record.
+ *
+ * @param id of a project's first environment; null takes the next free one.
+ */
+async function createWithDefaults(
+  tx: Transaction,
+  {
+    organizationId,
+    projectId,
+    id,
+    settings,
+    actor,
+  }: { organizationId: string; projectId: number; id: number | null; settings: NewSettings; actor: Actor },
+): Promise<StoredEnvironment> {
+  const filters = settings.is_demo === true ? [] : defaultAccountFilters(await findMemberDomains(tx, organizationId));
+  const environment = await insertEnvironment(tx, {
+    id,
+    projectId,
+    columns: { uuid: randomUUID(), api_token: newProjectToken(), test_account_filters: filters, ...settings },
+  });
+  await recordActivity(tx, {
+    ...{ organizationId, environmentId: environment.id, scope: 'Team', itemId: environment.id },
+    ...{ activity: 'created', actor, name: environment.name },
+  });
+  return environment;
+}
+
+/** Domains anybody can have an address at: they say nothing about who works for whom. */
+const genericDomains = new Set([
+  'aol.com',
+  'fastmail.com',
+  'gmail.com',
+  'gmx.com',
+  'gmx.de',
+  'gmx.net',
+  'googlemail.com',
+  'hey.com',
+  'hotmail.com',
+  'icloud.com',
+  'live.com',
+  'localhost',
+  'mail.com',
+  'mail.ru',
+  'me.com',
+  'msn.com',
+  'outlook.com',
+  'pm.me',
+  'proton.me',
+  'protonmail.com',
+  'qq.com',
+  'web.de',
+  'yahoo.com',
+  'yandex.ru',
+]);
+
+/**
+ * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
+ * and development machines (docs/api-rules.md#projects).
+ *
+ * @param memberDomains domains of the members' addresses in the order of joining.
+ */
+function defaultAccountFilters(memberDomains: readonly string[]): object[] {
+  const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));
+  return [
+    ...(domain === undefined ? [] : [{ key: 'email', operator: 'not_icontains', value: `@${domain}`, type: 'person' }]),
+    { key: '$host', operator: 'not_regex', value: '^(localhost|127\\.0\\.0\\.1)($|:)', type: 'event' },
+  ];
+}
+
+/** Plans are what an operator gives out: who uses `millrace` is not bound by them, nor is the system itself. */
+function isBoundByPlan(actor: Actor): boolean {
+  return actor !== null && 'userId' in actor;
+}
+
+/** Whether the plan allows one project more. Behind the organization's lock. @throws AppError `forbidden`. */
+async function requireProjectRoom(
+  tx: Transaction,
+  { organizationId, plan, isDemo }: { organizationId: string; plan: unknown; isDemo: boolean },
+): Promise<void> {
+  const projects = await countProjects(tx, organizationId);
+  if (isDemo) requireNoDemo(projects);
+  else requireRoom(plan, 'projects', { ...projects, all: projects.all + 1 });
+}
+
+/** Whether the plan allows one environment more. Behind the organization's lock. @throws AppError `forbidden`. */
+async function requireEnvironmentRoom(
+  tx: Transaction,
+  {
+    organizationId,
+    projectId,
+    plan,
+    isDemo,
+  }: { organizationId: string; projectId: number; plan: unknown; isDemo: boolean },
+): Promise<void> {
+  const environments = await countEnvironments(tx, projectId);
+  if (isDemo) {
+    requireNoDemo(environments);
+    return;
+  }
+  requireRoom(plan, 'environments', { ...environments, all: environments.all + 1 });
+  // A project that held nothing but demo data did not count until now.
+  if (environments.all !== environments.demo) return;
+  const projects = await countProjects(tx, organizationId);
+  requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });
 }

@@ -1,5 +1,7 @@
+/** The rows of environments, which columns hold JSON, and the rules of access for single members. */
+
 import type { Sql, Transaction } from '@millrace/db';
-import { placeholder, stored } from './json-settings.ts';
+import type { Actor } from '../activity/record-activity.ts';
 
 /** A stored environment with every setting under its own name. */
 export interface StoredEnvironment extends Record<string, unknown> {
@@ -10,6 +12,7 @@ export interface StoredEnvironment extends Record<string, unknown> {
   api_token: string;
   timezone: string;
   created_at: Date;
+  slack_incoming_webhook: string | null;
 }
 
 /** Holds an environment until the transaction ends: changes of it, whatever their fields, come one after the other. */
@@ -77,4 +80,84 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
     [organizationId],
   );
   return rows.map(({ domain }) => domain);
+}
+
+/** Settings of an environment that are stored as JSON; the others have columns of their own type. */
+const jsonSettings = new Set([
+  'app_urls',
+  'test_account_filters',
+  'path_cleaning_filters',
+  'data_attributes',
+  'person_display_name_properties',
+  'correlation_config',
+  'autocapture_web_vitals_allowed_metrics',
+  'autocapture_exceptions_errors_to_ignore',
+  'session_recording_linked_flag',
+  'session_recording_network_payload_capture_config',
+  'session_recording_url_trigger_config',
+  'session_recording_url_blocklist_config',
+  'session_recording_event_trigger_config',
+  'session_replay_config',
+  'survey_config',
+  'live_events_columns',
+  'recording_domains',
+  'extra_settings',
+  'modifiers',
+  'has_completed_onboarding_for',
+]);
+
+/** `$3::jsonb` for settings stored as JSON: the driver would write an array as an array of PostgreSQL. */
+export function placeholder(field: string, index: number): string {
+  return jsonSettings.has(field) ? `$${index}::jsonb` : `$${index}`;
+}
+
+function stored(field: string, value: unknown): unknown {
+  return jsonSettings.has(field) && value !== null ? JSON.stringify(value) : value;
+}
+
+/** Gives a member a level on an environment, or with null shuts the member out. */
+export async function putAccessRule(
+  tx: Transaction,
+  {
+    environmentId,
+    membershipId,
+    level,
+    actor,
+  }: { environmentId: number; membershipId: string; level: number | null; actor: Actor },
+): Promise<void> {
+  const createdById = actor !== null && 'userId' in actor ? actor.userId : null;
+  await tx.query(
+    `INSERT INTO environment_member (environment_id, membership_id, level, created_by_id) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (environment_id, membership_id) DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
+    [environmentId, membershipId, level, createdById],
+  );
+}
+
+export async function deleteAccessRule(tx: Transaction, environmentId: number, membershipId: string): Promise<void> {
+  await tx.query('DELETE FROM environment_member WHERE environment_id = $1 AND membership_id = $2', [
+    environmentId,
+    membershipId,
+  ]);
+}
+
+/** The rule for a member on an environment. */
+export async function findAccessRule(
+  tx: Transaction,
+  environmentId: number,
+  membershipId: string,
+): Promise<{ level: number | null } | undefined> {
+  const rows = await tx.query<{ level: number | null }>(
+    'SELECT level FROM environment_member WHERE environment_id = $1 AND membership_id = $2',
+    [environmentId, membershipId],
+  );
+  return rows[0];
+}
+
+/** Whether a membership belongs to the organization. */
+export async function isMembershipOf(tx: Transaction, membershipId: string, organizationId: string): Promise<boolean> {
+  const rows = await tx.query('SELECT 1 FROM membership WHERE id = $1 AND organization_id = $2', [
+    membershipId,
+    organizationId,
+  ]);
+  return rows.length > 0;
 }

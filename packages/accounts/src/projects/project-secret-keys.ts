@@ -2,9 +2,9 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { FieldChange } from '../activity/changed-fields.ts';
 import type { Actor } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { isRowId } from '../input/account-input.ts';
+import { isRowId, notFound } from '../input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newProjectSecretKeyValue } from '../keys/key-values.ts';
+import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment } from './environment-store.ts';
 import {
   deleteSecretKeys,
@@ -15,7 +15,6 @@ import {
   selectSecretKeys,
 } from './project-secret-key-store.ts';
 import { getEnvironment } from './projects.ts';
-import { recordEnvironmentChange } from './record-environment-change.ts';
 
 interface SecretKeyChange {
   environmentId: number;

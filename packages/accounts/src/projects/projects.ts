@@ -1,6 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { notFound } from '../input/account-errors.ts';
-import { isRowId } from '../input/account-input.ts';
+import { isRowId, notFound } from '../input.ts';
 import { findEnvironment, type StoredEnvironment, selectEnvironments } from './environment-store.ts';
 import {
   findOrganizationOfEnvironment,

@@ -1,7 +1,6 @@
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { notFound } from '../input/account-errors.ts';
-import { isRowId } from '../input/account-input.ts';
+import { isRowId, notFound } from '../input.ts';
 import { deleteEnvironment } from './environment-store.ts';
 import {
   deleteProject,

@@ -1,8 +1,7 @@
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-import { notFound } from '../input/account-errors.ts';
-import { checkText, invalidField, isUuid } from '../input/account-input.ts';
+import { checkText, invalidField, isUuid, notFound } from '../input.ts';
 import { deleteRestriction, type Restriction, selectRestrictions, upsertRestriction } from './restriction-store.ts';
 
 export interface NewRestriction {

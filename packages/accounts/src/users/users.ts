@@ -1,8 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { answeringConstraints, notFound } from '../input/account-errors.ts';
-import { checkEmail, checkText, isRowId } from '../input/account-input.ts';
+import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
 import { findUser, insertUser, selectUsers, type User, updateUserActive } from './user-store.ts';
 
 export interface NewUser {

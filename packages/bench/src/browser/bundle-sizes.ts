@@ -7,10 +7,9 @@ import { gzipSync } from 'node:zlib';
 import { bundleLibrary } from '@millrace/browser/bundle-library';
 import { gzipTightly } from '@millrace/browser/gzip-tightly';
 import { bundleModules } from '@millrace/stack/src/build/libraries/bundle-modules.ts';
-import { libraries } from '@millrace/stack/src/build/libraries/libraries.ts';
-import { entriesOf, type SourceManifest } from '@millrace/stack/src/build/libraries/packed-manifest.ts';
+import { entriesOf, libraries, type SourceManifest } from '@millrace/stack/src/build/libraries/libraries.ts';
 import { build } from 'esbuild';
-import type { SizeMeasurement } from '../report/browser-measurement.ts';
+import type { SizeMeasurement } from '../report/browser-report.ts';
 
 /** What pages load without a build: ours, and the file that the reference's snippet asks for. */
 export interface PageScripts {

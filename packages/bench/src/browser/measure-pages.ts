@@ -1,8 +1,9 @@
-import { eventually } from '@millrace/testing';
+import { readFile } from 'node:fs/promises';
+import { eventually, startServer, type TestServer } from '@millrace/testing';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { ScriptedIngest } from '../../../browser/tests/support/scripted-ingest.ts';
-import type { ClickRun, Side } from '../report/browser-measurement.ts';
-import { buttons } from './busy-page.ts';
+import type { ClickRun, Side } from '../report/browser-report.ts';
+import type { PageScripts } from './bundle-sizes.ts';
 
 export interface BenchPages {
   browser: Browser;
@@ -104,4 +105,51 @@ async function clickAll(page: Page, selector: string): Promise<void> {
 async function mainThreadMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+}
+
+/** A shop: `/small` and `/busy`, and at `/<side>.js` the library that a page loads. */
+export async function startBenchSite(scripts: PageScripts): Promise<TestServer> {
+  const inPage = await readFile(new URL('in-page.mjs', import.meta.url), 'utf8');
+  const files: Record<string, [type: string, content: string]> = {
+    '/small': ['text/html; charset=utf-8', smallPage],
+    '/busy': ['text/html; charset=utf-8', busyPage],
+    '/in-page.mjs': ['text/javascript', inPage],
+    '/millrace.js': ['text/javascript', scripts.millrace],
+    '/reference.js': ['text/javascript', scripts.reference],
+    '/none.js': ['text/javascript', ''],
+  };
+  return startServer((request, response) => {
+    const [type, content] = files[request.url ?? ''] ?? ['text/plain', ''];
+    response.writeHead(content === '' && request.url !== '/none.js' ? 404 : 200, {
+      'content-type': type,
+      // A page that shares its process with no other has a clock of 5 µs instead of 100.
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'credentialless',
+    });
+    response.end(content);
+  });
+}
+
+const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title><link rel="icon" href="data:,">
+<script type="module" src="/in-page.mjs"></script>
+<style>
+  body { margin: 0 } ul { display: grid; grid-template-columns: repeat(20, 60px); grid-auto-rows: 66px; margin: 0; padding: 0 }
+  li { overflow: hidden; list-style: none; font: 8px sans-serif } p { margin: 0 } button { display: block; height: 20px }
+</style></head><body>`;
+
+const smallPage = `${head}<h1>Shop</h1><button id="begin">Begin</button></body></html>`;
+
+/** Each far enough from the next one that clicking them all is no rage. */
+const buttons = 200;
+
+/** 5,000 elements, of which one in twenty-five is a button, all of them on the screen. */
+const busyPage = `${head}<main><ul>${Array.from({ length: buttons }, (_, at) => product(at)).join('')}</ul></main>
+<button id="begin" style="position: fixed; right: 0; bottom: 0">Begin</button></body></html>`;
+
+/** 25 elements. */
+function product(at: number): string {
+  const facts = Array.from({ length: 9 }, (_, fact) => `<dt>Fact ${fact}</dt><dd>${at * fact}</dd>`).join('');
+  return `<li id="product-${at}" class="product shown"><article data-product="${at}" class="card wide">
+    <button type="button" class="buy primary" data-shelf="${at % 7}"><span>Buy ${at}</span></button>
+    <h2 class="name">Product ${at}</h2><p>Made by hand.</p><dl class="facts">${facts}</dl></article></li>`;
 }

@@ -1,9 +1,9 @@
 import { bundleLibrary } from '@millrace/browser/bundle-library';
 import { judgeVisits, type VisitsVerdict } from '@millrace/testing/browser-visits/judge-visits';
 import { type ShopVisits, visitShop } from '@millrace/testing/browser-visits/visit-shop';
-import { readable, textTable } from '../report/text-table.ts';
+import { readable, textTable } from '../report/report.ts';
 import { type ChaosSystem, startChaosSystem } from './chaos-system.ts';
-import { awaitStored } from './stored-events.ts';
+import { awaitStored } from './state-check.ts';
 
 export interface BrowserChaosOptions {
   pages: number;

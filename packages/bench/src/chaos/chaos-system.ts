@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
@@ -6,12 +6,19 @@ import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
 import { removePostgresFiles } from '@millrace/stack/src/postgres/postgres-files.ts';
 import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import { readProcessRecord } from '@millrace/stack/src/process/process-record.ts';
 import { createReaper } from '@millrace/stack/src/process/reaper.ts';
+import type { RunningServer } from '@millrace/stack/src/process/server-process.ts';
 import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
-import { compilePrograms, createTestTenant, prismaDirectory, type TestTenant } from '@millrace/testing';
+import {
+  compilePrograms,
+  createTestTenant,
+  prismaDirectory,
+  type ServiceProcess,
+  startService,
+  type TestTenant,
+} from '@millrace/testing';
 import pg from 'pg';
-import { type ChaosServer, startChaosServer } from './chaos-server.ts';
-import { type ChaosServices, createServiceStarter, type ServiceFiles, usualSettings } from './chaos-services.ts';
 
 /** Servers of a run's own, a project in an empty database, and the services compiled as they are installed. */
 export interface ChaosSystem extends ChaosServices, Tenants {
@@ -115,4 +122,121 @@ export async function startChaosSystem(options: ChaosSystemOptions = {}): Promis
     await stop();
     throw error;
   }
+}
+
+/** A server of a chaos run's own that can be broken and repaired. */
+export interface ChaosServer {
+  /** Stays the same over every fault. */
+  address: string;
+  /** False when it was killed, and when it has ended by itself. */
+  isRunning(): boolean;
+  /** SIGKILL or what comes closest; resolves when it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Its kernel still takes connections and bytes, but nobody answers: a black hole. */
+  freeze(): void;
+  thaw(): void;
+  /** The same server with the same data again; resolves when it answers. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface ChaosServerOptions {
+  /** Where it keeps its files, with the record of its process. */
+  directory: string;
+  /** Starts it on the port it had before, or a free one the first time (0). */
+  start(port: number): Promise<RunningServer>;
+  killSignal: NodeJS.Signals;
+}
+
+export async function startChaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
+  let isRunning = false;
+  let server = await start(0);
+  const { address } = server;
+  const port = Number(/:(\d+)(?:\/|$)/.exec(address)?.[1]);
+
+  async function start(at: number): Promise<RunningServer> {
+    const started = await options.start(at);
+    isRunning = true;
+    void started.ended.then(() => {
+      isRunning = false;
+    });
+    return started;
+  }
+
+  function send(signal: NodeJS.Signals): void {
+    const record = readProcessRecord(join(options.directory, 'process.json'));
+    if (record === null) throw new Error(`nothing is known of the process of ${options.directory}`);
+    process.kill(record.pid, signal);
+  }
+
+  return {
+    address,
+    isRunning: () => isRunning,
+    async kill(signal = options.killSignal) {
+      if (!isRunning) return;
+      send(signal);
+      await server.ended;
+    },
+    freeze: () => send('SIGSTOP'),
+    thaw: () => send('SIGCONT'),
+    async restart() {
+      if (isRunning) return;
+      server = await start(port);
+      if (server.address !== address) throw new Error(`a server did not come back where it was: ${options.directory}`);
+    },
+    async stop() {
+      if (isRunning) await server.stop();
+    },
+  };
+}
+
+export const topicPrefix = 'chaos.';
+const partitions = 8;
+/** Of every service, unless it is told otherwise. */
+export const usualSettings = { EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) };
+
+/** Compiled programs of one build. */
+export interface ServiceFiles {
+  gateway: string;
+  consumer: string;
+  api: string;
+}
+
+export interface ChaosServices {
+  /** @param port to listen on, for one that comes back; 0 takes a free one. */
+  startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
+  startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
+  startManagementApi(): Promise<ServiceProcess>;
+}
+
+/**
+ * @param settings of all services.
+ * @param closers gets what ends them.
+ */
+export function createServiceStarter(
+  settings: Record<string, string>,
+  { logs, closers }: { logs: string | null; closers: (() => Promise<unknown> | unknown)[] },
+): (files: ServiceFiles) => ChaosServices {
+  const shared = {
+    ...usualSettings,
+    ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+  };
+  if (logs !== null) mkdirSync(logs, { recursive: true });
+  let started = 0;
+  const services = new Set<ServiceProcess>();
+  closers.push(() => Promise.all([...services].map((service) => service.stop())));
+  const start = async (name: string, file: string, more: Record<string, string>) => {
+    started += 1;
+    const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
+    const service = await startService(name, file, { ...shared, ...more }, logFile);
+    services.add(service);
+    return service;
+  };
+  const unlimited = { API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' };
+  return ({ gateway, consumer, api }) => ({
+    startGateway: (port, more = {}) =>
+      start('ingest-gateway', gateway, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
+    startConsumer: (more = {}) => start('event-consumer', consumer, more),
+    startManagementApi: () => start('management-api', api, { API_PORT: '0', API_HOST: '127.0.0.1', ...unlimited }),
+  });
 }

@@ -1,13 +1,11 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaultProxy, seededRandom, startKafkaFaultProxy, writeStory } from '@millrace/testing';
-import { readable, textTable } from '../report/text-table.ts';
-import { topicPrefix } from './chaos-services.ts';
-import { type ChaosSystem, startChaosSystem } from './chaos-system.ts';
+import { readable, textTable } from '../report/report.ts';
+import { type ChaosSystem, startChaosSystem, topicPrefix } from './chaos-system.ts';
 import { type ConsumerFault, consumerFaults } from './consumer-faults.ts';
 import { type ConsumerPool, createConsumerPool } from './consumer-pool.ts';
 import { type LaneWatch, watchLanes } from './lane-watch.ts';
-import { type MemoryWatch, watchMemory } from './memory-watch.ts';
 import { checkState, type StateCheck } from './state-check.ts';
 import { createStoryLoad, type StoryLoad } from './story-load.ts';
 
@@ -201,4 +199,47 @@ function report(results: readonly PhaseResult[]): string {
     textTable([headings, ...rows]),
     'Sent, stored, lost, doubled and wrong are of the whole run up to there; wrong counts events, persons with their ids, and groups.',
   ].join('\n');
+}
+
+/** Asks processes from outside how much memory they take. */
+interface MemoryWatch {
+  /** The largest since `reset`, in MB. */
+  largestMb(): number;
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+const everyMs = 500;
+const drainPatienceMs = 2000;
+
+/** @param ports of the processes as they are now, where they answer `/metrics`. One that does not answer is left out. */
+function watchMemory(ports: () => readonly number[]): MemoryWatch {
+  let largest = 0;
+  let isRunning = true;
+
+  async function memoryOf(port: number): Promise<number> {
+    const signal = AbortSignal.timeout(drainPatienceMs);
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).then((response) => response.text());
+    return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1] ?? 0) / 1e6;
+  }
+
+  async function run(): Promise<void> {
+    while (isRunning) {
+      const found = await Promise.all(ports().map((port) => memoryOf(port).catch(() => 0)));
+      largest = Math.max(largest, ...found);
+      await sleep(everyMs);
+    }
+  }
+
+  const running = run();
+  return {
+    largestMb: () => largest,
+    reset() {
+      largest = 0;
+    },
+    async stop() {
+      isRunning = false;
+      await running;
+    },
+  };
 }

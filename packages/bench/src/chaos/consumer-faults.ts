@@ -1,13 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
 import type { FaultProxy, KafkaFaultProxy } from '@millrace/testing';
-import type { ChaosServer } from './chaos-server.ts';
-import { topicPrefix } from './chaos-services.ts';
-import type { ChaosSystem } from './chaos-system.ts';
+import { Kafka, logLevel } from 'kafkajs';
+import { type ChaosServer, type ChaosSystem, topicPrefix } from './chaos-system.ts';
 import type { ConsumerPool } from './consumer-pool.ts';
-import { produceAgain } from './produce-again.ts';
-import { attackByPublicKey } from './public-key-attack.ts';
-import { recreateTopics } from './recreate-topics.ts';
 
 export interface ConsumerFault {
   name: string;
@@ -141,4 +138,120 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
       },
     },
   ];
+}
+
+/** Appends the last records of each partition a second time, as they are: what a producer does that missed the answer. */
+async function produceAgain(broker: string, topic: string, count: number): Promise<void> {
+  const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING });
+  const [admin, producer] = [kafka.admin(), kafka.producer()];
+  const consumer = kafka.consumer({ groupId: `chaos-${randomUUID()}`, maxWaitTimeInMs: 200 });
+  await Promise.all([admin.connect(), producer.connect(), consumer.connect()]);
+  try {
+    const ends = await admin.fetchTopicOffsets(topic);
+    const share = Math.ceil(count / ends.length);
+    const left = new Map(ends.map(({ partition, high }) => [partition, Number(high)] as const));
+    await consumer.subscribe({ topic, fromBeginning: true });
+    let done: () => void = () => {};
+    const finished = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    await consumer.run({
+      autoCommit: false,
+      async eachBatch({ batch: { partition, messages } }) {
+        const end = left.get(partition) ?? 0;
+        const own = messages.filter(({ offset }) => Number(offset) < end);
+        if (own.length > 0) {
+          await producer.send({
+            topic,
+            acks: -1,
+            messages: own.map(({ key, value, headers }) => ({ key, value, headers: headers ?? {}, partition })),
+          });
+        }
+        if (Number(messages.at(-1)?.offset) >= end - 1) left.delete(partition);
+        if (left.size === 0) done();
+      },
+    });
+    for (const { partition, high } of ends) {
+      const from = Math.max(0, Number(high) - share);
+      if (from === Number(high)) left.delete(partition);
+      consumer.seek({ topic, partition, offset: String(from) });
+    }
+    if (left.size > 0) await finished;
+  } finally {
+    await consumer.disconnect();
+    await Promise.all([admin.disconnect(), producer.disconnect()]);
+    const cleaner = kafka.admin();
+    await cleaner.connect();
+    await cleaner.disconnect();
+  }
+}
+
+/** As many as made a partition stand still for minutes once; each is nearly as large as a record may be. */
+const groupUpdates = 40;
+const groupUpdateBytes = 833_000;
+const personBytes = 450_000;
+const personParts = 10;
+const personUpdates = 500;
+const retryPauseMs = 200;
+
+/**
+ * What anybody with a project's public key can send: large updates of one group, and many small ones of one large person.
+ * All of it is acknowledged when this resolves.
+ */
+async function attackByPublicKey(url: string, projectApiKey: string): Promise<void> {
+  const strike = randomUUID();
+
+  async function send(batch: readonly object[]): Promise<void> {
+    const body = JSON.stringify({ api_key: projectApiKey, batch });
+    for (;;) {
+      const response = await fetch(`${url}/batch/`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
+        signal: AbortSignal.timeout(30_000),
+      }).catch(() => null);
+      await response?.arrayBuffer();
+      if (response?.status === 200) return;
+      await sleep(retryPauseMs);
+    }
+  }
+
+  const person = (set: object) => ({ event: '$set', distinct_id: strike, properties: { $set: set } });
+  for (let part = 0; part < personParts; part += 1) await send([person(smallProperties(part))]);
+  for (let update = 0; update < groupUpdates; update += 1) {
+    const group = { $group_type: 'attacked', $group_key: strike };
+    const properties = { ...group, $group_set: { [`k${update}`]: 'x'.repeat(groupUpdateBytes) } };
+    await send([{ event: '$groupidentify', distinct_id: strike, properties }]);
+  }
+  await send(Array.from({ length: personUpdates }, (_, n) => person({ [`n${n % 7}`]: n })));
+}
+
+/** Many of them cost more, wherever they are copied, than a few large ones. */
+function smallProperties(part: number): object {
+  const bytesEach = 16;
+  const count = Math.floor(personBytes / personParts / bytesEach);
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${part}${String(n).padStart(5, '0')}`, 1000]));
+}
+
+const pauseMs = 100;
+
+/** Deletes topics and makes them anew at once, with as many partitions as they had. */
+async function recreateTopics(broker: string, names: readonly string[]): Promise<void> {
+  const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
+    await admin.deleteTopics({ topics: topics.map(({ name }) => name) });
+    // A broker may still be busy deleting when it is asked for the same name again.
+    for (let isMade = false; !isMade; ) {
+      isMade = await admin
+        .createTopics({
+          topics: topics.map(({ name, partitions }) => ({ topic: name, numPartitions: partitions.length })),
+        })
+        .then(
+          () => true,
+          () => sleep(pauseMs, false),
+        );
+    }
+  } finally {
+    await admin.disconnect();
+  }
 }

@@ -1,15 +1,19 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFaultProxy } from '@millrace/testing';
-import { percentile } from '../report/statistics.ts';
-import { readable, textTable } from '../report/text-table.ts';
-import { type ChaosSystem, startChaosSystem } from './chaos-system.ts';
+import { createFaultProxy, type FaultProxy } from '@millrace/testing';
+import { percentile, readable, textTable } from '../report/report.ts';
+import { type ChaosServer, type ChaosSystem, startChaosSystem } from './chaos-system.ts';
 import { startClientLoad } from './client-load.ts';
-import { type FlagPhase, flagPhases } from './flag-faults.ts';
-import { ageOf } from './flag-history.ts';
-import { type FlagAnswer, type FlagLoad, type FlagVerdict, startFlagLoad } from './flag-load.ts';
-import { createFlagProject, type FlagProject } from './flag-project.ts';
-import { awaitStored } from './stored-events.ts';
+import {
+  ageOf,
+  createFlagProject,
+  type FlagAnswer,
+  type FlagLoad,
+  type FlagProject,
+  type FlagVerdict,
+  startFlagLoad,
+} from './flag-load.ts';
+import { awaitStored } from './state-check.ts';
 
 export interface FlagChaosOptions {
   /** Length of one phase. */
@@ -166,4 +170,77 @@ function report(results: readonly PhaseResult[]): string {
     textTable([['phase', ...counts, ...times, 'events acknowledged', 'refused', 'lost', 'load'], ...rows]),
     `Failed: what needs stored data is marked as failed, the rest is right. Stale: not true any more for over ${mostAgeMs} ms when it was asked. Refused: a gateway that does not know the flags yet says 503.`,
   ].join('\n');
+}
+
+/** What goes on while flags are asked for. */
+interface FlagPhase {
+  name: string;
+  /** Whether a gateway that has just been started is asked, one that knows nothing yet. */
+  asksNewGateway?: boolean;
+  /** Resolves when everything is whole again. */
+  run(phaseMs: number): Promise<void>;
+}
+
+const toggles = 100;
+const longestFaultMs = 12_000;
+const cutEveryMs = 2000;
+
+/** @param postgresProxy between the gateways and PostgreSQL. */
+function flagPhases(system: ChaosSystem, project: FlagProject, postgresProxy: FaultProxy): FlagPhase[] {
+  async function toggleAll(phaseMs: number): Promise<void> {
+    const from = performance.now();
+    for (let number = 1; number <= toggles; number += 1) {
+      await project.toggle();
+      await sleep(Math.max(0, from + (number * phaseMs) / toggles - performance.now()));
+    }
+  }
+
+  return [
+    { name: 'toggles', run: toggleAll },
+    {
+      name: 'toggles-unheard',
+      async run(phaseMs) {
+        let isRunning = true;
+        const cutting = (async () => {
+          while (isRunning) {
+            await cutListeners(system);
+            await sleep(cutEveryMs);
+          }
+        })();
+        await toggleAll(phaseMs);
+        isRunning = false;
+        await cutting;
+      },
+    },
+    { name: 'postgres-kill', run: (phaseMs) => killed(system.postgres, phaseMs) },
+    {
+      name: 'postgres-black-hole',
+      async run(phaseMs) {
+        postgresProxy.blackHole();
+        await sleep(Math.min(longestFaultMs, phaseMs));
+        await postgresProxy.pass();
+      },
+    },
+    { name: 'redis-kill', run: (phaseMs) => killed(system.redis, phaseMs) },
+    {
+      name: 'start-without-postgres',
+      asksNewGateway: true,
+      // It was away before the gateway was started.
+      async run(phaseMs) {
+        await sleep(Math.min(longestFaultMs, phaseMs));
+        await system.postgres.restart();
+      },
+    },
+  ];
+}
+
+/** Ends the connections over which gateways hear of changes. */
+async function cutListeners({ database }: ChaosSystem): Promise<void> {
+  await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen %'");
+}
+
+async function killed(server: ChaosServer, phaseMs: number): Promise<void> {
+  await server.kill();
+  await sleep(Math.min(longestFaultMs, phaseMs));
+  await server.restart();
 }

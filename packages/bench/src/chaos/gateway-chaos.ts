@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readable, textTable } from '../report/text-table.ts';
-import { startChaosSystem } from './chaos-system.ts';
+import type { ServiceProcess } from '@millrace/testing';
+import type { Pool } from 'pg';
+import { readable, textTable } from '../report/report.ts';
+import { type ChaosServer, type ChaosSystem, startChaosSystem } from './chaos-system.ts';
 import { type ClientLoad, recovery, startClientLoad } from './client-load.ts';
-import { type GatewayFault, gatewayFaults } from './gateway-faults.ts';
-import { isWell, judgeLoad, type LoadVerdict } from './judge-load.ts';
+import { awaitStored, misorderedEvents } from './state-check.ts';
 
 export interface GatewayChaosOptions {
   /** Length of one phase. */
@@ -92,3 +93,84 @@ function report(results: readonly PhaseResult[]): string {
   ];
   return textTable([headings, ...results.map((result) => count([result], result.name)), count(results, 'all')]);
 }
+
+/** One way to break something. */
+interface GatewayFault {
+  name: string;
+  /** Breaks it, waits for `ms`, repairs it; resolves when what was broken answers again. */
+  strike(ms: number): Promise<void>;
+}
+
+/** @param gateways index is identity; one that was killed is replaced on its port. */
+function gatewayFaults(
+  system: ChaosSystem,
+  gateways: ServiceProcess[],
+  settings: Record<string, string>,
+): GatewayFault[] {
+  let round = 0;
+
+  async function replaceOne(end: (gateway: ServiceProcess) => Promise<unknown>, ms: number): Promise<void> {
+    const index = round++ % gateways.length;
+    const gateway = gateways[index];
+    if (gateway === undefined) return;
+    await end(gateway);
+    await sleep(ms / 4);
+    gateways[index] = await system.startGateway(gateway.port, settings);
+  }
+
+  return [
+    { name: 'broker-kill', strike: (ms) => killed(system.kafka, ms) },
+    {
+      name: 'broker-black-hole',
+      async strike(ms) {
+        system.kafka.freeze();
+        await sleep(ms);
+        system.kafka.thaw();
+      },
+    },
+    { name: 'postgres-kill', strike: (ms) => killed(system.postgres, ms) },
+    { name: 'redis-kill', strike: (ms) => killed(system.redis, ms) },
+    { name: 'gateway-sigkill', strike: (ms) => replaceOne((gateway) => gateway.kill(), ms) },
+    { name: 'gateway-sigterm', strike: (ms) => replaceOne((gateway) => gateway.stop(), ms) },
+  ];
+}
+
+async function killed(server: ChaosServer, ms: number): Promise<void> {
+  await server.kill();
+  await sleep(ms);
+  await server.restart();
+}
+
+/** What was acknowledged, compared with what is stored. */
+export interface LoadVerdict {
+  acknowledged: number;
+  refused: number;
+  /** Also of what was sent and not acknowledged. */
+  stored: number;
+  /** Acknowledged and not stored. */
+  lost: number;
+  /** Stored more than once. */
+  doubled: number;
+  /** Took effect before one of the same distinct id that had been acknowledged, or sent in the same request, before it. */
+  misordered: number;
+}
+
+/** To be asked when the load has stopped. @param options as for `awaitStored`; `name` is the load's */
+export async function judgeLoad(
+  { sent, acknowledged, refused }: ClientLoad,
+  database: Pool,
+  { name, patienceMs }: { name: string; patienceMs?: number },
+): Promise<LoadVerdict> {
+  const stored = await awaitStored(database, acknowledged, { name: `${name}-`, patienceMs });
+  const countOf = (uuids: ReadonlySet<string>, fits: (times: number) => boolean) =>
+    [...uuids].filter((uuid) => fits(stored.get(uuid) ?? 0)).length;
+  return {
+    ...{ acknowledged: acknowledged.size, refused },
+    stored: countOf(sent, (times) => times > 0),
+    lost: countOf(acknowledged, (times) => times === 0),
+    doubled: countOf(sent, (times) => times > 1),
+    misordered: await misorderedEvents(database, name),
+  };
+}
+
+export const isWell = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;

@@ -7,7 +7,6 @@ import { chaosFlags } from './flag-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 import { chaosRegion } from './restore/region-chaos.ts';
 import { chaosRestore } from './restore/restore-chaos.ts';
-import { recordRelease } from './upgrade/record/record-release.ts';
 import { chaosUpgrade } from './upgrade/upgrade-chaos.ts';
 
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
@@ -15,7 +14,6 @@ const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--
        pnpm chaos flags    [--seconds 15]  [--only name,name]
        pnpm chaos browser  [--pages 10000] [--visitors 6] [--seed N]
        pnpm chaos upgrade --from REF [--seconds 15] [--seed N] [--rate 400]
-       pnpm chaos record  --from REF
        pnpm chaos region   [--seconds 30] [--seed N] [--rate 400]
        pnpm chaos restore  [--seconds 60] [--seed N] [--rate 400]
 
@@ -24,9 +22,8 @@ them in turn under load, --seconds a phase, and compares what was acknowledged w
 anything is lost, doubled or wrong. flags toggles a flag a hundred times as well: no answer may be older than a second, nor
 take longer than half of one. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
 follows from --seed or MILLRACE_SEED; it is printed. upgrade builds the release that git calls REF, starts it, and takes it to
-this one and back, service by service. record keeps what REF writes and answers, for the contract test. restore deletes
-PostgreSQL's data and brings them back from a base backup and its archive, while gateways go on acknowledging. region moves all
-to other servers, with a standby of PostgreSQL and an empty Kafka. browser loads --pages of a site that uses the browser library, with reloads, crashes, tabs and
+this one and back, service by service. restore deletes PostgreSQL's data and brings them back from a base backup and its
+archive, while gateways go on acknowledging. region moves all to other servers, with a standby of PostgreSQL and an empty Kafka. browser loads --pages of a site that uses the browser library, with reloads, crashes, tabs and
 outages. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
 const { values, positionals } = orUsage(usage, () =>
@@ -64,8 +61,6 @@ if (!(seconds > 0 && eventsPerSecond > 0) || !Number.isInteger(seed)) {
   process.exitCode = (await chaosBrowser({ pages, visitors, seed }, print)) ? 0 : 1;
 } else if (positionals[0] === 'upgrade' && values.from !== undefined) {
   process.exitCode = (await chaosUpgrade({ seconds, from: values.from, seed, eventsPerSecond }, print)) ? 0 : 1;
-} else if (positionals[0] === 'record' && values.from !== undefined) {
-  await recordRelease(values.from, print);
 } else if (positionals[0] === 'region') {
   process.exitCode = (await chaosRegion({ seconds, seed, eventsPerSecond }, print)) ? 0 : 1;
 } else if (positionals[0] === 'restore') {

@@ -1,7 +1,6 @@
 import { createTestDatabase, createTestTenant, expectedState, type TestDatabase, writeStory } from '@millrace/testing';
 import pg from 'pg';
-import { checkState } from './state-check.ts';
-import { awaitStored, misorderedEvents } from './stored-events.ts';
+import { awaitStored, checkState, misorderedEvents } from './state-check.ts';
 
 /** A checker that cannot find anything proves nothing: each kind of fault is put into a database and must be seen. */
 let testDatabase: TestDatabase;

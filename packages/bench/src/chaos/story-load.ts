@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoryEvent } from '@millrace/testing';
-import { sendEvents } from './send-events.ts';
+import { sendEvents } from './client-load.ts';
 
 /** Sends a story, each client its own stream in its order, with pauses whenever somebody wants to look. */
 export interface StoryLoad {

@@ -4,7 +4,7 @@ import { type CapturedEvent, consumerGroup, topicNames } from '@millrace/contrac
 import { testServers } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
 import { startMeasured } from '../process/measured-process.ts';
-import { costliestStatements, forgetStatements } from '../process/statement-costs.ts';
+import { costliestStatements, forgetStatements } from '../process/statements.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 export interface DrainMeasurement {

@@ -1,5 +1,4 @@
-import { addProjects } from '../topic/add-projects.ts';
-import { type BenchDatabase, createBenchDatabase } from '../topic/bench-project.ts';
+import { addProjects, type BenchDatabase, createBenchDatabase } from '../topic/bench-project.ts';
 import { prefill } from './prefill.ts';
 
 let database: BenchDatabase;

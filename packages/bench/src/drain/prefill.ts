@@ -1,9 +1,6 @@
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import {
-  createMonthPartition,
-  monthOf,
-} from '../../../../services/event-consumer/src/events/event-partitions-store.ts';
+import { createMonthPartition, monthOf } from '../../../../services/event-consumer/src/events/store.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 const eventsPerPerson = 3;

@@ -1,6 +1,6 @@
 /** The process that sends the load of `pnpm bench e2e`, so that its work does not stand in the way of the watcher. */
-import { sendRequests } from '../load/send-requests.ts';
-import { percentile } from '../report/statistics.ts';
+import { sendRequests } from '../load/http-connection.ts';
+import { percentile } from '../report/report.ts';
 import { buildStampedRequests, type Marker, type StampedRequests, stampRequest } from './stamped-requests.ts';
 
 export interface PrepareMessage {

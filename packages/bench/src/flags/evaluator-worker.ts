@@ -1,7 +1,7 @@
 /** The process in which `pnpm bench flags` evaluates: our own evaluator, and posthog-node with the same definitions. */
 import { compileFlags, evaluateFlags, flagValue, neededData, nothingStored, selectFlags } from '@millrace/flags';
 import { PostHog } from 'posthog-node';
-import { type Asker, askers } from './askers.ts';
+import { type Asker, askers } from './measure-questions.ts';
 import { flagDefinitions, flagFilters, type MixedFlag, mixedFlags } from './mixed-flags.ts';
 
 export type EvaluatorSide = 'millrace' | 'posthog-node';

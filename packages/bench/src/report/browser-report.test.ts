@@ -1,5 +1,4 @@
-import type { BrowserMeasurement, ClickRun, SizeMeasurement } from './browser-measurement.ts';
-import { browserReport } from './browser-report.ts';
+import { type BrowserMeasurement, browserReport, type ClickRun, type SizeMeasurement } from './browser-report.ts';
 
 const size = (name: SizeMeasurement['name'], bytes: number): SizeMeasurement => ({
   ...{ name, bytes, referenceBytes: 54_000 },

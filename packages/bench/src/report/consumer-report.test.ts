@@ -1,4 +1,4 @@
-import { type ConsumerMeasurement, type ConsumerSide, consumerReport } from './consumer-report.ts';
+import { type ConsumerMeasurement, type ConsumerSide, consumerReport } from '../consumer-bench.ts';
 
 const run = (side: ConsumerSide, eventsPerSecond: number, overrides: Partial<ConsumerMeasurement> = {}) => ({
   side,

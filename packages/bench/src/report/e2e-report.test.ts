@@ -1,4 +1,4 @@
-import { type E2eMeasurement, e2eReport } from './e2e-report.ts';
+import { type E2eMeasurement, e2eReport } from '../e2e-bench.ts';
 
 const good: E2eMeasurement = {
   rate: 5000,

@@ -1,6 +1,5 @@
 import type { WorkloadName } from '../workload/gateway-workloads.ts';
-import { median } from './statistics.ts';
-import { readable, textTable, verdict } from './text-table.ts';
+import { median, readable, textTable, verdict } from './report.ts';
 
 export interface GatewayMeasurement {
   side: 'millrace' | 'naive';

@@ -1,4 +1,4 @@
-import { type GrowthMeasurement, growthReport } from './growth-report.ts';
+import { type GrowthMeasurement, growthReport } from '../consumer-growth-bench.ts';
 
 const run = (overrides: Partial<GrowthMeasurement>): GrowthMeasurement => ({
   projects: 1,

@@ -1,4 +1,4 @@
-import { type ListMeasurement, type ManagementMeasurement, managementReport } from './management-report.ts';
+import { type ListMeasurement, type ManagementMeasurement, managementReport } from '../management-bench.ts';
 
 const list = (overrides: Partial<ListMeasurement>): ListMeasurement => ({
   list: 'projects',

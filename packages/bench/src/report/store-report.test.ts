@@ -1,5 +1,5 @@
 import type { StoreSide } from '../store/store-worker.ts';
-import { type StoreMeasurement, storeReport } from './store-report.ts';
+import { type StoreMeasurement, storeReport } from '../store-bench.ts';
 
 const run = (side: StoreSide, perSecond: number, found = 10): StoreMeasurement => ({
   side,

@@ -1,5 +1,4 @@
-import type { TracedSide } from '../tracing/traced-sides.ts';
-import { tracingReport } from './tracing-report.ts';
+import { type TracedSide, tracingReport } from './tracing-report.ts';
 
 const run = (side: TracedSide, cpuMicrosPerEvent: number, spans: number) => ({
   ...{ side, work: 'drain', cpuMicrosPerEvent, eventsPerSecond: 1000, spans },

@@ -1,6 +1,5 @@
-import type { TracedSide } from '../tracing/traced-sides.ts';
-import { median } from './statistics.ts';
-import { readable, textTable, verdict } from './text-table.ts';
+import { startServer, type TestServer } from '@millrace/testing';
+import { median, readable, textTable, verdict } from './report.ts';
 
 export interface TracingMeasurement {
   side: TracedSide;
@@ -69,4 +68,42 @@ function figures(runs: readonly TracingMeasurement[]): number[] {
     median(runs.map(({ eventsPerSecond }) => eventsPerSecond)),
     median(runs.map(({ spans }) => spans)),
   ];
+}
+
+export interface OtlpSink extends TestServer {
+  /** That have arrived so far. */
+  spans(): number;
+}
+
+/** A collector of traces that counts them and keeps none. */
+export async function startOtlpSink(): Promise<OtlpSink> {
+  let spans = 0;
+  const server = await startServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    // Each span has one; parsing would take the processor from what is measured.
+    spans += Buffer.concat(chunks).toString('latin1').split('"startTimeUnixNano"').length - 1;
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  return { ...server, spans: () => spans };
+}
+
+/** The same build without traces and with them. */
+const tracedSides = ['untraced', 'traced'] as const;
+export type TracedSide = (typeof tracedSides)[number];
+
+/** Part of the requests that are traced: the default. */
+export const tracedPart = 0.01;
+
+/** Longer than spans wait until they are exported, which is part of what they cost. */
+export const settleMs = 3000;
+
+export function tracingSettings(side: TracedSide, sink: OtlpSink): Record<string, string> {
+  if (side === 'untraced') return {};
+  return { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url, TRACE_SAMPLE_RATIO: String(tracedPart) };
+}
+
+/** One side first in one pair, the other in the next: a machine that grows slower is nobody's fault. */
+export function inTurn(pair: number): readonly TracedSide[] {
+  return pair % 2 === 1 ? tracedSides : [...tracedSides].reverse();
 }

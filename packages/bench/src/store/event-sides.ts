@@ -4,17 +4,24 @@ import type { Database, Prisma } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createCookielessSalts } from '../../../../services/event-consumer/src/cookieless/salts.ts';
 import { createDefinitions } from '../../../../services/event-consumer/src/definitions/definitions.ts';
-import { createEventPartitions } from '../../../../services/event-consumer/src/events/event-partitions.ts';
-import { insertEvents, writeEvents } from '../../../../services/event-consumer/src/events/event-store.ts';
-import { LedgerConflict } from '../../../../services/event-consumer/src/failures/ledger-conflict.ts';
-import { createFlagCalls } from '../../../../services/event-consumer/src/flag-calls/flag-calls.ts';
-import { createProjectResolver } from '../../../../services/event-consumer/src/intake/resolve-projects.ts';
-import { createKnownIds } from '../../../../services/event-consumer/src/ledger/known-ids.ts';
+import { createFlagCalls } from '../../../../services/event-consumer/src/definitions/flag-calls.ts';
+import { createEventPartitions } from '../../../../services/event-consumer/src/events/partitions.ts';
+import { insertEvents } from '../../../../services/event-consumer/src/events/store.ts';
+import { LedgerConflict } from '../../../../services/event-consumer/src/failures.ts';
+import { createProjectResolver } from '../../../../services/event-consumer/src/intake/projects.ts';
+import {
+  insertMappings,
+  insertPersons,
+  lockVersions,
+  readMappings,
+  type StoredPerson,
+  updatePersons,
+} from '../../../../services/event-consumer/src/ledger/store.ts';
+import { createKnownIds } from '../../../../services/event-consumer/src/ledger/touched.ts';
 import { createTurns } from '../../../../services/event-consumer/src/ledger/turns.ts';
-import type { EventRow } from '../../../../services/event-consumer/src/model/event-row.ts';
+import type { EventRow } from '../../../../services/event-consumer/src/model/event.ts';
 import { type ProcessBatchDeps, processBatch } from '../../../../services/event-consumer/src/process-batch.ts';
-import { createWarningThrottle } from '../../../../services/event-consumer/src/warnings/throttle-warnings.ts';
-import { batchSize, dealBatches, type Stream } from './store-work.ts';
+import { createWarningThrottle } from '../../../../services/event-consumer/src/warnings/warnings.ts';
 
 export interface StoreJob {
   database: Database;
@@ -25,7 +32,7 @@ export interface StoreJob {
 /** COPY of finished event rows: the fastest way there is. */
 export function copySide({ database, projectId, streams }: StoreJob, events: CapturedEvent[]): Stream[] {
   const rows = events.map((event) => toRow(event, projectId));
-  return dealBatches(rows, streams, (batch) => database.transaction((tx) => insertEvents(tx, writeEvents(batch))));
+  return dealBatches(rows, streams, (batch) => database.transaction((tx) => insertEvents(tx, batch, { forget() {} })));
 }
 
 /** The same rows as most teams would write them first. */
@@ -94,7 +101,7 @@ function processDeps(database: Database): ProcessBatchDeps {
     definitions: createDefinitions({ database, logger, now: Date.now }),
     flagCalls: createFlagCalls({ database, logger, now: Date.now }),
     throttle: createWarningThrottle(Date.now),
-    step: async (_name, work) => work(),
+    startTimer: () => (_step, result) => result,
     now: Date.now,
   };
 }
@@ -148,4 +155,97 @@ function toPrismaRow(row: EventRow): Prisma.eventCreateManyInput {
     elements_chain: row.elementsChain,
     historical_migration: row.isHistorical,
   };
+}
+
+/**
+ * Person upserts in the statements of the consumer: every batch looks up all its ids, updates the half that is stored
+ * under the version it read, and inserts the new half with its ids.
+ */
+export async function personSide({ database, projectId, streams }: StoreJob, count: number): Promise<Stream[]> {
+  const persons = Array.from({ length: count }, (_, index) => newPerson(projectId, index));
+  const isStored = (_: StoredPerson, index: number) => index % 2 === 0;
+  const store = (batch: StoredPerson[]) => database.transaction((tx) => insertAll(tx, batch));
+  await runStreams(dealBatches(persons.filter(isStored), 1, store));
+  await database.sql.query('ANALYZE person, person_distinct_id');
+
+  return dealBatches(persons, streams, (batch) =>
+    database.transaction(async (tx) => {
+      const ids = batch.map(({ mainDistinctId: distinctId }) => ({ projectId, distinctId }));
+      const { persons: found } = await readMappings(tx, ids);
+      const known = new Set(found.map(({ uuid }) => uuid));
+      await lockVersions(tx, found);
+      await updatePersons(
+        tx,
+        found.map((person) => ({
+          ...person,
+          properties: { ...person.properties, plan: 'pro', seats: 12 },
+          version: person.version + 1,
+        })),
+      );
+      await insertAll(
+        tx,
+        batch.filter(({ uuid }) => !known.has(uuid)),
+      );
+    }),
+  );
+}
+
+async function insertAll(tx: Parameters<typeof insertPersons>[0], persons: StoredPerson[]): Promise<void> {
+  await insertPersons(tx, persons);
+  await insertMappings(
+    tx,
+    persons.map(({ projectId, uuid, mainDistinctId }) => ({
+      projectId,
+      distinctId: mainDistinctId,
+      personUuid: uuid,
+      version: 0,
+    })),
+  );
+}
+
+function newPerson(projectId: number, index: number): StoredPerson {
+  return {
+    projectId,
+    uuid: randomUUID(),
+    mainDistinctId: `person-${index}`,
+    properties: { plan: 'free', name: `Person ${index}`, $initial_os: 'Linux', $initial_browser: 'Firefox' },
+    isIdentified: false,
+    version: 0,
+    createdAtMs: Date.now(),
+  };
+}
+
+/** Ways of storing that are measured: `stream` is one of those that run at once, each a list of batches in order. */
+export type Stream = Batch[];
+
+interface Batch {
+  /** Rows or persons it stores. */
+  size: number;
+  run(): Promise<void>;
+}
+
+const batchSize = 500;
+
+/** Cuts a list into batches and deals them out to the streams in turn. */
+export function dealBatches<T>(items: readonly T[], streams: number, run: (batch: T[]) => Promise<void>): Stream[] {
+  const dealt: Stream[] = Array.from({ length: streams }, () => []);
+  for (let start = 0, number = 0; start < items.length; start += batchSize, number++) {
+    const batch = items.slice(start, start + batchSize);
+    dealt[number % streams]?.push({ size: batch.length, run: () => run(batch) });
+  }
+  return dealt;
+}
+
+/** Runs all streams side by side, each batch after batch. @returns what they stored. */
+export async function runStreams(streams: readonly Stream[]): Promise<number> {
+  let stored = 0;
+  await Promise.all(
+    streams.map(async (stream) => {
+      for (const { size, run } of stream) {
+        await run();
+        stored += size;
+      }
+    }),
+  );
+  return stored;
 }

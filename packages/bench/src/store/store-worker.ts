@@ -1,15 +1,17 @@
 /** The process in which `pnpm bench store` stores, with the consumer's own functions and the consumer's memory setting. */
 import { createDatabase } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
-import {
-  createMonthPartition,
-  monthOf,
-} from '../../../../services/event-consumer/src/events/event-partitions-store.ts';
+import { createMonthPartition, monthOf } from '../../../../services/event-consumer/src/events/store.ts';
 import { mixedEvents } from '../workload/mixed-events.ts';
-import { copySide, createManySide, processBatchSide, type StoreJob } from './event-sides.ts';
-import { personSide } from './person-side.ts';
-import { runStreams, type Stream } from './store-work.ts';
-
+import {
+  copySide,
+  createManySide,
+  personSide,
+  processBatchSide,
+  runStreams,
+  type StoreJob,
+  type Stream,
+} from './event-sides.ts';
 export type StoreSide = 'copy' | 'createMany' | 'processBatch' | 'persons';
 
 /** Makes the work ready and does a fifth of it, to warm up. */

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';
-import { createOwnDatabase } from './own-database.ts';
 
 /** A migrated database of a measurement's own, with one project in it. */
 export interface BenchDatabase {
@@ -58,4 +58,44 @@ async function copyDatabase(url: string): Promise<{ url: string; drop(): Promise
   const original = new URL(url).pathname.slice(1);
   // Not through the write-ahead log, which is for small ones.
   return createOwnDatabase(url, `TEMPLATE ${original} STRATEGY file_copy`);
+}
+
+/** Adds one project for each project key to the database's organization, each with its first environment. */
+export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
+  await database.query(
+    `WITH added AS (
+       INSERT INTO project (organization_id, name)
+       SELECT $1, 'Project ' || number FROM generate_series(1, cardinality($2::text[])) AS number
+       RETURNING id)
+     INSERT INTO environment (id, uuid, project_id, api_token)
+     SELECT id, gen_random_uuid(), id, ($2::text[])[row_number() OVER (ORDER BY id)] FROM added`,
+    [database.organizationId, projectApiKeys],
+  );
+}
+
+/**
+ * A database of a measurement's own beside another one, on the same server.
+ * @param as what follows its name in `CREATE DATABASE`; without it, it is empty.
+ */
+export async function createOwnDatabase(url: string, as = ''): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
+  await runOnServer(url, `CREATE DATABASE ${name} ${as}`);
+  return {
+    url: withDatabase(url, name),
+    drop: () => runOnServer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+async function runOnServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: withDatabase(url, 'postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
 }

@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheDirectory } from '@millrace/stack/src/process/cache-directory.ts';
 import { eventually, testServers } from '@millrace/testing';
-import type { Asker } from '../flags/askers.ts';
-import { unleashContext } from '../flags/flag-requests.ts';
+import { type Asker, unleashContext } from '../flags/measure-questions.ts';
 import type { MixedFlag } from '../flags/mixed-flags.ts';
 import { type MeasuredProcess, startMeasured } from '../process/measured-process.ts';
-import { createOwnDatabase } from '../topic/own-database.ts';
-import { installUnleash } from './install-unleash.ts';
+import { createOwnDatabase } from '../topic/bench-project.ts';
 import type { StartUnleashMessage, UnleashAnswer } from './unleash-program.ts';
-import { strategiesOf } from './unleash-strategies.ts';
 
 interface Answering {
   process: MeasuredProcess;
@@ -81,4 +84,43 @@ async function send(port: number, token: string, path: string, body: object): Pr
   });
   if (!response.ok) throw new Error(`Unleash answered ${path} with ${response.status}: ${await response.text()}`);
   return response;
+}
+
+/** The same flag in the words of Unleash: a strategy for each condition, any of which is enough. */
+function strategiesOf({ key, conditions, variants }: MixedFlag): object[] {
+  const share = Math.floor(1000 / variants.length);
+  return conditions.map(({ filters, rolloutPercentage }) => ({
+    name: 'flexibleRollout',
+    parameters: { rollout: String(rolloutPercentage), stickiness: 'userId', groupId: key },
+    constraints: filters.map(({ constraint }) => constraint),
+    variants: variants.map((name) => ({ name, weight: share, weightType: 'variable', stickiness: 'userId' })),
+  }));
+}
+
+/** The last one for Node 20 and, as it happens, under the Apache licence. Only this benchmark runs it, as a program. */
+export const unleashVersion = '7.5.1';
+
+const run = promisify(execFile);
+const timeLimitMs = 300_000;
+
+/**
+ * Gets Unleash from npm into the user's cache, once: it is 200 MB, which nobody else shall have to install.
+ * @returns the file to start it by. @throws Error with what npm said.
+ */
+async function installUnleash(): Promise<string> {
+  const installed = join(cacheDirectory(), `unleash-server-${unleashVersion}`);
+  const entry = join(installed, 'node_modules/unleash-server/dist/lib/server-impl.js');
+  if (existsSync(entry)) return entry;
+  const draft = `${installed}.${process.pid}`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true });
+  try {
+    await writeFile(join(draft, 'package.json'), '{"private":true}');
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    await run('npm', ['install', ...options, `unleash-server@${unleashVersion}`], { cwd: draft, timeout: timeLimitMs });
+    await rename(draft, installed);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return entry;
 }

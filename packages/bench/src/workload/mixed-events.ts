@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import { seededRandom } from '@millrace/testing/seeded-random';
-import { fillerProperties } from './filler-properties.ts';
+import { fillerProperties } from './gateway-workloads.ts';
 
 /** Of every hundred events: so many of a person never seen, identifies that merge, group updates. The rest are plain. */
 export const mix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;

@@ -1,5 +1,5 @@
+import { spreadEvents } from '../topic/bench-topics.ts';
 import { mixedEvents } from './mixed-events.ts';
-import { spreadEvents } from './spread-events.ts';
 
 const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>
   [...events].map(({ token, uuid, distinct_id, event }) => [token, uuid, distinct_id, event]);

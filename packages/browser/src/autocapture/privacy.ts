@@ -1,4 +1,7 @@
-import { type ReadElement, readElement } from './read-element.ts';
+// What must not leave the page: secret elements, what fields hold, numbers of cards and persons.
+
+import { attributesOf, childrenOf, findIn, parentOf, rootOf, shadowRoot, tagOf, textContent } from '../page/dom.ts';
+import { attempt, page } from '../page/globals.ts';
 
 const secretName =
   /^cc|cardnum|ccnum|creditcard|csc|cvc|cvv|exp|pass|pwd|routing|seccode|securitycode|securitynum|socialsec|socsec|ssn/i;
@@ -10,8 +13,19 @@ function isSecret({ tag, classes, attributes: { type = '', name, id } }: ReadEle
   return secretName.test((name || id || '').replace(/[^a-z0-9]/gi, ''));
 }
 
-const isEditor = ({ attributes: { contenteditable = 'false' } }: ReadElement): boolean =>
-  /^(true|plaintext-only|)$/i.test(contenteditable);
+const isEditor = ({ attributes: { contenteditable = 'false', role = '' } }: ReadElement): boolean =>
+  /^(true|plaintext-only|)$/i.test(contenteditable) ||
+  /\b(textbox|searchbox|combobox|listbox|option|spinbutton|slider)\b/i.test(role);
+
+const isContentEditable = page && Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'isContentEditable')?.get;
+
+/** Whether the browser takes it for an editor that does not say so: by its style, its document, its `EditContext`. */
+function isEdited(element: Element & { editContext?: unknown }): boolean {
+  const isEditor = attempt(() => isContentEditable?.call(element) || Boolean(element.editContext));
+  return (
+    isEditor || /write/.test(String(attempt(() => getComputedStyle(element).getPropertyValue('-webkit-user-modify'))))
+  );
+}
 
 /** Whether a visitor types into it or chooses from it. The `value` of a button is the page's. */
 function isField(read: ReadElement): boolean {
@@ -23,7 +37,7 @@ function isField(read: ReadElement): boolean {
 export interface Privacy {
   /** Secret by itself, or under a marker: no text, nor what the page gives for capture. */
   isPrivate: boolean;
-  /** A field, or within an editor: its text and most of its attributes may have been typed. */
+  /** A field, or within one or an editor: its text and most of its attributes may have been typed. */
   isTyped: boolean;
 }
 
@@ -42,15 +56,160 @@ export interface Part extends ReadElement, Privacy {}
 export function partsOf(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
   let isWithinMarked = outer.some(isMarked);
-  let isWithinEditor = document.designMode === 'on' || outer.some(isEditor);
+  let isTyped = outer.some(isField);
   const parts = [...path].reverse().map((element): Part => {
     const read = readElement(element);
     isWithinMarked ||= isMarked(read);
-    isWithinEditor ||= isEditor(read);
-    return { ...read, isPrivate: isWithinMarked || isSecret(read), isTyped: isWithinEditor || isField(read) };
+    isTyped ||= isField(read) || isEdited(element);
+    return { ...read, isPrivate: isWithinMarked || isSecret(read), isTyped };
   });
   return parts.reverse();
 }
 
 /** By what an element says of itself. */
-export const isReadableItself = (element: Element): boolean => partsOf([element], []).every(isReadable);
+export function isReadableItself(element: Element): boolean {
+  const read = readElement(element);
+  return !isMarked(read) && !isSecret(read) && !isField(read);
+}
+
+/** Whether a text repeats what a field holds. `at` is the part it is of; names of elements are the page's own more often. */
+type Repeats = (text: string, at: number, isName?: boolean) => boolean;
+
+const places = 'input,textarea,select,[contenteditable]:not([contenteditable=false]),[role~=textbox],[role~=searchbox]';
+
+/** Reads at once what the fields hold that these parts may repeat; what is made of it, is when something is sent. */
+export function readHeld(parts: Part[]): Repeats {
+  const path = parts.map(({ element }) => element);
+  const forms: unknown[] = parts.map(({ tag, element }) => (tag === 'form' ? element : attempt(() => formOf(element))));
+  const held = placesIn(path).flatMap((place) => {
+    const { type } = place as HTMLInputElement;
+    const isField = /^(input|select|textarea)$/.test(tagOf(place));
+    /** In what is sent of which part and of those around it: of all in its form, else of what it is in. */
+    let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
+    for (let at: Element | null = place; at && from < 0; at = parentOf(at)) from = path.indexOf(at);
+    const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
+    return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
+      // In all that is sent, but for what is short or chosen: who types `2` has not typed every `2` of the page.
+      const isWide = isTyped && (text.length > 3 || (text && isSecret(readElement(place))));
+      return { text, from: isWide ? 0 : from };
+    });
+  });
+  let wanted: { from: number; own: string; letters: string }[] | undefined;
+
+  return (text, at, isName) => {
+    wanted ??= held.map(({ text, from }) => ({ from, ...read(text) })).filter(({ own }) => own);
+    if (!wanted.length) return false;
+    const said = read(text.slice(0, longestRead));
+    return wanted.some(({ from, own, letters }) => {
+      if (at < from) return false;
+      // Also where only a part of it is repeated, as the beginning of a letter is.
+      if (letters.length > 3)
+        return said.letters.includes(letters) || (!isName && said.letters.length > 7 && letters.includes(said.letters));
+      if (own.length > 3 || /[^a-z\d]/.test(own)) return said.own.includes(own);
+      return !(isName && own.length < 3) && [said.letters, ...said.words].includes(own);
+    });
+  };
+}
+
+/** Of the document, and of the shadow trees on the way up. */
+function placesIn(path: Element[]): Element[] {
+  const roots = path.flatMap((element) => [rootOf(element), shadowRoot.call(element)]);
+  return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));
+}
+
+const formOf = (element: Element): Element | null | undefined => (element as HTMLInputElement).form;
+
+const mostRead = 100_000;
+
+function textsOfField(field: Element, type: string): string[] {
+  const { value, checked, files, selectedOptions } = field as HTMLInputElement & HTMLSelectElement;
+  if (/^(button|checkbox|submit|reset|image)$/.test(type) || (type === 'radio' && !checked)) return [];
+  if (selectedOptions) return [...selectedOptions].flatMap((option) => [option.value, option.text]);
+  return [...value.slice(0, mostRead).split('\n'), ...[...(files ?? [])].map(({ name }) => name)];
+}
+
+const textsOfEditor = (editor: Element): string[] =>
+  [editor, ...childrenOf(editor)].map((node) => String(textContent.call(node)).slice(0, mostRead));
+
+/** What is compared: whatever the letters are parted by, large or small. */
+function read(text: string): { own: string; words: string[]; letters: string } {
+  const own = plainText(text).trim().toLowerCase();
+  const words = own.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return { own, words, letters: words.join('') };
+}
+
+/** Numbers of payment cards, by what they begin with and how long they are. */
+const card = /^([2-6]\d{15}|4\d{12}(\d{6})?|3\d{13,14}|(1800|2131)\d{11}|62\d{15,17})$/;
+/** US social security numbers. */
+const socialSecurity = /^\d{3}-?\d{2}-?\d{4}$/;
+/** Digits in groups, whatever parts these: spaces that do not break a line, dots, dashes, what nobody sees. */
+const groupedDigits = /\d+([^\p{L}\d]{1,3}\d+)*/gu;
+
+/** Whether a text is nothing but a number that must not leave the page. */
+function isNumber(text: string): boolean {
+  const value = text.trim();
+  return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));
+}
+
+/** Whether groups of digits have such a number among them: that of a person by their lengths, that of a card by its check digit. */
+function haveNumber(digits: string): boolean {
+  const groups = digits.split(/\D+/);
+  return groups.some((_, at) => {
+    let joined = '';
+    for (let next = at; joined.length < 19 && next < groups.length; next++) {
+      joined += groups[next];
+      if (card.test(joined) && isChecked(joined)) return true;
+    }
+    return /^\d{3},\d{2},\d{4}$/.test(groups.slice(at, at + 3).join());
+  });
+}
+
+/** By the check digit (Luhn). */
+function isChecked(digits: string): boolean {
+  let sum = 0;
+  [...digits].reverse().forEach((digit, at) => {
+    sum += (+digit * (1 + (at % 2))) % 9 || +digit;
+  });
+  return sum % 10 === 0;
+}
+
+const longestRead = 5000;
+
+/** What a text says, however it is written: in an address, in wide letters. */
+const plainText = (text: string): string =>
+  text.replace(/(%[\da-f]{2})+/gi, (bytes) => attempt(() => decodeURIComponent(bytes)) ?? bytes).normalize('NFKC');
+
+/** Whether such a number is in a text. */
+export function isSensitive(text: string): boolean {
+  const plain = plainText(text.slice(0, longestRead));
+  return isNumber(plain) || (plain.match(groupedDigits) ?? []).some(haveNumber);
+}
+
+/** What may be sent of a text: its words, up to 255 characters, without such numbers. */
+export function readableText(text: string): string {
+  const words = text
+    .trimStart()
+    .slice(0, longestRead)
+    .trimEnd()
+    .replace(groupedDigits, (digits) => (isNumber(digits) || haveNumber(digits) ? '' : digits))
+    .replace(/\S+/g, (word) => (isNumber(word) ? '' : word))
+    .replace(/[\r\n]/g, ' ')
+    .replace(/ +/g, ' ')
+    .slice(0, 255);
+  return isSensitive(words) ? '' : words;
+}
+
+/** An element as it was when it was read, which is once: each question to the page takes its time. */
+interface ReadElement {
+  element: Element;
+  tag: string;
+  attributes: Record<string, string>;
+  classes: string[];
+}
+
+function readElement(element: Element): ReadElement {
+  const attributes = attributesOf(element);
+  return { element, tag: tagOf(element), attributes, classes: wordsOf(attributes.class) };
+}
+
+export const wordsOf = (text = ''): string[] => text.split(/\s+/).filter(Boolean);

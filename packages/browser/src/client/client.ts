@@ -1,7 +1,5 @@
-import type { AbsentOptions } from './absent-options.ts';
-import type { CaptureOptions, CaptureResult } from './captured-event.ts';
-import type { OptionValues } from './options.ts';
-import type { FlagValue, JsonValue, Properties, Property } from './values.ts';
+import type { AbsentOptions, OptionValues } from './options.ts';
+import type { CaptureOptions, CaptureResult, FlagValue, JsonValue, Properties, Property } from './values.ts';
 
 /**
  * Flags an application knows, by declaration merging:

@@ -1,7 +1,6 @@
-import type { CaptureOptions, CaptureResult } from './captured-event.ts';
 import type { Client, Options } from './client.ts';
 import type { RemoteConfig } from './remote-config.ts';
-import type { JsonValue, Properties } from './values.ts';
+import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './values.ts';
 
 /** What happens inside a client, for its parts to act upon. Listeners are called in the order they were added. */
 export interface Signals {

@@ -1,4 +1,3 @@
-import type { CaptureResult } from './captured-event.ts';
 import type {
   Client,
   EarlyAccessFeature,
@@ -18,7 +17,7 @@ import type {
   OptionValues,
   PerformanceOptions,
 } from './options.ts';
-import type { JsonObject, JsonValue } from './values.ts';
+import type { CaptureResult, JsonObject, JsonValue } from './values.ts';
 
 // What applications that come from PostHog's library import, by the names they know.
 export type PostHog = Client;

@@ -5,8 +5,9 @@ export interface RemoteConfig {
   autocapture_opt_out?: boolean;
   autocaptureExceptions?: boolean;
   errorTracking?: { autocaptureExceptions?: boolean };
-  capturePerformance?: boolean | { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
   analytics?: { endpoint?: string };
   elementsChainAsString?: boolean;
   defaultIdentifiedOnly?: boolean;
+  /** For this library alone: of `capturePerformance` PostHog's would load scripts that the gateway does not have. */
+  millrace?: { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
 }

@@ -1,9 +1,8 @@
 import type { Options } from '../client/client.ts';
-import type { Emitter, Log, Sender } from '../client/core.ts';
-import type { Consent } from '../consent/create-consent.ts';
-import type { Person } from '../person/create-person.ts';
-import type { Session } from '../session/create-session.ts';
-import type { Stores } from '../storage/open-stores.ts';
+import type { Emitter, Log, Sender, Store } from '../client/core.ts';
+import type { Consent } from '../consent.ts';
+import type { Session } from '../session.ts';
+import type { Stores } from '../storage/store.ts';
 
 /** What an event is made of. */
 export interface EventParts extends Stores {
@@ -14,4 +13,30 @@ export interface EventParts extends Stores {
   sender: Sender;
   signals: Emitter;
   log: Log;
+}
+
+interface Person {
+  isIdentified(): boolean;
+  /** Whether events make or change a person of the service. */
+  hasProfile(): boolean;
+  /** From now on they do; false where the options forbid it. */
+  requireProfile(member: string): boolean;
+}
+
+export function createPerson(options: Options, store: Store, log: Log): Person {
+  const isIdentified = () => store.get('$user_state') === 'identified';
+  const hasGroups = () => Object.keys(store.get('$groups') ?? {}).length > 0;
+  return {
+    isIdentified,
+    hasProfile: () =>
+      options.person_profiles === 'always' ||
+      (options.person_profiles !== 'never' &&
+        (isIdentified() || hasGroups() || Boolean(store.get('__alias') || store.get('$epp')))),
+    requireProfile(member) {
+      const isAllowed = options.person_profiles !== 'never';
+      if (isAllowed) store.set({ $epp: true });
+      else log.error(`posthog.${member} does nothing: person_profiles is "never"`);
+      return isAllowed;
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
-import { exceptionEvent } from './exception-event.ts';
-import { createReadException } from './read-exception.ts';
+import { createReadException, exceptionEvent } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';
 
 /** Captures errors nobody caught. */

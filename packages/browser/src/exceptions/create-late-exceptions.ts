@@ -1,7 +1,6 @@
-import type { CaptureResult } from '../client/captured-event.ts';
 import type { Client } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
-import type { Properties } from '../client/values.ts';
+import type { CaptureResult, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import type { ReadException } from './read-exception.ts';
 import { followUncaughtErrors } from './uncaught-errors.ts';

@@ -1,5 +1,6 @@
-import { type ExceptionEvent, exceptionEvent } from './exception-event.ts';
-import { createFloodLimit } from './flood-limit.ts';
+// From something thrown to the properties of `$exception`: its causes, their stacks, and what is not told of.
+
+import type { Properties } from '../client/values.ts';
 
 /**
  * The properties of `$exception` for something thrown; undefined: it is not told of.
@@ -22,3 +23,200 @@ const isOfExtension = ({ $exception_list }: ExceptionEvent): boolean =>
   $exception_list.some(({ stacktrace }) =>
     stacktrace?.frames.some(({ filename }) => /^[a-z-]+-extension:/.test(filename)),
   );
+
+const burst = 10;
+const refillMs = 10_000;
+
+/** Lets ten of a kind through at once, then one every ten seconds. */
+function createFloodLimit(): (kind: string) => boolean {
+  /** By kind: when all ten could be used again. */
+  const fullAt = new Map<string, number>();
+  return (kind) => {
+    const now = Date.now();
+    const full = Math.max(fullAt.get(kind) ?? 0, now);
+    if (full - now > (burst - 1) * refillMs) return false;
+    fullAt.set(kind, full + refillMs);
+    return true;
+  };
+}
+
+interface ExceptionEntry {
+  type: string;
+  value: string;
+  mechanism: Record<string, string | number | boolean>;
+  stacktrace?: { type: 'raw'; frames: StackFrame[] };
+}
+
+/** The properties of `$exception`. */
+type ExceptionEvent = Properties & { $exception_list: ExceptionEntry[] & Properties[] };
+
+const most = 50;
+
+/** Tells of something thrown, then of what caused it, and of what it is made of. */
+export function exceptionEvent(thrown: unknown, handled: boolean, capturedAt?: string): ExceptionEvent {
+  const list: ExceptionEntry[] = [];
+  const seen = new Set<unknown>();
+
+  const add = (error: unknown, mechanism: ExceptionEntry['mechanism'], place?: string) => {
+    if (list.length >= most || (typeof error === 'object' && seen.has(error))) return;
+    seen.add(error);
+    const { type, value, synthetic, stack, cause, errors } = describeThrown(error, place);
+    const id = list.length;
+    list.push({
+      type,
+      value,
+      mechanism: { ...mechanism, synthetic, exception_id: id },
+      ...(stack && { stacktrace: { type: 'raw', frames: parseStack(stack) } }),
+    });
+    const addInner = (inner: unknown, source: string) => add(inner, { type: 'chained', source, parent_id: id });
+    if (cause) addInner(cause, 'cause');
+    for (const member of errors ?? []) addInner(member, 'member');
+  };
+
+  add(thrown, { type: 'generic', handled }, capturedAt);
+  return { $exception_list: list as ExceptionEvent['$exception_list'], $exception_level: 'error' };
+}
+
+/** What is told of something that was thrown, which may be anything. */
+interface ThrownDescription {
+  type: string;
+  value: string;
+  stack?: string | undefined;
+  /** Not an error with a stack of its own: the stack, if any, is of whoever captured it. */
+  synthetic: boolean;
+  cause?: unknown;
+  /** Of an `AggregateError`. */
+  errors?: unknown[] | undefined;
+}
+
+/** Reads something thrown; `capturedAt` is the stack to show for what has none. */
+function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
+  const told = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
+
+  const describe = (error: unknown): ThrownDescription => {
+    if (typeof error === 'string') return told(...ofText(error));
+    if (!isObject(error)) return told('Error', `Primitive value captured as exception: ${String(error)}`);
+    const kind = kindOf(error);
+    if (kind === 'ErrorEvent') return describeErrorEvent(error as ErrorEvent);
+    if (kind === 'PromiseRejectionEvent') {
+      const { reason } = error as PromiseRejectionEvent;
+      if (isObject(reason)) return describe(reason);
+      return told('UnhandledRejection', `Non-Error promise rejection captured with value: ${String(reason)}`);
+    }
+    if (isError(error)) return kind === 'DOMException' ? ofDom(error) : describeError(error);
+    const inner = Object.values(error).find(isError);
+    return inner ? describe(inner) : told(...ofObject(error));
+  };
+
+  const describeError = (error: Error & { errors?: unknown }): ThrownDescription => ({
+    type: error.name || error.constructor.name,
+    value: String(error.message),
+    stack: error.stack || capturedAt,
+    synthetic: !error.stack && !!capturedAt,
+    cause: error.cause,
+    errors: Array.isArray(error.errors) ? error.errors : undefined,
+  });
+
+  const describeErrorEvent = ({ error, message, filename, lineno, colno }: ErrorEvent): ThrownDescription => {
+    if (error != null) return describe(error);
+    return { ...told(...ofText(message)), ...(lineno && { stack: `    at ${filename}:${lineno}:${colno}` }) };
+  };
+
+  try {
+    return describe(thrown);
+  } catch {
+    // A proxy, or a getter that throws.
+    return told('Error', 'Unknown error');
+  }
+}
+
+const isObject = (thrown: unknown): thrown is object => typeof thrown === 'object' && thrown !== null;
+const kindOf = (thrown: unknown): string => Object.prototype.toString.call(thrown).slice(8, -1);
+const isError = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error || /^(Error|DOMException|WebAssembly.Exception)$/.test(kindOf(thrown));
+
+const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
+  type: 'DOMException',
+  value: message ? `${name}: ${message}` : name,
+  stack,
+  synthetic: false,
+});
+
+/** Browsers write `Uncaught TypeError: …` where they do not give the error. */
+function ofText(text: string): [type: string, value: string] {
+  const [, type = 'Error', value = text] =
+    /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(
+      text,
+    ) ?? [];
+  return [type, value];
+}
+
+function ofObject(thrown: object): [type: string, value: string] {
+  const { name, message } = thrown as { name?: unknown; message?: unknown };
+  const className: string = Object.getPrototypeOf(thrown)?.constructor?.name ?? 'Object';
+  const captured = (what: string) => `${what} captured as exception`;
+  if (thrown instanceof Event) return [className, `${captured(className)} with keys: ${keysOf(thrown)}`];
+  const isNamed = typeof name === 'string';
+  const isMessage = typeof message === 'string';
+  if (isNamed) return [name || 'Error', captured(`'${name}'`) + (isMessage ? ` with message: '${message}'` : '')];
+  if (isMessage) return ['Error', message];
+  const shown = className === 'Object' ? className : `'${className}'`;
+  return ['Error', `${captured(shown)} with keys: ${keysOf(thrown)}`];
+}
+
+/** As many as fit forty characters. */
+function keysOf(thrown: object): string {
+  const keys = Object.keys(thrown).sort();
+  const fitting = keys.filter((_, at) => keys.slice(0, at + 1).join(', ').length <= 40);
+  return keys.length > 0 ? fitting.join(', ') : '[object has no keys]';
+}
+
+/** A place in the code that was running. */
+interface StackFrame {
+  platform: 'web:javascript';
+  filename: string;
+  function: string;
+  /** False: of the browser or an extension. */
+  in_app: boolean;
+  lineno?: number;
+  colno?: number;
+}
+
+const mostFrames = 50;
+const longestLine = 1024;
+
+/** The frames of an error's `stack` as Chrome, Firefox and Safari write it, the outermost call first. */
+function parseStack(stack: string): StackFrame[] {
+  // Chrome puts the message before the frames, and a message may look like a frame of Firefox.
+  const pattern = /^\s*at /m.test(stack) ? chromeFrame : geckoFrame;
+  const frames: StackFrame[] = [];
+  for (const line of stack.split('\n')) {
+    const [, name = '', place, onlyPlace = ''] = (line.length <= longestLine && pattern.exec(line)) || [];
+    const at = place ?? onlyPlace;
+    if (at && frames.push(frame(name, at)) === mostFrames) break;
+  }
+  return frames.reverse();
+}
+
+/** `at name (place)`, `at place`. */
+const chromeFrame = /^\s*at (?:(.*?) \((.*)\)|(?:async )?(.+?))\s*$/;
+/** `name@place`, `@place`, and Safari's `place` alone. */
+const geckoFrame = /^\s*(?:(.*?)@)?(\S*?\[native code\]|\S.*?(?::\d+|\.js))\s*$/;
+/** Where `eval` was called, as Chrome and as Firefox write it. */
+const evalInChrome = /^eval.*?\((\S*:\d+:\d+)\).*/;
+const evalInGecko = / line (\d+)(?: > eval line \d+)* > eval.*/;
+const schemesOfPages =
+  /^(?!<anonymous>$)(?:(?:https?|file|blob|app|capacitor|ionic|webpack|webpack-internal|ng):|(?![a-z][a-z0-9.+-]+:).)/i;
+
+function frame(name: string, place: string): StackFrame {
+  const [, filename = '', lineno, colno] =
+    /^(.*?)(?::(\d+))?(?::(\d+))?$/.exec(place.replace(evalInChrome, '$1').replace(evalInGecko, ':$1')) ?? [];
+  return {
+    platform: 'web:javascript',
+    filename,
+    function: /^(<anonymous>)?$/.test(name) ? '?' : name,
+    in_app: schemesOfPages.test(filename),
+    ...(lineno && { lineno: Number(lineno) }),
+    ...(colno && { colno: Number(colno) }),
+  };
+}

@@ -1,5 +1,5 @@
 import type { Core } from '../client/core.ts';
-import { stopSignal } from '../page/stop-signal.ts';
+import { stopSignal } from '../page/globals.ts';
 
 type Uncaught = ErrorEvent | PromiseRejectionEvent;
 

@@ -1,14 +1,12 @@
-import type { FlagMembers } from '../client/client.ts';
+import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
-import { createInputMembers } from './flag-input.ts';
-import { createFlagListeners } from './flag-listeners.ts';
-import { createFlagRequest } from './flag-request.ts';
-import { documentOf } from './flag-snapshot.ts';
-import { createFlagState } from './flag-state.ts';
-import { followSignals } from './follow-signals.ts';
+import type { FlagValue } from '../client/values.ts';
+import { longestTimerMs, ofDocument, onDocument, page } from '../page/globals.ts';
+import { createFlagRequest, createInputMembers, type FlagRequest } from './flag-request.ts';
+import { activeOf, documentOf } from './flag-snapshot.ts';
+import { createFlagState, type FlagState } from './flag-state.ts';
 import type { Overrides } from './override-flags.ts';
-import { createReadMembers } from './read-flags.ts';
-import { createCallReport } from './report-flag-call.ts';
+import { type CallReport, createCallReport, createReadMembers } from './read-flags.ts';
 
 type OfFlags = Omit<FlagMembers, 'getEarlyAccessFeatures' | 'updateEarlyAccessFeatureEnrollment'>;
 
@@ -53,5 +51,92 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
       getFlagVariants: values,
       ...(overrides?.members(listeners.tell) ?? { override: absent, overrideFeatureFlags: absent }),
     },
+  };
+}
+
+/** Who wants to hear when flags change; one that fails does not keep the others from hearing. */
+function createFlagListeners({ log }: Core, values: () => Record<string, FlagValue> | undefined) {
+  const listeners = new Set<FlagsListener>();
+
+  function call(listener: FlagsListener, ...context: [] | [{ errorsLoading: boolean }]): void {
+    const active = activeOf(values());
+    try {
+      listener(Object.keys(active), active, ...context);
+    } catch (error) {
+      log.error('A listener for flags failed', error);
+    }
+  }
+
+  return {
+    add(listener: FlagsListener): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    call,
+    tell(errorsLoading = false): void {
+      for (const listener of [...listeners]) call(listener, { errorsLoading });
+    },
+  };
+}
+
+interface FlagParts {
+  state: FlagState;
+  request: FlagRequest;
+  calls: CallReport;
+  read(key: string): unknown;
+}
+
+/** What makes a client ask for flags anew. */
+function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
+  const { options, signals } = core;
+  const stopRefreshing = refreshWhileVisible(core, request.reload);
+
+  signals.on('remoteConfig', (config) => {
+    if (config?.hasFeatureFlags !== false && !options.advanced_disable_feature_flags_on_first_load) request.begin();
+  });
+  signals.on('identity', ({ anonymousDistinctId }) => {
+    calls.forget();
+    if (anonymousDistinctId) request.tellFormerId(anonymousDistinctId);
+    request.reload();
+  });
+  signals.on('flagInput', request.reloadIfChanged);
+  signals.on('otherTab', request.reload);
+  signals.on('reset', () => {
+    calls.forget();
+    request.tellFormerId(undefined);
+    state.begin();
+    request.reload();
+  });
+  signals.on('consent', () => {
+    for (const key of calls.takeHeld()) read(key);
+  });
+  signals.on('shutdown', stopRefreshing);
+}
+
+/**
+ * Calls again and again in a page that stays open; what is due while nobody sees the page, when it is seen again. Returns the
+ * way to stop it.
+ */
+function refreshWhileVisible({ options }: Core, refresh: () => void): () => void {
+  if (!page || !(options.remote_config_refresh_interval_ms > 0)) return () => {};
+  let isDue = false;
+
+  function refreshIfDue(): void {
+    if (!isDue || ofDocument('visibilityState') === 'hidden') return;
+    isDue = false;
+    refresh();
+  }
+  const timer = setInterval(
+    () => {
+      isDue = true;
+      refreshIfDue();
+    },
+    Math.min(options.remote_config_refresh_interval_ms, longestTimerMs),
+  );
+  const stop = new AbortController();
+  onDocument('visibilitychange', refreshIfDue, stop);
+  return () => {
+    clearInterval(timer);
+    stop.abort();
   };
 }

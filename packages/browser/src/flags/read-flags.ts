@@ -1,10 +1,11 @@
+// Reading a flag, and the event that tells of it.
+
 import type { FlagMembers, FlagReadOptions, FlagResult } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue, JsonValue } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import { type FlagSnapshot, own } from './flag-snapshot.ts';
 import type { FlagState } from './flag-state.ts';
-import type { CallReport } from './report-flag-call.ts';
 
 type ReadMembers = Pick<
   FlagMembers,
@@ -52,3 +53,69 @@ function parsed(payload: JsonValue): JsonValue {
   const json = typeof payload === 'string' ? attempt((): JsonValue => JSON.parse(payload)) : undefined;
   return json === undefined ? payload : json;
 }
+
+const reportedKey = '$flag_call_reported';
+
+/** One reading of a flag by the application. */
+interface FlagCall {
+  key: string;
+  value: FlagValue | undefined;
+  snapshot: FlagSnapshot;
+  /** Why the value may not be right: of the last request, as the service's users know them. */
+  errors: string[];
+  /** Values were fetched on this page. */
+  isFetched: boolean;
+}
+
+/** Captures `$feature_flag_called` once for each value a visitor saw of a flag. */
+export function createCallReport({ store, options, isCapturing, capture }: Core) {
+  /** Keys that were read while nothing might be captured. */
+  const held = new Set<string>();
+
+  function report(call: FlagCall): void {
+    const { key, value } = call;
+    const reported = (store.get(reportedKey) ?? {}) as Record<string, string[]>;
+    const values = [own(reported, key) ?? []].flat();
+    if (values.includes(String(value))) return;
+    if (!isCapturing()) return void held.add(key);
+    store.set({ [reportedKey]: { ...reported, [key]: [...values, String(value)] } });
+    capture('$feature_flag_called', propertiesOf(call), { skip_client_rate_limiting: true });
+  }
+
+  function propertiesOf({ key, value, snapshot, errors, isFetched }: FlagCall) {
+    const { reason, metadata } = own(snapshot.$feature_flag_details, key) ?? {};
+    const { featureFlags, featureFlagPayloads } = options.bootstrap;
+    const faults = value === undefined ? [...errors, 'flag_missing'] : errors;
+    return {
+      $feature_flag: key,
+      $feature_flag_response: value,
+      $feature_flag_payload: own(snapshot.$feature_flag_payloads, key) ?? null,
+      $feature_flag_request_id: snapshot.$feature_flag_request_id,
+      $feature_flag_evaluated_at: snapshot.$feature_flag_evaluated_at,
+      $feature_flag_bootstrapped_response: featureFlags?.[key] ?? null,
+      $feature_flag_bootstrapped_payload: featureFlagPayloads?.[key] ?? null,
+      $used_bootstrap_value: !isFetched,
+      $feature_flag_has_experiment: metadata?.has_experiment,
+      $feature_flag_version: metadata?.version,
+      $feature_flag_reason: reason?.description ?? reason?.code,
+      $feature_flag_id: metadata?.id,
+      $feature_flag_error: faults.join() || undefined,
+    };
+  }
+
+  return {
+    report,
+    takeHeld(): string[] {
+      const keys = [...held];
+      held.clear();
+      return keys;
+    },
+    /** For another person, everything is new. */
+    forget(): void {
+      held.clear();
+      store.remove(reportedKey);
+    },
+  };
+}
+
+export type CallReport = ReturnType<typeof createCallReport>;

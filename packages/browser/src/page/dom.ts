@@ -1,4 +1,4 @@
-import { page } from './globals.ts';
+import { ofDocument, page } from './globals.ts';
 
 /** A browser's own way to read a property of a node. */
 interface Getter<Value> {
@@ -22,6 +22,8 @@ const parentNode = getterOf<Node | null>('parentNode');
 const firstChild = getterOf<ChildNode | null>('firstChild');
 const nextSibling = getterOf<ChildNode | null>('nextSibling');
 const tagName = getterOf<string>('tagName');
+export const textContent = getterOf<string | null>('textContent');
+export const shadowRoot = getterOf<ShadowRoot | null>('shadowRoot');
 const previousElementSibling = getterOf<Element | null>('previousElementSibling');
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType.call(node) === 1;
@@ -59,6 +61,14 @@ export function pathOf(target: Node): Element[] {
     if (tagOf(at) === 'body') break;
   }
   return path;
+}
+
+/** The document, or the shadow tree, that it is in. */
+export const rootOf = (element: Element): Node => native.getRootNode.call(element);
+
+export function findIn(root: Node, selector: string): Iterable<Element> {
+  const query = root === document ? ofDocument('querySelectorAll') : (root as ParentNode).querySelectorAll;
+  return query.call(root, selector);
 }
 
 /** The first nodes in it. */

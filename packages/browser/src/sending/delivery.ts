@@ -1,8 +1,8 @@
+// One batch after the other, at the pace that the answers of the service ask for.
+
 import type { Answer, Core } from '../client/core.ts';
-import { ask, type Body } from './ask.ts';
-import type { Envelope } from './envelope.ts';
-import type { EventQueue, QueuedEvent } from './event-queue.ts';
-import { isPaused, type Pace, pause } from './pace.ts';
+import type { EventQueue, QueuedEvent } from './queue.ts';
+import { ask, type Body, type Envelope } from './wire.ts';
 
 /** Sends what is queued, and acts as the service's answers ask. */
 export interface Delivery {
@@ -93,4 +93,29 @@ export function createDelivery(
       if (events.length > 0 && !isPaused(pace) && queue.take(events)) await send(events, wrap(events));
     },
   };
+}
+
+/** When the next request makes sense. */
+export interface Pace {
+  /** Requests in a row that came to nothing. */
+  failures: number;
+  /** By a clock that nobody sets. */
+  pausedUntil: number;
+}
+
+const shortestRestMs = 3000;
+const longestRestMs = 300_000;
+
+/** Spread, so that the visitors of a service that was away do not come back all at once. */
+export function restMs({ failures, pausedUntil }: Pace): number {
+  const backoffMs = Math.min(shortestRestMs * 2 ** (failures - 1), longestRestMs) * (0.75 + Math.random() / 2);
+  return Math.max(failures && backoffMs, pausedUntil - performance.now());
+}
+
+export function isPaused({ pausedUntil }: Pace): boolean {
+  return performance.now() < pausedUntil;
+}
+
+function pause(pace: Pace, ms: number): void {
+  pace.pausedUntil = performance.now() + ms;
 }

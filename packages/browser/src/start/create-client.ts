@@ -1,14 +1,14 @@
+// The client: its members from the beginning, `init`, options, the console, and what was asked for early.
+
 import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties, Property } from '../client/values.ts';
-import { page } from '../page/globals.ts';
+import { defaultOptions, type ReadOptions } from '../options/default-options.ts';
+import { attempt, page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
-import { createLog } from './create-log.ts';
-import { createEarlySubscriptions } from './early-subscriptions.ts';
 import { memberNames, subscriptionNames } from './member-names.ts';
 import { membersOf } from './members.ts';
-import { type OptionsParts, optionsOfInit } from './options-of-init.ts';
 
 type Member = (...args: unknown[]) => unknown;
 
@@ -122,3 +122,74 @@ const noFlags: Client['featureFlags'] = {
   override() {},
   overrideFeatureFlags() {},
 };
+
+interface OptionsParts {
+  readOptions: ReadOptions;
+  /** Defaults of a build that has more options than others, as of a date. */
+  moreOptions?: (defaults: string | undefined) => Partial<Options>;
+  /** Where events go when `api_host` is not given: where the script came from. */
+  scriptHost?: string | undefined;
+}
+
+/** What a client works by; undefined, and an error that says what is missing, where it cannot. */
+function optionsOfInit(
+  { readOptions, moreOptions, scriptHost }: OptionsParts,
+  given: unknown,
+  said: InitOptions | undefined,
+  log: Log,
+): Options | undefined {
+  const read = readOptions(said, log);
+  const token = String(given ?? '').trim();
+  const api_host = read.api_host || scriptHost;
+  if (!token) log.error('init: the token is missing');
+  else if (!api_host) log.error('init: the option api_host is missing: the address of your ingest host');
+  else return { ...defaultOptions(), ...moreOptions?.(read.defaults), ...read, token, api_host } as Options;
+  return undefined;
+}
+
+type Level = 'log' | 'warn' | 'error';
+
+/** To the browser's console; a server's log is left alone. */
+function createLog(isDebug: () => boolean): Log {
+  const write = (level: Level, what: unknown[]) => {
+    // Pages that want silence take functions away.
+    // biome-ignore lint/suspicious/noConsole: the one place that does
+    attempt(() => page && console[level]('[Millrace]', ...what));
+  };
+  return {
+    debug: (...what) => isDebug() && write('log', what),
+    warn: (...what) => write('warn', what),
+    error: (...what) => write('error', what),
+  };
+}
+
+interface Subscription {
+  name: string;
+  args: unknown[];
+  stop?: unknown;
+}
+
+interface EarlySubscriptions {
+  /** Returns the way to stop it, before and after it was carried out. */
+  add(name: string, args: unknown[]): () => void;
+  carryOut(subscribe: (name: string, args: unknown[]) => unknown): void;
+}
+
+/** Listeners given before `init`: a component is often there before what starts the client. */
+function createEarlySubscriptions(): EarlySubscriptions {
+  const all = new Set<Subscription>();
+  return {
+    add(name, args) {
+      const subscription: Subscription = { name, args };
+      // A server would keep those of every request, and never start.
+      if (page) all.add(subscription);
+      return () => {
+        all.delete(subscription);
+        if (typeof subscription.stop === 'function') subscription.stop();
+      };
+    },
+    carryOut(subscribe) {
+      for (const one of all) one.stop = subscribe(one.name, one.args);
+    },
+  };
+}

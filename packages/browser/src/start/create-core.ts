@@ -1,16 +1,13 @@
 import type { Client, Options } from '../client/client.ts';
-import type { Core, Log } from '../client/core.ts';
-import { createConsent } from '../consent/create-consent.ts';
-import { createCapture } from '../event/create-capture.ts';
-import type { EventParts } from '../event/event-parts.ts';
-import { followOtherTabs } from '../identity/follow-other-tabs.ts';
-import { page } from '../page/globals.ts';
-import { createPerson } from '../person/create-person.ts';
-import { createSender } from '../sending/create-sender.ts';
-import { createSession } from '../session/create-session.ts';
-import { openStores } from '../storage/open-stores.ts';
-import { createEmitter } from './create-emitter.ts';
-import { startVisitor } from './start-visitor.ts';
+import type { Core, Emitter, Log, Signals } from '../client/core.ts';
+import { createConsent } from '../consent.ts';
+import { createCapture } from '../event/capture.ts';
+import { createPerson, type EventParts } from '../event/event-parts.ts';
+import { followOtherTabs, startVisitor } from '../identity.ts';
+import { attempt, page } from '../page/globals.ts';
+import { createSender } from '../sending/sender.ts';
+import { createSession } from '../session.ts';
+import { openStores } from '../storage/store.ts';
 
 export interface Started {
   core: Core;
@@ -29,8 +26,9 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const identified = startVisitor(options, store, log);
   followOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
-    const hosts = { api: null, flags: options.flags_api_host, assets: options.asset_host };
-    return (hosts[of] ?? options.api_host) + path;
+    const host = { api: null, flags: options.flags_api_host, assets: options.asset_host }[of] ?? options.api_host;
+    // `/ingest` is of the page's own site, whatever a `<base>` says.
+    return (/^\w+:/.test(host) ? host : (attempt(() => new URL(host, location.href).href) ?? host)) + path;
   };
   const { token } = options;
   const sender = createSender({ token, options, store, signals, log, url });
@@ -53,4 +51,28 @@ export function createCore(client: Client, options: Options, log: Log): Started 
     isCapturing: () => !consent.isOptedOut(),
   };
   return { core, parts, identified };
+}
+
+type Listeners = { [Name in keyof Signals]?: Set<(detail: Signals[Name]) => void> };
+
+/** A listener that throws stops neither the others nor what called `emit`. */
+function createEmitter(log: Log): Emitter {
+  const listeners: Listeners = {};
+  return {
+    on(name, listener) {
+      const all: Set<typeof listener> = listeners[name] ?? new Set();
+      Object.assign(listeners, { [name]: all });
+      all.add(listener);
+      return () => void all.delete(listener);
+    },
+    emit(name, detail) {
+      for (const listener of listeners[name] ?? []) {
+        try {
+          listener(detail);
+        } catch (error) {
+          log.error(error);
+        }
+      }
+    },
+  };
 }

@@ -1,10 +1,13 @@
 import type { Client } from '../client/client.ts';
-import type { Feature } from '../client/core.ts';
-import { createIdentity } from '../identity/create-identity.ts';
-import type { ReadOptions } from '../options/take-options.ts';
-import { consentMembers } from './consent-members.ts';
+import type { Core, Feature } from '../client/core.ts';
+import type { Properties } from '../client/values.ts';
+import type { EventParts } from '../event/event-parts.ts';
+import { createIdentity } from '../identity.ts';
+import type { ReadOptions } from '../options/default-options.ts';
+import { attempt } from '../page/globals.ts';
+import { tabArea } from '../storage/areas.ts';
+import { toJson } from '../values.ts';
 import type { Started } from './create-core.ts';
-import { superPropertyMembers } from './super-property-members.ts';
 
 interface MemberParts {
   features: Feature[];
@@ -46,4 +49,57 @@ export function membersOf({ core, parts }: Started, { features, readOptions }: M
     }
   }
   return own;
+}
+
+type ConsentMembers = Pick<
+  Client,
+  | 'opt_in_capturing'
+  | 'opt_out_capturing'
+  | 'has_opted_in_capturing'
+  | 'has_opted_out_capturing'
+  | 'get_explicit_consent_status'
+  | 'clear_opt_in_out_capturing'
+>;
+
+function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMembers {
+  return {
+    opt_in_capturing({ captureEventName = '$opt_in', captureProperties } = {}) {
+      const wasGranted = consent.status() === 'granted';
+      consent.set(true);
+      if (!wasGranted && captureEventName) capture(captureEventName, captureProperties, { send_instantly: true });
+    },
+    opt_out_capturing: () => consent.set(false),
+    has_opted_in_capturing: () => !consent.isOptedOut(),
+    has_opted_out_capturing: consent.isOptedOut,
+    get_explicit_consent_status: consent.status,
+    clear_opt_in_out_capturing: consent.forget,
+  };
+}
+
+/** Properties that are sent with every event from now on: the visitor's, or until the session ends or the tab closes. */
+function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
+  const area = tabArea(options.persistence);
+  const listName = `ph_${options.persistence_name || options.token}_session_registered_properties`;
+  const names = () => [attempt(() => JSON.parse(area.read(listName) ?? '')) ?? []].flat() as string[];
+  const forget = () => {
+    tabStore.remove(...names());
+    area.remove(listName);
+  };
+  signals.on('session', forget);
+
+  return {
+    register: (properties) => store.set(properties),
+    register_once(properties: Properties, defaultValue = 'None') {
+      const isMissing = ([name]: [string, unknown]) => [undefined, defaultValue].includes(store.get(name) as string);
+      store.set(Object.fromEntries(Object.entries(Object(properties) as Properties).filter(isMissing)));
+    },
+    register_for_session(properties) {
+      area.write(listName, toJson([...new Set([...names(), ...Object.keys(Object(properties))])]));
+      tabStore.set(properties);
+    },
+    unregister: (name) => store.remove(name),
+    unregister_for_session: (name) => tabStore.remove(name),
+    get_property: (name) => store.get(name),
+    getSessionProperty: (name) => tabStore.get(name),
+  };
 }

@@ -1,9 +1,10 @@
+// Web vitals: what is measured of a page, and when it is captured.
+
 import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
-import { maskAddress } from '../origin/campaign.ts';
-import { stopSignal } from '../page/stop-signal.ts';
-import { measureVitals } from './measure-vitals.ts';
-import { rate, type TellVital, vitalLimits } from './vital.ts';
+import { maskAddress } from '../origin.ts';
+import { attributeOf, parentOf, tagOf } from '../page/dom.ts';
+import { ofDocument, ofWindow, onDocument, stopSignal } from '../page/globals.ts';
 
 /** Longer is a broken clock, or a page that slept. */
 const longestMs = 15 * 60 * 1000;
@@ -50,7 +51,174 @@ export function captureVitals(core: Core, names: readonly string[] = Object.keys
     finish();
     flush(true);
   };
-  const onHidden = () => document.visibilityState === 'hidden' && leave();
-  document.addEventListener('visibilitychange', onHidden, { signal });
+  const onHidden = () => ofDocument('visibilityState') === 'hidden' && leave();
+  onDocument('visibilitychange', onHidden, { signal });
   core.signals.on('leaving', leave);
+}
+
+type VitalName = 'LCP' | 'CLS' | 'FCP' | 'INP';
+
+/** From when a value is not good any more, and from when it is poor; milliseconds, of CLS a score. */
+const vitalLimits: Record<VitalName, [number, number]> = {
+  CLS: [0.1, 0.25],
+  FCP: [1800, 3000],
+  INP: [200, 500],
+  LCP: [2500, 4000],
+};
+
+type TellVital = (name: VitalName, value: number, attribution?: Record<string, string | number>) => void;
+
+/** Good, or worse. */
+function rate(name: VitalName, value: number): string {
+  const [good, poor] = vitalLimits[name];
+  return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
+}
+
+/** What the types of the DOM do not know of entries, or only of some. */
+type Entry = PerformanceEventTiming & {
+  interactionId?: number;
+  value: number;
+  hadRecentInput: boolean;
+  element?: Element;
+};
+
+/**
+ * Measures how a page feels: its first and largest paint, the shifts of its layout, and the slowest answer to a visitor.
+ * Returns what is called when the page is hidden: only then most of it is final.
+ */
+function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
+  // A page that only stands for one, as tests of applications have it (jsdom).
+  if (!ofWindow('PerformanceObserver')) return () => {};
+  // Prerendered pages begin when they are shown.
+  const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
+  const start = navigation?.activationStart ?? 0;
+  const isSeen = createIsSeen(start, signal);
+  const readers: (() => void)[] = [];
+  const observe = (type: string, onEntry: (entry: Entry) => void) => {
+    if (!PerformanceObserver.supportedEntryTypes?.includes(type)) return;
+    const read = (entries: PerformanceEntry[]) => (entries as Entry[]).forEach(onEntry);
+    const observer = new PerformanceObserver((list) => read(list.getEntries()));
+    observer.observe({ type, buffered: true, durationThreshold: 40 } as PerformanceObserverInit);
+    readers.push(() => read(observer.takeRecords()));
+  };
+  const paintedAt = ({ startTime }: Entry) => Math.max(startTime - start, 0);
+
+  let isPainted = false;
+  observe('paint', (entry) => {
+    if (entry.name !== 'first-contentful-paint' || !isSeen(entry)) return;
+    isPainted = true;
+    tell('FCP', paintedAt(entry));
+  });
+
+  let largest: Entry | undefined;
+  let isLargestFinal = false;
+  observe('largest-contentful-paint', (entry) => {
+    if (!isLargestFinal && isSeen(entry)) largest = entry;
+  });
+  const tellLargest = () => {
+    for (const read of readers) read();
+    isLargestFinal = true;
+    if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
+  };
+  // Once a visitor acts on a page, what is painted later is an answer to that.
+  for (const type of ['keydown', 'click']) {
+    addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
+  }
+
+  const shifts = createShifts();
+  observe('layout-shift', shifts.add);
+  const answers = createAnswers();
+  observe('event', answers.add);
+  observe('first-input', answers.add);
+
+  return () => {
+    tellLargest();
+    const entries = answers.slowest() ?? [];
+    const [longest] = entries;
+    if (longest) tell('INP', longest.duration, describeAnswer(longest, entries));
+    if (isPainted) tell('CLS', shifts.worst());
+  };
+}
+
+/** What is painted behind another tab was not waited for. */
+function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
+  const isHidden = () => ofDocument('visibilityState') === 'hidden';
+  const known = performance
+    .getEntriesByType('visibility-state')
+    .find(({ name, startTime }) => name === 'hidden' && startTime >= start);
+  let hiddenAt = known?.startTime ?? (isHidden() ? 0 : Number.POSITIVE_INFINITY);
+  const onChange = ({ timeStamp }: Event) => {
+    if (isHidden()) hiddenAt = Math.min(hiddenAt, timeStamp);
+  };
+  onDocument('visibilitychange', onChange, { signal });
+  return ({ startTime }) => startTime < hiddenAt;
+}
+
+/** Shifts that follow each other closely count together; the worst such group is told. */
+function createShifts() {
+  let worst = 0;
+  let sum = 0;
+  let firstAt = 0;
+  let lastAt = 0;
+  return {
+    add({ hadRecentInput, startTime, value }: Entry) {
+      if (hadRecentInput) return;
+      if (startTime - lastAt >= 1000 || startTime - firstAt >= 5000) sum = 0;
+      if (!sum) firstAt = startTime;
+      lastAt = startTime;
+      sum += value;
+      worst = Math.max(worst, sum);
+    },
+    worst: () => worst,
+  };
+}
+
+/** The slowest answers; of every fifty interactions one is left out, as a page is judged by most of them. */
+function createAnswers() {
+  const kept = 10;
+  /** By interaction: press, release and click are entries of one. */
+  const slow = new Map<number, Entry[]>();
+  const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
+  return {
+    add(entry: Entry) {
+      const id = entry.interactionId;
+      if (!id) return;
+      const entries = [...(slow.get(id) ?? []), entry].sort((one, other) => other.duration - one.duration);
+      slow.set(id, entries);
+      if (slow.size > kept) slow.delete(ordered()[kept]?.[0]?.interactionId ?? 0);
+    },
+    slowest(): Entry[] | undefined {
+      const { interactionCount = 0 } = performance as { interactionCount?: number };
+      return ordered()[Math.min(slow.size - 1, Math.floor(interactionCount / 50))];
+    },
+  };
+}
+
+/** What of the longest wait was the page's own work: of all entries that ended in the same picture. */
+function describeAnswer(longest: Entry, entries: Entry[]) {
+  const { name, target, startTime, processingStart } = longest;
+  const paintedAt = startTime + longest.duration;
+  const ends = entries.filter((entry) => entry.processingStart < paintedAt).map((entry) => entry.processingEnd);
+  const processingEnd = Math.max(...ends);
+  return {
+    interactionTarget: nameElement(target),
+    interactionType: name.startsWith('key') ? 'keyboard' : 'pointer',
+    inputDelay: processingStart - startTime,
+    processingDuration: processingEnd - processingStart,
+    presentationDelay: Math.max(paintedAt - processingEnd, 0),
+  };
+}
+
+/** A selector for people to find an element by, as short as an id allows: `#cart>button.buy`. */
+function nameElement(node: Node | null | undefined): string {
+  let name = '';
+  for (let at = node as Element | null; at; at = parentOf(at)) {
+    const id = attributeOf(at, 'id');
+    const own = id
+      ? `#${id}`
+      : [tagOf(at), ...(attributeOf(at, 'class') ?? '').trim().split(/\s+/)].filter(Boolean).join('.');
+    name = name ? `${own}>${name}` : own;
+    if (id || name.length > 99) break;
+  }
+  return name.slice(0, 99);
 }

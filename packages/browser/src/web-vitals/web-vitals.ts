@@ -20,7 +20,6 @@ export function createWebVitals(captureVitals: CaptureVitals): Feature {
 
 /** As the settings say where the application says nothing. */
 function wantedVitals({ options: { capture_performance: own } }: Core, config: RemoteConfig | null) {
-  const asked = config?.capturePerformance;
   const chosen = typeof own === 'object' ? own : own !== undefined && { web_vitals: own };
-  return { ...Object(asked), ...chosen } as Exclude<RemoteConfig['capturePerformance'], boolean | undefined>;
+  return { ...config?.millrace, ...chosen } as NonNullable<RemoteConfig['millrace']>;
 }

@@ -1,6 +1,6 @@
 import type { ChainCase } from './chain-case.ts';
 
-const page = `<form id="f" onsubmit="return false" class="box"><label class="own">Name <input name="n" value="v"></label>
+const page = `<form id="f" onsubmit="return false" class="box"><label class="own">Name <input name="n" value="typed"></label>
   <a id="out" class="own nav" href="https://elsewhere.example/?q=1" title="t" data-attr="d" onclick="return false">Out <span>there</span></a>
   <button id="go" data-ph-capture-attribute-k="v" aria-label="l">Go</button></form>`;
 const act = `at('#out').click(); at('#go').click(); at('label').click(); at('input').dispatchEvent(new Event('change', { bubbles: true }));

@@ -191,7 +191,7 @@ test.each([
   ['scripts with a nonce alone', () => `default-src 'none'; script-src 'nonce-shop'; connect-src ${ingest.url}`],
 ])('a policy that allows %s allows them', async (_, allowed) => {
   policy = allowed();
-  ingest.config = { ...errors, capturePerformance: { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] } };
+  ingest.config = { ...errors, millrace: { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] } };
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new Error('m')));
   const { entry } = await exception();

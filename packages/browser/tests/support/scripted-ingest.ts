@@ -147,6 +147,7 @@ const remoteConfig = {
   elementsChainAsString: true,
   sessionRecording: false,
   heatmaps: false,
+  millrace: { web_vitals: false, web_vitals_allowed_metrics: null },
   defaultIdentifiedOnly: true,
   isAuthenticated: false,
   siteApps: [],

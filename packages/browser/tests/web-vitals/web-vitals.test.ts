@@ -60,7 +60,7 @@ describe('web vitals', () => {
 
   test('are what the settings ask for', async () => {
     const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
-    await open({}, { capturePerformance: settings });
+    await open({}, { millrace: settings });
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
@@ -73,8 +73,8 @@ describe('web vitals', () => {
 
   const none: [string, object, object][] = [
     ['nobody asks', {}, {}],
-    ['the application forbids it', { capture_performance: false }, { capturePerformance: { web_vitals: true } }],
-    ['it forbids this', { capture_performance: { web_vitals: false } }, { capturePerformance: { web_vitals: true } }],
+    ['the application forbids it', { capture_performance: false }, { millrace: { web_vitals: true } }],
+    ['it forbids this', { capture_performance: { web_vitals: false } }, { millrace: { web_vitals: true } }],
     ['nothing is allowed', { capture_performance: { web_vitals: true, web_vitals_allowed_metrics: [] } }, {}],
   ];
   test.each(none)('are not told where %s', async (_, options, config) => {
@@ -97,11 +97,7 @@ describe('web vitals', () => {
   });
 
   async function open(options: object, config: object = {}, path = ''): Promise<Page> {
-    Object.assign(
-      ingest.config,
-      { capturePerformance: { web_vitals: false, web_vitals_allowed_metrics: null } },
-      config,
-    );
+    Object.assign(ingest.config, { millrace: { web_vitals: false, web_vitals_allowed_metrics: null } }, config);
     const { page } = await openPage(await browser.newContext(), `${site.url}${path}`);
     await page.waitForFunction('window.posthog');
     const given = {

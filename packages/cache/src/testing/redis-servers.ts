@@ -1,9 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import { findRedisServer } from '@millrace/stack/src/redis/start-redis.ts';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 
@@ -16,12 +16,9 @@ export interface OwnRedis {
   stop(): Promise<void>;
 }
 
-/** False where there is no `redis-server`: then these tests cannot run. */
+/** False where there is no `redis-server` that is new enough: then these tests cannot run. */
 export async function hasRedisServer(): Promise<boolean> {
-  return promisify(execFile)('redis-server', ['--version']).then(
-    () => true,
-    () => false,
-  );
+  return (await findRedisServer(7)) !== null;
 }
 
 export interface OwnRedisOptions {
@@ -39,8 +36,12 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   const bus = settings.some((line) => line.startsWith('cluster-enabled')) ? [`cluster-port ${await freePort(0)}`] : [];
   const always = [`port ${port}`, 'bind 127.0.0.1', 'save ""', `dir ${directory}`, `requirepass ${password}`];
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
-  const child = spawn('redis-server', [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
-  const client = new Redis({ port, host: '127.0.0.1', password, retryStrategy: () => 50, maxRetriesPerRequest: null });
+  const program = (await findRedisServer(7)) ?? 'redis-server';
+  const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
+  const client = new Redis({
+    ...{ port, host: '127.0.0.1', password },
+    ...{ retryStrategy: () => 50, maxRetriesPerRequest: null, disconnectTimeout: 100 },
+  });
   client.on('error', () => {});
   await eventually(() => client.status === 'ready', { what: 'redis-server being ready' });
   return {

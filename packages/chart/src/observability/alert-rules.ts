@@ -1,5 +1,7 @@
+// The alert rules as they are deployed, and the cases they are tried with.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { root } from '../testing/render-chart.ts';
 
@@ -20,3 +22,20 @@ export const alertRuleFiles = readdirSync(directory).map((name) => {
 });
 
 export const alertRules = alertRuleFiles.flatMap(({ rules }) => rules);
+
+const casesDirectory = fileURLToPath(new URL('./alert-cases/', import.meta.url));
+
+export const alertCaseFiles = readdirSync(casesDirectory).map((file) => join(casesDirectory, file));
+
+/** Figures, and what is asked of the alerts after a time, as promtool takes them. */
+export interface AlertCase {
+  name: string;
+  interval: string;
+  input_series: { series: string; values: string }[];
+  promql_expr_test: { expr: string; eval_time: string; exp_samples: { labels: string; value: number }[] }[];
+}
+
+export const alertCases = alertCaseFiles.flatMap((file) => {
+  const { tests } = parse(readFileSync(file, 'utf8')) as { tests: AlertCase[] };
+  return tests;
+});

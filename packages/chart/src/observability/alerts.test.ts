@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../testing/render-chart.ts';
-import { alertCaseFiles, alertCases } from './alert-cases.ts';
-import { alertRules } from './alert-rules.ts';
+import { alertCaseFiles, alertCases, alertRules } from './alert-rules.ts';
 import { unknownMetrics } from './metric-names.ts';
 import { promtool } from './promtool.ts';
 

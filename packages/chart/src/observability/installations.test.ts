@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { find, leastValues, renderChart } from '../testing/render-chart.ts';
-import { type AlertCase, alertCases } from './alert-cases.ts';
-import { type AlertRule, alertRuleFiles, alertRules } from './alert-rules.ts';
+import { type AlertCase, type AlertRule, alertCases, alertRuleFiles, alertRules } from './alert-rules.ts';
 import { promtool } from './promtool.ts';
 
 /** What Prometheus adds to the figures of an installation. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { goSources } from '@millrace/cluster';
 import { environment } from '@millrace/runtime';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { testCacheDirectory } from '@millrace/testing';
 
 /** Whose kinds the chart and its examples use, and where each keeps their definitions in its Go module. */
@@ -37,7 +37,9 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
   const kept = join(testCacheDirectory(), 'custom-resources', module.replaceAll('/', '_'));
   if (!existsSync(kept)) {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-definitions-'));
-    const from = await download(module, temporary);
+    // Everything else of the modules goes again.
+    const env = { ...environment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
+    const from = await goSources(module, { cwd: temporary, env });
     const copied = join(temporary, 'copied');
     await mkdir(copied);
     for (const file of files) await cp(join(from, file), join(copied, basename(file)));
@@ -47,12 +49,4 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
     await rm(temporary, { recursive: true, force: true });
   }
   return (await readdir(kept)).map((name) => join(kept, name));
-}
-
-async function download(module: string, directory: string): Promise<string> {
-  const env = { ...environment(), GOMODCACHE: join(directory, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
-  const { output } = await runProgram('go', ['mod', 'download', '-json', module], { cwd: directory, env });
-  const found = /"Dir": "([^"]+)"/.exec(output)?.[1];
-  if (found === undefined) throw new Error(`${module} could not be had:\n${output}`);
-  return found;
 }

@@ -1,4 +1,4 @@
-import type { LabelSelector, PolicyRule } from '@millrace/cluster';
+import type { LabelSelector, PodParty, PolicyRule } from '@millrace/cluster';
 
 /** The parts of a Kubernetes object that the tests look at. */
 export interface Manifest {
@@ -95,4 +95,14 @@ export function environmentOf(manifest: Manifest): Record<string, string> {
       value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`,
     ]),
   );
+}
+
+/** What runs, of a deployment, a job or a pod, as others see it. */
+export function partyOf(manifest: Manifest): PodParty {
+  const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
+  const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);
+  return {
+    ...{ namespace: manifest.metadata.namespace ?? 'default', labels },
+    ports: Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])),
+  };
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kubectlAndHelm } from '@millrace/cluster';
@@ -61,3 +61,15 @@ export function find(manifests: Manifest[], kind: string, name: string): Manifes
 }
 
 export const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+
+/** Defaults of every setting, by service and variable, as docs/configuration.md has them. */
+export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {
+  const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
+  const [, ...sections] = page.split(/^## /m);
+  return Object.fromEntries(
+    sections.map((section) => {
+      const rows = [...section.matchAll(/^\| `([A-Z_]+)` \| `?([^|`]*)`? \|/gm)];
+      return [section.split('\n', 1)[0], Object.fromEntries(rows.map(([, name, usual]) => [name, usual?.trim()]))];
+    }),
+  );
+}

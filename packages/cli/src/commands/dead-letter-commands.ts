@@ -12,9 +12,9 @@ import {
 import { type OpenLog, withLog } from '../log/open-log.ts';
 import { parseTime } from '../option-values.ts';
 import type { Row } from '../print.ts';
+import { Refusal, UsageError } from '../refusals.ts';
 import { type Session, withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface FilterOptions {
   reason?: string;
@@ -160,7 +160,7 @@ function requireAll(found: Letters, names: string[]): void {
 
 function only(found: Letters, name: string): ReadDeadLetter {
   const letter = found.find((one) => one.name === name);
-  if (letter === undefined) throw new UsageError(`<name>: there is no dead letter ${name}`);
+  if (letter === undefined) throw new Refusal(`<name>: there is no dead letter ${name}`);
   return letter;
 }
 

@@ -100,7 +100,7 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .command('delete')
     .description('delete an environment and its API key at once, and its data in the background')
     .requiredOption('--environment <id>', "the environment's number", parseId)
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(({ environment: environmentId, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer, announce }) => {
         const { name, project_id: projectId } = await getEnvironment(sql, environmentId);

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { explanationLines } from '../flags/explanation-lines.ts';
+import { noSuchFlag } from '../flags/find-flag.ts';
 import type { Reason } from '../flags/flag-answers.ts';
-import { ApiRefusal } from '../management-api/api-refusal.ts';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api/connect-api.ts';
 import { createPrinter } from '../print.ts';
 import type { Terminal } from '../terminal.ts';
@@ -45,7 +45,7 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   });
 }
 
-/** @throws ApiRefusal when there is no such flag. */
+/** @throws Refusal when there is no such flag. */
 async function askReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,
@@ -57,7 +57,7 @@ async function askReason(key: string, options: EvaluateOptions, terminal: Termin
     `feature_flags/evaluation_reasons/?${query}`,
   )) as Record<string, Reason>;
   const reason = Object.hasOwn(reasons, key) ? reasons[key] : undefined;
-  if (reason === undefined) throw new ApiRefusal(`<key>: the project has no flag ${JSON.stringify(key)}`);
+  if (reason === undefined) throw noSuchFlag(key, Object.keys(reasons));
   return reason;
 }
 

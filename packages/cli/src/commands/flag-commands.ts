@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { findFlag, getFlag, listFlags } from '../flags/find-flag.ts';
-import type { Flag } from '../flags/flag-answers.ts';
-import { flagChanges, type SetOptions } from '../flags/flag-changes.ts';
+import { getFlag, listFlags } from '../flags/find-flag.ts';
+import type { Condition, Filters, Flag } from '../flags/flag-answers.ts';
+import { type ChangeOptions, flagChanges } from '../flags/flag-changes.ts';
 import { type ApiOptions, connectApi, type ProjectApi, withApiOptions } from '../management-api/connect-api.ts';
 import { createPrinter, type Row } from '../print.ts';
+import { UsageError } from '../refusals.ts';
 import type { Terminal } from '../terminal.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
@@ -12,6 +13,7 @@ export function addFlagCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('flags').description('feature flags of a project, over the management API');
   addList(commands, terminal);
   addShow(commands, terminal);
+  addCreate(commands, terminal);
   addSet(commands, terminal);
   addToggle(commands, terminal);
   addEvaluateCommand(commands, terminal);
@@ -37,27 +39,39 @@ function addShow(commands: Command, terminal: Terminal): void {
   );
 }
 
+function addCreate(commands: Command, terminal: Terminal): void {
+  withChangeOptions(
+    commands.command('create').description('create a flag; without options it is on for everybody'),
+  ).action(async (key: string, options: ChangeOptions, command: Command) => {
+    const { api, isJson } = opened(command, terminal);
+    print(terminal, (await api.call('POST', 'feature_flags/', { key, ...flagChanges(options) })) as Flag, isJson);
+  });
+}
+
 function addSet(commands: Command, terminal: Terminal): void {
-  withApiOptions(
-    commands
-      .command('set')
-      .description('create a flag, or change what is given of it')
+  withChangeOptions(commands.command('set').description('change what is given of a flag')).action(
+    async (key: string, options: ChangeOptions, command: Command) => {
+      const { api, isJson } = opened(command, terminal);
+      const stored = await getFlag(api, key);
+      const changes = flagChanges(options, stored);
+      if (Object.keys(changes).length === 0) {
+        throw new UsageError('say what to change: --rollout, --name, --filters, --active or --no-active');
+      }
+      print(terminal, (await api.call('PATCH', `feature_flags/${stored.id}/`, changes)) as Flag, isJson);
+    },
+  );
+}
+
+function withChangeOptions(command: Command): Command {
+  return withApiOptions(
+    command
       .argument('<key>', "the flag's key")
-      .option('--rollout <percentage>', 'for how many of those whom its condition is for', parsePercentage)
+      .option('--rollout <percentage>', 'percentage of the matching users', parsePercentage)
       .option('--name <text>', 'what it is for')
       .option('--filters <json>', 'conditions, variants and payloads as JSON, or @ and the name of a file')
       .option('--active', 'turn it on')
       .option('--no-active', 'turn it off'),
-  ).action(async (key: string, options: SetOptions, command: Command) => {
-    const { api, isJson } = opened(command, terminal);
-    const stored = await findFlag(api, key);
-    const changes = flagChanges(options, stored);
-    const flag =
-      stored === undefined
-        ? await api.call('POST', 'feature_flags/', { key, ...changes })
-        : await api.call('PATCH', `feature_flags/${stored.id}/`, changes);
-    print(terminal, flag as Flag, isJson);
-  });
+  );
 }
 
 function addToggle(commands: Command, terminal: Terminal): void {
@@ -80,8 +94,12 @@ function opened(command: Command, terminal: Terminal): { api: ProjectApi; isJson
 
 /** As JSON all that the API says of it. */
 function print(terminal: Terminal, flag: Flag, isJson: boolean): void {
-  if (isJson) printJson(terminal, flag);
-  else createPrinter(terminal, false).record({ ...toRow(flag), filters: JSON.stringify(flag.filters) });
+  if (isJson) {
+    printJson(terminal, flag);
+    return;
+  }
+  createPrinter(terminal, false).record({ ...toRow(flag), filters: JSON.stringify(flag.filters) });
+  for (const warning of flag.sdk_warnings) terminal.err.write(`! ${warning}\n`);
 }
 
 function printJson(terminal: Terminal, value: unknown): void {
@@ -95,12 +113,28 @@ function toRow(flag: Flag): Row {
     name: flag.name,
     active: flag.active,
     status: flag.status.toLowerCase(),
-    rollout: flag.rollout_percentage,
-    conditions: flag.filters.groups?.length ?? 0,
+    rollout: rolloutWords(flag.filters),
     variants: variants.map(({ key, rollout_percentage: percentage }) => `${key} ${percentage} %`),
     version: flag.version,
     lastCalledAt: flag.last_called_at,
   };
+}
+
+/** More of them would not fit into a line of a list. */
+const shownConditions = 3;
+
+/** For whom a flag is, in a few words: `30 %`, or `100 % where email; 20 % where plan, country → green`. */
+function rolloutWords({ groups = [] }: Filters): string {
+  if (groups.length === 0) return 'nobody';
+  const shown = groups.slice(0, shownConditions).map(conditionWords);
+  const rest = groups.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('; ');
+}
+
+function conditionWords({ properties, rollout_percentage: rollout, variant }: Condition): string {
+  const about = (properties ?? []).map(({ key, type, value }) => (type === 'cohort' ? `cohort ${value}` : key));
+  const where = about.length === 0 ? '' : ` where ${[...new Set(about)].join(', ')}`;
+  return `${rollout ?? 100} %${where}${variant ? ` → ${variant}` : ''}`;
 }
 
 function parsePercentage(text: string): number {

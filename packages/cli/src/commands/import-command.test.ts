@@ -176,7 +176,7 @@ test.each([429, 503])('a %d is waited out, as long as it says', async (status) =
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
   expect(await run()).toMatchObject({
     exitCode: 0,
-    err: expect.stringContaining(`The ingest host takes nothing (${status} Busy.); trying again in 1 s\n`),
+    err: expect.stringContaining(`takes nothing (${status} Busy.); trying again in 1 s\n`),
   });
   expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
   expect(batches[0]).toEqual(batches[1]);
@@ -201,7 +201,7 @@ test.each([
     reason: expect.stringMatching(reason),
     lastLine: 2,
   });
-  expect(stopped.err).toMatch(/^error: .*everything up to line 2 is imported; run the same command again to go on\n$/);
+  expect(stopped.err).toMatch(/everything up to line 2 is imported; run the same command again to go on/);
   expect(await runJson(['--batch-size', '2'])).toMatchObject({ imported: 4, importedBefore: 2 });
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e3', 'e4']);
   expect(batches[1]).toEqual(batches[2]);
@@ -266,6 +266,18 @@ describe('a file that is imported', () => {
     writeFileSync(file, `${line(9)}\n${lines(4)}`);
     expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--restart') });
     expect(batches).toEqual([]);
+  });
+
+  test('is not sent again, which is said', async () => {
+    expect((await run()).err).toContain('There was nothing left to send');
+  });
+
+  test('is sent whole to another host, which is said', async () => {
+    const { port } = host.address() as AddressInfo;
+    const elsewhere = await run(['--host', `http://localhost:${port}`]);
+    expect(elsewhere).toMatchObject({ exitCode: 0, err: expect.stringContaining('to another host or project') });
+    expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
+    expect(elsewhere.out).toMatch(/^imported before +0$/m);
   });
 
   test('is imported into another project from its beginning', async () => {

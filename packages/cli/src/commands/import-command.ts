@@ -6,9 +6,9 @@ import { ImportStopped } from '../import/import-stopped.ts';
 import { createProgress } from '../import/progress.ts';
 import { describeFault } from '../import/rejections.ts';
 import { createPrinter } from '../print.ts';
+import { UsageError } from '../refusals.ts';
 import type { GlobalOptions } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface ImportCommandOptions extends GlobalOptions {
   host?: string;
@@ -46,7 +46,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
     .option('--dry-run', 'check the file and send nothing')
     .option('--state <path>', 'where to note how far it is (default: <file>.import-state.json)')
     .option('--restart', 'begin anew although a part is imported; events already stored are not stored again')
-    .option('--patience <seconds>', 'how long to wait for a host that takes nothing', wholeNumber(0, 86_400), 600)
+    .option('--patience <seconds>', 'how long to retry while the host refuses events', wholeNumber(0, 86_400), 600)
     .addHelpText('after', help)
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImportCommandOptions>();
@@ -75,7 +75,7 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
       skipInvalid: options.skipInvalid === true,
       isDryRun: options.dryRun === true,
       patienceMs: options.patience * 1000,
-      stateFile: statePath === null ? null : stateFile(statePath, projectApiKey),
+      stateFile: statePath === null ? null : stateFile(statePath, { host, projectApiKey }),
       isRestart: options.restart === true,
       progress: createProgress(terminal.err),
       signal: interrupted,
@@ -103,6 +103,9 @@ function printSummary(summary: ImportSummary, { json }: ImportCommandOptions, te
   const printer = createPrinter(terminal, false);
   for (const fault of rejectedLines.slice(0, shownFaults)) printer.note(describeFault(fault));
   if (rejected > shownFaults) printer.note(`… and ${rejected - shownFaults} more lines; --json lists them`);
+  if (outcome === 'imported' && imported > 0 && imported === importedBefore) {
+    printer.note('There was nothing left to send: all of it was imported before (--restart sends it again).');
+  }
   printer.record({ file, outcome, lines, imported, importedBefore, rejected, seconds });
 }
 

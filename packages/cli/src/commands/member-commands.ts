@@ -44,7 +44,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('remove')
-    .description('take a user out of an organization; the account and its keys stay, invites nobody has accepted go')
+    .description('remove a user from an organization; the account and its keys stay, open invites are withdrawn')
     .requiredOption('--organization <id>', "the organization's UUID")
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>

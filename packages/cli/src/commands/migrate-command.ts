@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@millrace/db';
 import type { Command } from 'commander';
 import { createPrinter } from '../print.ts';
+import { UsageError } from '../refusals.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** Where schema and migrations are: beside the built program, or at the repository's root, seen from this file. */
 export const defaultPrismaDirectory =

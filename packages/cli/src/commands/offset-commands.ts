@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { withLog } from '../log/open-log.ts';
 import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets } from '../log/stored-offsets.ts';
 import type { Row } from '../print.ts';
+import { Refusal, UsageError } from '../refusals.ts';
 import { type Session, withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface AcceptOptions {
   group?: string;
@@ -18,7 +18,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
 
   commands
     .command('list')
-    .description('list what is stored, of logs that were left too; the end is shown where the log can be asked')
+    .description('list stored offsets, including those of former logs; shows the log end if reachable')
     .option('--unread', 'only where something is left to read, or the log has lost what was read')
     .action((options: { unread?: boolean }, command: Command) =>
       withOffsets(command, terminal, async (offsets, { printer }) => {
@@ -30,7 +30,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
   commands
     .command('accept')
     .description(
-      'decide where to go on in a partition whose log was truncated. From the start is safe: events that took effect do not again',
+      'decide where to go on in a partition whose log was truncated. `--from start` is safe: events already stored are skipped',
     )
     .argument('<partition>', 'topic and number, as `offsets list` shows them, e.g. events.live/3')
     .requiredOption('--from <offset>', 'start, end, or the offset of the next record to read', parseFrom)
@@ -41,7 +41,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
           (one) => nameOf(one) === partition && one.end !== null && (options.group ?? one.group) === one.group,
         );
         if (concerned.length === 0)
-          throw new UsageError(`<partition>: no group has read ${partition} of a log that is there`);
+          throw new Refusal(`<partition>: no group has read ${partition} of a log that is there`);
         for (const one of concerned) await acceptOffset(prisma, one, toOffset(options.from, one));
         printer.table(concerned.map((one) => ({ ...toRow(one), next: Number(toOffset(options.from, one)) })));
       }),
@@ -54,7 +54,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
     .action((log: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer }) => {
         const forgotten = await forgetLog(prisma, log);
-        if (forgotten === 0) throw new UsageError(`<log>: nothing is stored of ${log}`);
+        if (forgotten === 0) throw new Refusal(`<log>: nothing is stored of ${log}`);
         printer.record({ forgotten });
       }),
     );

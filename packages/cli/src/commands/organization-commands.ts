@@ -97,7 +97,7 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .command('delete')
     .description('delete an organization with its projects at once, and their data in the background')
     .requiredOption('--organization <id>', "the organization's UUID")
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(({ organization, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer, announce }) => {
         const { id: organizationId, name } = await getOrganization(sql, organization);

@@ -16,6 +16,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', idArgument)
     .action((id: string, { environment }: { environment: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
+        await organizationOfEnvironment(sql, environment);
         const person = await showPerson(sql, environment, id);
         printer.record({
           uuid: person.uuid,

@@ -102,7 +102,7 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .command('delete')
     .description('delete a project with its environments and API keys at once, and their data in the background')
     .requiredOption('--project <id>', "the project's number", parseId)
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(({ project: projectId, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer, announce }) => {
         const { name } = await getProject(sql, projectId);

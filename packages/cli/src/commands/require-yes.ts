@@ -1,4 +1,4 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../refusals.ts';
 
 /** Asks for the option `--yes` before something is deleted that cannot be had back. @throws UsageError saying what it is. */
 export function requireYes(isConfirmed: boolean | undefined, what: string): void {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { readLogSettings } from '../log/open-log.ts';
+import { Refusal } from '../refusals.ts';
 import { moveCountersOn } from '../restore/move-counters-on.ts';
 import { type LaneReplay, replayOfLanes } from '../restore/replay-of-lanes.ts';
 import { isInRecovery } from '../restore/restore-store.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   const commands = program
@@ -20,7 +20,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
       withSession(command, terminal, async ({ sql, prisma, printer, change }) => {
         const settings = readLogSettings(terminal);
         if (await isInRecovery(sql)) {
-          throw new UsageError('--database-url: PostgreSQL is still in recovery; wait for its end, or promote it');
+          throw new Refusal('--database-url: PostgreSQL is still in recovery; wait for its end, or promote it');
         }
         await change((tx) => moveCountersOn(tx));
         printer.note('Ids and versions were moved on; running services have been told to ask anew.');

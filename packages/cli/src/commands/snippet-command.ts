@@ -1,9 +1,9 @@
 import { pageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
 import { describeBody, describeNetworkError } from '../answer-words.ts';
+import { Refusal, UsageError } from '../refusals.ts';
 import type { GlobalOptions } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 interface SnippetOptions {
   host?: string;
@@ -31,7 +31,7 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
       const key = options.projectApiKey || terminal.env.PROJECT_API_KEY;
       if (!key) throw new UsageError('--project-api-key: give the key of an environment, or set PROJECT_API_KEY');
       const { version, versions } = await fetchContents(host);
-      if (version === null) throw new Error(`--host: ${host} was built without the browser library`);
+      if (version === null) throw new Refusal(`--host: ${host} was built without the browser library`);
       const integrity = versions[version]?.['array.js']?.integrity;
       const src = options.pin
         ? `${host}/static/${version}/array.js`
@@ -55,10 +55,12 @@ async function fetchContents(host: string): Promise<Contents> {
   try {
     const response = await fetch(`${host}/static/library.json`, { signal: AbortSignal.timeout(timeoutMs) });
     text = await response.text();
-    if (!response.ok) throw new UsageError(`--host: ${host} answered ${response.status}${describeBody(text)}`);
+    if (!response.ok) {
+      throw new Refusal(`--host: no gateway of Millrace: ${host} answered ${response.status}${describeBody(text)}`);
+    }
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new Error(`--host: ${host} does not answer: ${describeNetworkError(error)}`, { cause: error });
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(`--host: the gateway at ${host} does not answer: ${describeNetworkError(error)}`);
   }
   try {
     const contents = JSON.parse(text) as Contents;
@@ -66,5 +68,5 @@ async function fetchContents(host: string): Promise<Contents> {
   } catch {
     // Said below.
   }
-  throw new UsageError('--host: what answers there is no gateway of Millrace');
+  throw new Refusal(`--host: what answers at ${host} is no gateway of Millrace`);
 }

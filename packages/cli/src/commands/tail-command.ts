@@ -25,6 +25,9 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
     .option('--properties', 'show the properties too')
     .action((options: TailOptions, command: Command) =>
       withLog(command, terminal, async ({ log, topics }) => {
+        // Not before it is there.
+        await log.endOffsets(topics.processed);
+        terminal.err.write(`Following ${topics.processed}; Ctrl-C ends it.\n`);
         const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
         await readTopic(log, {
           topic: topics.processed,

@@ -22,7 +22,7 @@ import type { NamedFinding } from './finding.ts';
 import { checkOpenTransactions } from './postgres/check-open-transactions.ts';
 
 const logger = createLogger('test', 'error');
-const { kafkaBrokers, redisUrl } = testServers();
+const servers = testServers();
 const prefix = uniqueTopicPrefix();
 const names = topicNames(prefix);
 const madeTopics: string[] = [];
@@ -34,20 +34,20 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = createDatabase({ url: testDatabase.url, logger, poolSize: 3 });
   env = {
-    ...{ DATABASE_URL: testDatabase.url, REDIS_URL: redisUrl, EVENT_LOG: 'kafka' },
-    ...{ KAFKA_BROKERS: kafkaBrokers.join(','), TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: '2' },
+    ...{ DATABASE_URL: testDatabase.url, REDIS_URL: servers.redisUrl, EVENT_LOG: 'kafka' },
+    ...{ KAFKA_BROKERS: servers.kafkaBrokers.join(','), TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: '2' },
   };
   await makeTopics(Object.values(names));
 });
 afterAll(async () => {
   await database.stop();
   await testDatabase.drop();
-  await deleteTopics(kafkaBrokers, madeTopics);
+  await deleteTopics(servers.kafkaBrokers, madeTopics);
 });
 
 function openLog(topicConfig: Record<string, string> = {}): EventLog {
   return createKafkaLog({
-    brokers: kafkaBrokers,
+    brokers: servers.kafkaBrokers,
     clientId: 'doctor-test',
     logger,
     topicConfig,
@@ -101,7 +101,14 @@ test('an installation that is well has no problem, and every check says what it 
       // A server for tests may lose everything.
       expect.stringMatching(/postgresql durability/),
       expect.stringMatching(/postgresql replication/),
-      ...['ok postgresql storage', 'ok postgresql cleaning', 'ok clock', 'ok secrets', 'ok postgresql certificate'],
+      ...[
+        'ok postgresql storage',
+        'ok postgresql cleaning',
+        'ok clock',
+        'ok secrets',
+        'ok flags',
+        'ok postgresql certificate',
+      ],
       ...['ok redis', 'ok redis', 'ok redis certificate'],
       ...['ok kafka', 'ok kafka topics', 'warning kafka replicas'],
       // The disk is this machine's.
@@ -154,10 +161,10 @@ test('stores that are away keep no other from being looked at, and no secret is 
     finding('kafka certificates', 'ok', 'not asked for'),
     finding('mail server', 'problem', 'does not answer'),
   ]);
-  expect([exitCode, err]).toEqual([1, 'error: there are 5 problems\n']);
+  expect([exitCode, JSON.parse(err)]).toEqual([1, { error: 'there are 5 problems', exitCode: 1 }]);
   for (const secret of ['s3cret-of', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
   expect((await doctor({ ...away, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
-    finding('postgresql migrations', 'ok', 'are applied'),
+    finding('postgresql migrations', 'ok', 'none pending'),
   );
 });
 
@@ -315,6 +322,31 @@ test('secrets that no key at hand opens, and such as are not encrypted', async (
     ]),
   );
   await database.prisma.batch_export.deleteMany();
+});
+
+test('a flag that an SDK evaluates otherwise, where its events came from that SDK', async () => {
+  const add = async (lib: string) => {
+    const { environmentId } = await createTestTenant(testDatabase.url);
+    await database.sql.query(
+      `INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, 'held-out', '{"groups": [{}], "holdout": {"id": 1}}')`,
+      [environmentId],
+    );
+    await database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES ($1, '2014-01-01Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), jsonb_build_object('$lib', $2::text), now())`,
+      [environmentId, lib],
+    );
+    return environmentId;
+  };
+  const [ofGo, ofPython] = [await add('posthog-go'), await add('posthog-python')];
+  const { findings } = await doctor(inPostgres);
+  const flags = findings.filter(({ check }) => check === 'flags');
+  expect(flags).toEqual([
+    finding('flags', 'warning', `project ${ofGo}: posthog-go, posthog-ruby and posthog-php know no holdout`),
+  ]);
+  expect(flags[0]?.found).toContain('Flags: held-out');
+  expect(JSON.stringify(flags)).not.toContain(`project ${ofPython}:`);
+  await database.prisma.feature_flag.deleteMany();
 });
 
 test('topics that are missing, and partitions that are others than told', async () => {

@@ -7,16 +7,22 @@ export interface Flag {
   archived: boolean;
   status: string;
   version: number;
-  rollout_percentage: number | null;
   filters: Filters;
   tags: string[];
   updated_at: string;
   last_called_at: string | null;
+  sdk_warnings: string[];
 }
 
 export interface Filters extends Record<string, unknown> {
-  groups?: unknown[];
+  groups?: Condition[];
   multivariate?: { variants?: { key: string; rollout_percentage: number }[] } | null;
+}
+
+export interface Condition {
+  properties?: { key: string; type?: string; value?: unknown }[] | null;
+  rollout_percentage?: number | null;
+  variant?: string | null;
 }
 
 /** Why a flag is what it is for somebody. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../refusals.ts';
 import type { Filters, Flag } from './flag-answers.ts';
 
-export interface SetOptions {
+export interface ChangeOptions {
   rollout?: number;
   name?: string;
   filters?: string;
@@ -10,11 +10,11 @@ export interface SetOptions {
 }
 
 /**
- * What is sent to the API for the options of `flags set`; what they do not name stays as it is. What is allowed, the API
+ * What is sent to the API for the options of `flags create` and `flags set`; what they do not name stays as it is. What is allowed, the API
  * knows.
  * @throws UsageError for filters that cannot be read, or a rollout that says nothing of several conditions.
  */
-export function flagChanges(options: SetOptions, stored: Flag | undefined): Record<string, unknown> {
+export function flagChanges(options: ChangeOptions, stored?: Flag): Record<string, unknown> {
   const filters = withRollout(options, stored);
   return {
     ...(options.name !== undefined && { name: options.name }),
@@ -24,7 +24,7 @@ export function flagChanges(options: SetOptions, stored: Flag | undefined): Reco
 }
 
 /** A rollout is that of the only condition: of those given, else of the stored ones, else for everybody. */
-function withRollout({ filters: text, rollout }: SetOptions, stored: Flag | undefined): Filters | undefined {
+function withRollout({ filters: text, rollout }: ChangeOptions, stored?: Flag): Filters | undefined {
   const given = text === undefined ? undefined : readFilters(text);
   if (rollout === undefined) return given;
   const filters = given ?? {};

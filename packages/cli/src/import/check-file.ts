@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../refusals.ts';
 import { checkLine } from './check-line.ts';
 import type { ImportSource } from './import-source.ts';
 import type { ImportState } from './import-state.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkFile } from './check-file.ts';
 import type { Fault } from './check-line.ts';
 import type { ImportSource } from './import-source.ts';
-import type { StateFile } from './import-state.ts';
+import type { ImportState, StateFile } from './import-state.ts';
 import { ImportStopped } from './import-stopped.ts';
 import { postBatch } from './post-batch.ts';
 import type { Progress } from './progress.ts';
@@ -58,7 +58,7 @@ const maxLineBytes = 20_000_000;
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();
-  const before = options.isRestart ? null : (options.stateFile?.load() ?? null);
+  const before = readBefore(options);
   const point = {
     offset: before?.offset ?? 0,
     line: before?.line ?? 0,
@@ -100,7 +100,9 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
-      options.progress.note(`The ingest host takes nothing (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`);
+      options.progress.note(
+        `The ingest host ${options.host} takes nothing (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`,
+      );
     await sendFile(source, {
       ...options,
       fromOffset: point.offset,
@@ -124,4 +126,12 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
   } finally {
     options.progress.end();
   }
+}
+
+/** Where an earlier run of the same import ended. */
+function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportState | null {
+  const noted = isRestart ? null : (stateFile?.load() ?? null);
+  if (noted !== 'other') return noted;
+  progress.note(`${stateFile?.path} is of an import to another host or project; this one begins at the file's start`);
+  return null;
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { pipeline as completePipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { UsageError } from '../refusals.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** What is imported; it is read twice, to check all of it before any of it is sent. */
 export interface ImportSource {

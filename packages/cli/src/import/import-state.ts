@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../refusals.ts';
 
 /** How far an import has come, kept beside the file so that it can be gone on with. */
 export interface ImportState {
   version: 1;
-  /** Tells one project from another without giving its key away. */
+  /** Tells one project of one host from another without giving its key away. */
   project: string;
   /** Everything before this byte of the (unpacked) file is imported. */
   offset: number;
@@ -20,18 +20,18 @@ export interface ImportState {
 
 export interface StateFile {
   path: string;
-  /** Null when there is none, or it is of another project. @throws UsageError when it cannot be understood. */
-  load(): ImportState | null;
+  /** Null when there is none; `other` when it is of another host or project. @throws UsageError when it cannot be understood. */
+  load(): ImportState | 'other' | null;
   save(progress: Omit<ImportState, 'version' | 'project' | 'updatedAt'>): void;
 }
 
-export function stateFile(path: string, projectApiKey: string): StateFile {
-  const project = createHash('sha256').update(projectApiKey).digest('hex').slice(0, 16);
+export function stateFile(path: string, target: { host: string; projectApiKey: string }): StateFile {
+  const project = createHash('sha256').update(`${target.host} ${target.projectApiKey}`).digest('hex').slice(0, 16);
   return {
     path,
     load() {
       const state = parse(readIfThere(path), path);
-      return state?.project === project ? state : null;
+      return state === null || state.project === project ? state : 'other';
     },
     save(progress) {
       const state: ImportState = { version: 1, project, ...progress, updatedAt: new Date().toISOString() };

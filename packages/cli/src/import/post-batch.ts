@@ -34,7 +34,7 @@ export async function postBatch(body: string, { url, patienceMs, signal, onWait 
     const ownWaitMs = Math.min(firstWaitMs * 2 ** attempt, longestWaitMs);
     const waitMs = Math.max(answer.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
     if (Date.now() + waitMs > deadline) {
-      throw new ImportStopped(`the ingest host takes nothing: ${answer.reason}`);
+      throw new ImportStopped(`--host: ${new URL(url).origin} takes nothing: ${answer.reason}`);
     }
     onWait(answer.reason, waitMs);
     await sleep(waitMs, undefined, { signal });
@@ -74,7 +74,8 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
   if (status === 408 || status === 429 || status >= 500) {
     return { kind: 'busy', reason, retryAfterMs: readRetryAfter(headers.get('retry-after')) };
   }
-  throw new ImportStopped(`${new URL(url).origin} answered ${reason}`);
+  const option = status === 401 || status === 403 ? '--project-api-key' : '--host';
+  throw new ImportStopped(`${option}: ${new URL(url).origin} answered ${reason}`);
 }
 
 /** A 200 that says events were left out because of a quota is no success. */

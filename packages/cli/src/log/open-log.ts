@@ -1,5 +1,6 @@
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase } from '@millrace/db';
+import { isAppError } from '@millrace/errors';
 import {
   createKafkaLog,
   createPostgresLog,
@@ -10,9 +11,9 @@ import {
 import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { Type } from 'typebox';
+import { Refusal, UsageError } from '../refusals.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 
 /** The settings of the services, so that the same environment serves both. */
 const logConfigSchema = Type.Object({
@@ -40,22 +41,37 @@ export async function withLog(
   // Joining and leaving a group is news to a service, not to a person.
   logger.silent = true;
   const topics = topicNames(config.topicPrefix);
+  const open = (log: EventLog) => work({ log, topics }).catch((error) => Promise.reject(namingLog(error, config)));
   if (config.eventLog === 'kafka') {
     const log = createKafkaLog({ ...connection, clientId: 'millrace-cli', logger });
-    return work({ log, topics }).finally(() => log.close());
+    return open(log).finally(() => log.close());
   }
   const url = readDatabaseUrl(command.optsWithGlobals<GlobalOptions>(), terminal);
   const database = createDatabase({ url, logger, poolSize: 3, queryTimeoutMs: 6000 });
   const log = createPostgresLog({ database, logger });
-  return work({ log, topics })
+  return open(log)
     .finally(() => log.close())
     .finally(() => database.stop());
 }
 
 export type LogSettings = ReturnType<typeof readLogSettings>;
 
-/** @throws UsageError with all that is wrong in the environment. */
+/** The log says what is the matter with it; which log it is, and where, is known here. */
+function namingLog(error: unknown, { eventLog, kafkaBrokers }: LogSettings['config']): unknown {
+  if (!isAppError(error, 'unavailable')) return error;
+  const where = eventLog === 'kafka' ? `Kafka at ${kafkaBrokers}, from KAFKA_BROKERS` : 'PostgreSQL';
+  return new Refusal(
+    `EVENT_LOG=${eventLog} (${where}): ${error.message} Are EVENT_LOG, KAFKA_… and TOPIC_PREFIX those of the services?`,
+  );
+}
+
+/** @throws UsageError with all that is wrong in the environment, and when it does not say where the log is. */
 export function readLogSettings(terminal: Terminal) {
+  if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
+    throw new UsageError(
+      'EVENT_LOG: say where the event log is, as the services know it: EVENT_LOG=postgres, or EVENT_LOG=kafka with KAFKA_BROKERS',
+    );
+  }
   try {
     const config = readConfig(logConfigSchema, terminal.env);
     return { config, connection: kafkaConnection(config) };

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { describeBody, describeNetworkError } from '../answer-words.ts';
+import { Refusal, UsageError } from '../refusals.ts';
 import type { GlobalOptions } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { ApiRefusal } from './api-refusal.ts';
 
 export interface ApiOptions extends GlobalOptions {
   apiUrl?: string;
@@ -15,7 +14,7 @@ export interface ApiOptions extends GlobalOptions {
 export interface ProjectApi {
   /**
    * @param path below the project, like `feature_flags/`.
-   * @throws ApiRefusal saying what it answered, or that it does not.
+   * @throws Refusal saying what it answered, or that it does not.
    */
   call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
 }
@@ -33,37 +32,53 @@ const timeoutMs = 30_000;
 /** @throws UsageError naming the option that is missing. */
 export function connectApi(options: ApiOptions, terminal: Terminal): ProjectApi {
   const url = options.apiUrl || terminal.env.API_URL;
-  if (!url) throw new UsageError('--api-url: give the address of the management API, or set API_URL');
+  if (!url)
+    throw new UsageError(
+      '--api-url: give the address of the management API, or set API_URL; where `npm start` runs it is found',
+    );
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UsageError('--api-url: not an address like https://api.example.com');
   }
   const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
   if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
-  const base = `${url.replace(/\/+$/, '')}/api/projects/${encodeURIComponent(options.project)}/`;
-  return { call: (method, path, body) => call(method, base + path, { key, body }) };
+  const host = url.replace(/\/+$/, '');
+  const base = `${host}/api/projects/${encodeURIComponent(options.project)}/`;
+  return { call: (method, path, body) => call(method, base + path, { key, body, host }) };
 }
 
-async function call(method: string, url: string, { key, body }: { key: string; body: unknown }): Promise<unknown> {
-  const { status, text } = await fetchText(url, {
+interface Asked {
+  key: string;
+  body: unknown;
+  host: string;
+}
+
+async function call(method: string, url: string, { key, body, host }: Asked): Promise<unknown> {
+  const { status, text } = await fetchText(host, url, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': 'millrace' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   });
-  if (status >= 300) throw new ApiRefusal(`the management API answered ${status}${describeBody(text)}`);
+  const answered = `the management API answered ${status}${describeBody(text)}`;
+  if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
+  if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
+  // Another server knows nothing of the path, or leads elsewhere.
+  const isOther = status === 404 || (status >= 300 && status < 400);
+  if (status >= 400 && !isOther) throw new Refusal(answered);
   try {
-    return JSON.parse(text) as unknown;
+    if (!isOther) return JSON.parse(text) as unknown;
   } catch {
-    throw new ApiRefusal('--api-url: what answers there is no management API');
+    // Said below.
   }
+  throw new Refusal(`--api-url: what answers at ${host} is no management API (status ${status})`);
 }
 
-async function fetchText(url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+async function fetchText(host: string, url: string, init: RequestInit): Promise<{ status: number; text: string }> {
   try {
     const response = await fetch(url, init);
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    throw new ApiRefusal(`the management API does not answer: ${describeNetworkError(error)}`);
+    throw new Refusal(`--api-url: the management API at ${host} does not answer: ${describeNetworkError(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-// The parts of Kubernetes that are built from source (src/parts/kubernetes-programs.ts). Its own go.mod leaves the versions
+// The parts of Kubernetes that are built from source (src/parts/go-program.ts). Its own go.mod leaves the versions
 // of its staging modules open; they are those of the release. Another version: change it in every line, remove go.sum, and
 // build each part once with `go build -mod=mod`. `go mod tidy` would leave nothing: there are no sources here.
 module millrace/cluster/kubernetes

@@ -1,15 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
 import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
-import { startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
-import { kubernetesProgram } from '../parts/kubernetes-programs.ts';
-import { type ClusterCertificates, createCertificates } from './certificates.ts';
+import { type RunningServer, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { kubernetesProgram } from '../parts/go-program.ts';
+import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';
-import { writeKubeconfig } from './write-kubeconfig.ts';
 
 export interface ApiServerOptions {
   /** Where everything of it is kept. */
@@ -119,4 +117,58 @@ function isReady(address: string, token: string): Promise<boolean> {
     request.once('timeout', () => request.destroy());
     request.once('error', () => resolve(false));
   });
+}
+
+/** The files a control plane proves itself with, made anew for each cluster. */
+interface ClusterCertificates {
+  /** Of the authority that signed the other two. */
+  authority: string;
+  server: { cert: string; key: string };
+  /** What the API server shows to servers behind it (metrics). */
+  frontProxy: { cert: string; key: string };
+  /** Signs the tokens of service accounts. */
+  serviceAccountKey: string;
+}
+
+/**
+ * @param hosts what the server is reached by, as `IP:…` and `DNS:…`
+ * @throws SetupProblem when there is no openssl.
+ */
+async function createCertificates(directory: string, hosts: readonly string[]): Promise<ClusterCertificates> {
+  const place = (name: string) => ({ cert: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) });
+  const [authority, server, frontProxy] = [place('authority'), place('server'), place('front-proxy')];
+  const shared = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
+  const files = ({ cert, key }: typeof server) => ['-keyout', key, '-out', cert];
+  const signed = ['-CA', authority.cert, '-CAkey', authority.key, '-addext', 'basicConstraints=critical,CA:FALSE'];
+  await runOrExplain('openssl', [...shared, ...files(authority), '-subj', '/CN=millrace-cluster']);
+  await runOrExplain('openssl', [
+    ...[...shared, ...files(server), ...signed, '-subj', '/CN=kube-apiserver'],
+    ...['-addext', `subjectAltName=${hosts.join(',')}`],
+  ]);
+  await runOrExplain('openssl', [...shared, ...files(frontProxy), ...signed, '-subj', '/CN=front-proxy-client']);
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const serviceAccountKey = join(directory, 'service-account.key');
+  writeFileSync(serviceAccountKey, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
+  return { authority: authority.cert, server, frontProxy, serviceAccountKey };
+}
+
+interface KubeconfigFields {
+  /** `https://…` */
+  server: string;
+  /** File of the authority that signed the server's certificate. */
+  authority: string;
+  token: string;
+}
+
+/** Writes what kubectl, Helm and the parts of Kubernetes find the API server by. JSON is YAML too. */
+function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {
+  const name = 'millrace';
+  const certificate = readFileSync(authority).toString('base64');
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': name },
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': certificate } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+  };
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
 }

@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { environment } from '@millrace/runtime';
 import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import { type KubernetesTools, kubernetesTools } from './kubernetes-tools.ts';
+import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { kubectlAndHelm } from '../parts/kubectl-and-helm.ts';
 import { runApiServer } from './run-api-server.ts';
 
 /** A real API server of its own, with nothing behind it: no controllers, no nodes. */
@@ -45,4 +47,44 @@ export async function startApiServer(): Promise<ApiServer> {
     await remove();
     throw error;
   }
+}
+
+/** kubectl and Helm as the administrator of one cluster. Both run to their end and say what they said, good or bad. */
+export interface KubernetesTools {
+  kubectl(...words: string[]): Promise<ProgramResult>;
+  helm(...words: string[]): Promise<ProgramResult>;
+}
+
+/** @param directory where Helm keeps what it remembers, so that nobody's own settings count */
+export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
+  const files = await kubectlAndHelm();
+  const env = {
+    ...environment(),
+    KUBECONFIG: kubeconfig,
+    HELM_CACHE_HOME: join(directory, 'helm/cache'),
+    HELM_CONFIG_HOME: join(directory, 'helm/config'),
+    HELM_DATA_HOME: join(directory, 'helm/data'),
+  };
+  return {
+    kubectl: (...words) => runProgram(files.kubectl, words, { env }),
+    helm: (...words) => runProgram(files.helm, words, { env }),
+  };
+}
+
+/** What the API server is made of, beside what is fetched for it. */
+const programs: [name: string, purpose: string][] = [
+  ['go', 'the parts of Kubernetes are built from source'],
+  ['apt-get', "etcd comes from Debian's packages"],
+  ['dpkg', "etcd comes from Debian's packages"],
+  ['openssl', 'the certificates are made by it'],
+  ['npm', 'kubectl and Helm come from a package of npm'],
+];
+
+/** Why an API server cannot run on this machine, in half a sentence; null when it can. */
+export async function missingForApiServer(): Promise<string | null> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
+  for (const [name, purpose] of programs) {
+    if (!(await hasProgram(name))) return `no ${name}: ${purpose}`;
+  }
+  return null;
 }

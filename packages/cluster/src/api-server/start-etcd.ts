@@ -3,8 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
 import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
-import { startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { type RunningServer, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
 import { debianFiles } from '../parts/debian-files.ts';
 
 /** Where Debian's package is unpacked. */

@@ -1,7 +1,5 @@
-import type { ConnectionEvent } from './conntrack-event.ts';
 import { judgeConnections } from './judge-connections.ts';
-import type { KnownPolicy } from './policy-history.ts';
-import type { SeenPod } from './seen-pods.ts';
+import type { ConnectionEvent, KnownPolicy, SeenPod } from './watch-connections.ts';
 
 const component = (name: string) => ({ 'app.kubernetes.io/component': name });
 const pod = (name: string, ip: string, { namespace = 'prod', createdAt = 0 } = {}): SeenPod => ({

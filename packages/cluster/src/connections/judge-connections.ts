@@ -1,7 +1,6 @@
-import { mayConnect, type Party } from '../network-policies/may-connect.ts';
+import { mayConnect, type Party } from '../network-policies.ts';
 import { dnsAddress, isPodAddress } from '../node/cluster-network.ts';
-import type { SeenPod } from './seen-pods.ts';
-import type { Traffic } from './watch-connections.ts';
+import type { SeenPod, Traffic } from './watch-connections.ts';
 
 /** Different connections, each `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`. */
 export interface Judgement {

@@ -1,12 +1,10 @@
+// Who connected to whom while a cluster ran: the connections the kernel saw, and the pods and policies of that time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
-import { type PartOptions, startPart } from '../control-plane/start-part.ts';
+import { type PartOptions, startPart } from '../control-plane.ts';
+import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 import { kubectlAndHelm } from '../parts/kubectl-and-helm.ts';
-import { type ConnectionEvent, parseConntrackEvent } from './conntrack-event.ts';
-import { type KnownPolicy, policyHistory } from './policy-history.ts';
-import { type SeenPod, seenPods } from './seen-pods.ts';
-import { parseWatchEvent, watchEventLine } from './watch-event.ts';
 
 /** What was seen from the beginning, what is gone too. */
 export interface Traffic {
@@ -57,4 +55,112 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
       };
     },
   };
+}
+
+/** A connection as it begins, where it really leads to. */
+export interface ConnectionEvent {
+  /** When, in milliseconds. */
+  at: number;
+  /** Addresses. */
+  from: string;
+  to: string;
+  port: number;
+  protocol: 'TCP' | 'UDP';
+}
+
+/** Ends of the first packet, then those of the answer to it. */
+const pattern =
+  /^\[(\d+\.\d+)\]\s+\[NEW\]\s+(tcp|udp) .*?src=(\S+) dst=\S+ sport=\d+ dport=\d+ .*?src=(\S+) dst=\S+ sport=(\d+) dport=\d+/;
+
+/**
+ * A line of `conntrack -E -e NEW -o timestamp`; null when it tells of something else. Who answers is whom the address of a
+ * service was replaced by: policies see that one.
+ */
+export function parseConntrackEvent(line: string): ConnectionEvent | null {
+  const [found, at, protocol, from = '', to = '', port] = pattern.exec(line) ?? [];
+  if (found === undefined) return null;
+  return {
+    at: Math.round(Number(at) * 1000),
+    from,
+    to,
+    port: Number(port),
+    protocol: protocol === 'tcp' ? 'TCP' : 'UDP',
+  };
+}
+
+/** A change of an object, as the API server tells it. */
+export interface WatchEvent<T> {
+  /** When it was heard of, in milliseconds. */
+  at: number;
+  type: string;
+  object: T & { metadata: Metadata };
+}
+
+interface Metadata {
+  uid: string;
+  name: string;
+  namespace: string;
+  creationTimestamp: string;
+  labels?: Record<string, string>;
+}
+
+/** What kubectl is told to print, with `--output-watch-events`. */
+const watchEventLine = 'jsonpath={.type}{" "}{.object}{"\\n"}';
+
+/**
+ * @param line as above, after the second it came in
+ * @returns null for what tells of no change
+ */
+export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
+  const [, at, type = '', object = ''] = /^([\d.]+) (ADDED|MODIFIED|DELETED) (.*)$/.exec(line) ?? [];
+  if (at === undefined) return null;
+  return { at: Math.round(Number(at) * 1000), type, object: JSON.parse(object) as WatchEvent<T>['object'] };
+}
+
+/** A pod that has, or had, an address. */
+export interface SeenPod {
+  name: string;
+  ip: string;
+  /** In milliseconds. */
+  createdAt: number;
+  party: PodParty;
+}
+
+/** The parts of a pod that matter here. */
+export interface PodObject {
+  spec: { containers: { ports?: { name: string; containerPort: number }[] }[] };
+  status: { podIP?: string };
+}
+
+export function seenPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
+  const seen = new Map<string, SeenPod>();
+  for (const { object } of events) {
+    const { metadata, spec, status } = object;
+    if (status.podIP === undefined) continue;
+    const ports = spec.containers.flatMap((container) => container.ports ?? []);
+    seen.set(metadata.uid, {
+      ...{ name: metadata.name, ip: status.podIP, createdAt: Date.parse(metadata.creationTimestamp) },
+      party: {
+        ...{ namespace: metadata.namespace, labels: metadata.labels ?? {} },
+        ports: Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])),
+      },
+    });
+  }
+  return [...seen.values()];
+}
+
+/** A policy as it was last, and when there was one, in milliseconds: those of Helm's hooks go when the hook has ended. */
+export interface KnownPolicy extends NetworkPolicy {
+  from: number;
+  until: number;
+}
+
+export function policyHistory(events: readonly WatchEvent<Pick<NetworkPolicy, 'spec'>>[]): KnownPolicy[] {
+  const known = new Map<string, KnownPolicy>();
+  for (const { at, type, object } of events) {
+    const { metadata, spec } = object;
+    const until = type === 'DELETED' ? at : Number.POSITIVE_INFINITY;
+    known.set(metadata.uid, { metadata, spec, from: Date.parse(metadata.creationTimestamp), until });
+  }
+  return [...known.values()];
 }

@@ -1,12 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { platformImage, writeArchive, writeLayer } from '@millrace/stack/src/image/oci-image.ts';
+import { ownPlatform } from '@millrace/stack/src/image/platform.ts';
+import { file } from '@millrace/stack/src/image/tree.ts';
 import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
 import { type ServerProcess, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { goProgram } from '../parts/go-program.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { podRangeOf } from './cluster-network.ts';
 import type { NodePrograms } from './node-programs.ts';
-import { pauseImageName } from './pause-image.ts';
 
 export interface Containerd {
   socket: string;
@@ -106,4 +109,22 @@ function listens(socket: string): Promise<boolean> {
     });
     connection.once('error', () => resolve(false));
   });
+}
+
+/** The file of the program. */
+export const pauseProgram = () => goProgram({ module: 'pause', path: 'millrace/pause' });
+
+const name = { repository: 'millrace.local/pause', tag: '1' };
+
+/** What containerd holds the network of a pod open with. */
+export const pauseImageName = `${name.repository}:${name.tag}`;
+
+/** @returns the archive, written to `directory` */
+export async function pauseImage(directory: string): Promise<string> {
+  const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
+  const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };
+  const content = { layers: [{ title: 'pause', layer }], labels, runs: { Entrypoint: ['/pause'] } };
+  const archive = join(directory, 'pause.tar');
+  await writeArchive(archive, name, [platformImage(ownPlatform(), content)]);
+  return archive;
 }

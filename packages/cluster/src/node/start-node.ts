@@ -1,8 +1,12 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
+import { type ServerProcess, startServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { kubernetesProgram } from '../parts/go-program.ts';
+import { createCgroup } from './cgroups.ts';
+import { dnsAddress, nodeAddress } from './cluster-network.ts';
 import type { NodePrograms } from './node-programs.ts';
 import { startContainerd } from './start-containerd.ts';
-import { startKubelet } from './start-kubelet.ts';
 
 export interface ClusterNode {
   name: string;
@@ -45,5 +49,64 @@ export async function startNode(node: number, options: NodeOptions): Promise<Clu
       await kubelet.stop();
       await containerd.process.stop();
     },
+  };
+}
+
+interface KubeletOptions {
+  directory: string;
+  programs: NodePrograms;
+  reaper: Reaper;
+  /** Of the API server. */
+  kubeconfig: string;
+  /** Of containerd. */
+  socket: string;
+  /** The group its pods live under. */
+  cgroup: string;
+}
+
+/** The kubelet of the node of this number, `node-<number>`. */
+async function startKubelet(node: number, options: KubeletOptions): Promise<ServerProcess> {
+  const { directory, programs, kubeconfig } = options;
+  const program = await kubernetesProgram('kubelet');
+  mkdirSync(directory, { recursive: true });
+  createCgroup(options.cgroup);
+  const resolvers = join(directory, 'resolv.conf');
+  writeFileSync(resolvers, '');
+  const config = join(directory, 'kubelet.json');
+  writeFileSync(config, JSON.stringify(configuration(node, { ...options, resolvers }), null, 2));
+  return startServerProcess({
+    name: 'kubelet',
+    command: program,
+    arguments: [
+      ...['--config', config, '--kubeconfig', kubeconfig, '--root-dir', join(directory, 'kubelet')],
+      ...['--hostname-override', `node-${node}`, '--node-ip', nodeAddress(node)],
+    ],
+    marker: config,
+    env: programs.env,
+    logFile: join(directory, 'kubelet.log'),
+    recordFile: join(directory, 'kubelet.json.process'),
+    reaper: options.reaper,
+    stopSignal: 'SIGTERM',
+    stopPatienceMs: 10_000,
+  });
+}
+
+function configuration(node: number, { directory, socket, cgroup, resolvers }: KubeletOptions & { resolvers: string }) {
+  const memoryAndDisk = { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' };
+  return {
+    ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' },
+    ...{ port: 10_250 + node, healthzPort: 0, address: nodeAddress(node) },
+    containerRuntimeEndpoint: `unix://${socket}`,
+    podLogsDir: join(directory, 'pod-logs'),
+    ...{ cgroupDriver: 'cgroupfs', cgroupRoot: `/${cgroup}`, enforceNodeAllocatable: [], failCgroupV1: false },
+    ...{ clusterDNS: [dnsAddress], clusterDomain: 'cluster.local', resolvConf: resolvers },
+    // Nobody else is in this network.
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+    ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
+    // Images cannot be had again: none is removed.
+    ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
+    // A crash is seen, and answered, soon.
+    ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keepInCache } from '@millrace/stack/src/process/cache-directory.ts';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
-import { keepInCache } from './cluster-cache.ts';
 import { runOrExplain } from './run-or-explain.ts';
 
 /**
@@ -14,7 +14,7 @@ import { runOrExplain } from './run-or-explain.ts';
  */
 export function debianFiles(name: string, packages: readonly string[]): Promise<string> {
   const mark = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8);
-  return keepInCache(`debian-${name}-${mark}`, async (directory) => {
+  return keepInCache(`cluster/debian-${name}-${mark}`, async (directory) => {
     if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg')) {
       throw new SetupProblem(`${packages.join(', ')} come from Debian's packages, and this is no Debian.`);
     }

@@ -1,9 +1,8 @@
 import { type Judgement, judgeConnections } from '../connections/judge-connections.ts';
 import type { Traffic } from '../connections/watch-connections.ts';
-import type { NetworkPolicy, PolicyRule } from '../network-policies/network-policy.ts';
-import { imageRepository } from './load-images.ts';
-import { measureStory } from './measure-story.ts';
-import type { Story, StoryContext } from './story.ts';
+import type { NetworkPolicy, PolicyRule } from '../network-policies.ts';
+import { imageRepository } from './install.ts';
+import { measureStory, type Story, type StoryContext } from './story.ts';
 
 /**
  * Nothing enforces the policies here, so a missing one would be noticed by those who install the chart where something does.
@@ -30,7 +29,7 @@ export const connectionsStory: Story = {
 /** What is documented, and nothing else here does. */
 async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
   for (const name of ['gateway', 'consumer-live', 'management-api']) {
-    const words = ['exec', `deploy/millrace-${name}`, '--', 'node', 'millrace.mjs', 'doctor'];
+    const words = ['exec', `deploy/millrace-${name}`, '--', 'millrace', 'doctor'];
     const { status, output } = await cluster.kubectl('--namespace', release.namespace, ...words);
     // It ends with 1 when it has found a problem of the stores.
     if (status > 1) throw new Error(`doctor in ${name} ended with ${status}:\n${output}`);

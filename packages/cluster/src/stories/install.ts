@@ -1,6 +1,9 @@
-import type { Release } from './release.ts';
+// How Millrace comes into the cluster: its images, the values of its chart, and the first organization.
+import type { Cluster } from '../cluster.ts';
+import { pauseImageName } from '../node/start-containerd.ts';
+import type { Release, Values } from './release.ts';
+import type { StoryContext } from './story.ts';
 import type { StoryStores } from './story-stores.ts';
-import { authoritySecrets } from './story-values.ts';
 
 export interface Installation {
   projectApiKey: string;
@@ -35,7 +38,7 @@ export async function createNamespace(release: Release, { certificates }: StoryS
 /** Makes the first organization. @returns the key of its project */
 export async function bootstrap(release: Release): Promise<string> {
   const printed = await release.kubectl(
-    ...['exec', 'deploy/millrace-management-api', '--', 'node', 'millrace.mjs'],
+    ...['exec', 'deploy/millrace-management-api', '--', 'millrace'],
     ...['bootstrap', '--email', 'operator@example.com'],
   );
   const projectApiKey = /phc_\w+/.exec(printed)?.[0];
@@ -46,4 +49,55 @@ export async function bootstrap(release: Release): Promise<string> {
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   const startedAt = performance.now();
   return [await work(), performance.now() - startedAt];
+}
+
+/** Of secrets with the authority that signed a store's certificate. */
+const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authority' };
+
+/**
+ * A small installation on two nodes that share two cores: what is asked for is little, what is allowed is the chart's.
+ * @param own where there are several installations: a database, and a beginning of topics' names
+ */
+export function storyValues(
+  { postgres, kafkaByTls, redis }: StoryStores,
+  { database = postgres.address, topicPrefix = '' }: { database?: string; topicPrefix?: string } = {},
+): Values {
+  const resources = { requests: { cpu: '50m', memory: '128Mi' } };
+  const autoscaling = { enabled: false };
+  return {
+    postgresql: { url: database, tls: { mode: 'verify-full', ca: { secret: authoritySecrets.postgres } } },
+    kafka: { brokers: [kafkaByTls], tls: { enabled: true, ca: { secret: authoritySecrets.kafka } } },
+    redis: { url: redis.address },
+    eventLog: { partitions: 8, topicPrefix },
+    keda: { enabled: true, pollingIntervalSeconds: 5, cooldownSeconds: 30 },
+    gateway: { replicas: 2, autoscaling, resources },
+    managementApi: { autoscaling: { enabled: true, minReplicas: 1, maxReplicas: 2 }, resources },
+    consumers: {
+      live: {
+        lanes: ['live'],
+        autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 4, lagThreshold: 3000 },
+      },
+      historical: { lanes: ['historical'], replicas: 1, autoscaling },
+      overflow: { lanes: ['overflow'], replicas: 1, autoscaling },
+    },
+    consumerDefaults: { resources },
+    deliveryWorker: { resources },
+  };
+}
+
+/** As the chart calls it. */
+export const imageRepository = 'docker.io/millrace/millrace';
+
+/** Gives every node the image of this version, under the name of another version too, one that does nothing, and others. */
+export async function loadImages(
+  { nodes }: Cluster,
+  { image, version, others }: { image: string; version: string; others: readonly string[] },
+): Promise<StoryContext['tags']> {
+  const tags = { installed: version, next: `${version}-next`, broken: `${version}-broken` };
+  for (const node of nodes) {
+    for (const archive of [image, ...others]) await node.load(archive);
+    await node.tag(`${imageRepository}:${version}`, `${imageRepository}:${tags.next}`);
+    await node.tag(pauseImageName, `${imageRepository}:${tags.broken}`);
+  }
+  return tags;
 }

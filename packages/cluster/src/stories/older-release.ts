@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildRelease, type ReleaseBuild } from '@millrace/bench/src/chaos/upgrade/release-build.ts';
-import { readBaseLock } from '@millrace/stack/src/image/base-lock.ts';
+import { buildRelease, type ReleaseBuild } from '@millrace/bench/src/chaos/upgrade/upgrade-chaos.ts';
 import { nodeLayer, systemLayer } from '@millrace/stack/src/image/layers.ts';
-import { platformImage } from '@millrace/stack/src/image/oci-image.ts';
+import { readBaseLock } from '@millrace/stack/src/image/locks.ts';
+import { platformImage, writeArchive, writeLayer } from '@millrace/stack/src/image/oci-image.ts';
 import { ownPlatform } from '@millrace/stack/src/image/platform.ts';
 import { addFolder, type Tree } from '@millrace/stack/src/image/tree.ts';
-import { writeArchive } from '@millrace/stack/src/image/write-archive.ts';
-import { writeLayer } from '@millrace/stack/src/image/write-layer.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
-import { imageRepository } from './load-images.ts';
+import { imageRepository } from './install.ts';
 
 /** What an installation is upgraded from. */
 export interface OlderRelease {

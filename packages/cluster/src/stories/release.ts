@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cluster } from '../cluster/start-cluster.ts';
+import type { Cluster } from '../cluster.ts';
 
 /** The chart as it is installed by these stories. */
 export interface Release {

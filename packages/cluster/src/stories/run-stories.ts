@@ -1,24 +1,17 @@
 import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
-import type { Cluster } from '../cluster/start-cluster.ts';
-import { brokenImageStory } from './broken-image-story.ts';
+import type { Cluster } from '../cluster.ts';
+import { kafkaCertificateStory, postgresCertificateStory } from './certificate-stories.ts';
 import { connectionsStory } from './connections-story.ts';
-import { drainStory } from './drain-story.ts';
 import { fullDiskStory } from './full-disk-story.ts';
-import { install } from './install.ts';
-import { kafkaCertificateStory } from './kafka-certificate-story.ts';
-import { killStory } from './kill-story.ts';
-import { loadImages } from './load-images.ts';
-import type { StoryResult } from './measure-story.ts';
+import { install, loadImages, storyValues } from './install.ts';
 import type { OlderRelease } from './older-release.ts';
-import { postgresCertificateStory } from './postgres-certificate-story.ts';
+import { drainStory, killStory } from './pod-stories.ts';
 import { createRelease } from './release.ts';
 import { scaleStory } from './scale-story.ts';
-import type { Story, StoryContext } from './story.ts';
+import type { Story, StoryContext, StoryResult } from './story.ts';
 import { type ClusterReport, refusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
-import { storyValues } from './story-values.ts';
-import { upgradeFromStory } from './upgrade-from-story.ts';
-import { upgradeStory } from './upgrade-story.ts';
+import { brokenImageStory, upgradeFromStory, upgradeStory } from './upgrade-stories.ts';
 
 /** In their order. */
 const stories: Story[] = [

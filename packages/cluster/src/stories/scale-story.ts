@@ -1,8 +1,7 @@
-import { createLaneOffsets } from '@millrace/bench/src/chaos/lane-offsets.ts';
+import { createLaneOffsets } from '@millrace/bench/src/chaos/lane-watch.ts';
 import { eventually } from '@millrace/testing';
-import { measureStory } from './measure-story.ts';
 import type { Pod, Release } from './release.ts';
-import type { Story } from './story.ts';
+import { measureStory, type Story } from './story.ts';
 
 const scaledObject = 'scaledobject/millrace-consumer-live';
 /** KEDA has made it. */

@@ -1,5 +1,5 @@
 import type { Installation } from './install.ts';
-import type { StoryResult } from './measure-story.ts';
+import type { StoryResult } from './story.ts';
 
 export interface ClusterReport {
   /** What ran where, a line each. */

@@ -187,31 +187,3 @@ describe('an index that is built concurrently on a partitioned table', () => {
     expect(rows).toEqual([{ attached: 3 }]);
   });
 });
-
-/** Once these were built in the scripts of three older migrations, where writers waited for them. */
-describe('indexes that have got migrations of their own', () => {
-  const moved = {
-    event_created_at_idx: '20261122181000_event_created_at_index',
-    activity_log_environment_id_created_at_id_idx: '20261122181001_activity_of_environment_index',
-    activity_log_created_at_idx: '20261122181002_activity_time_index',
-  };
-
-  test('are left alone where they were built before', async () => {
-    const client = await connect();
-    const files = async () => {
-      const { rows } = await client.query(
-        `SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname = ANY($1) OR relname ~ '^event.*_created_at_idx'`,
-        [Object.keys(moved)],
-      );
-      return rows;
-    };
-    await client.query(`DELETE FROM _prisma_migrations WHERE migration_name = ANY($1)`, [Object.values(moved)]);
-    await client.query(
-      `UPDATE _prisma_migrations SET checksum = 'of the former text' WHERE migration_name LIKE '20261121120000%'`,
-    );
-    const before = await files();
-
-    expect(await migrate(database.url, prisma.directory)).toEqual(Object.values(moved));
-    expect(await files()).toEqual(before);
-  });
-});

@@ -9,7 +9,7 @@ import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { schemaDrift } from '../testing/schema-drift.ts';
 import { migrate } from './migrate.ts';
 
-const firstMigration = '20261121000000_first_landing';
+const firstMigration = '20261123000000_init';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -141,6 +141,30 @@ describe('migrate', () => {
     await client.query('DROP TRIGGER refuse ON _prisma_migrations');
 
     expect(await migrate(database.url, prisma.directory)).toEqual([]);
+  });
+});
+
+describe('a database of a build before the first release is refused, and left as it is', () => {
+  test.each([
+    ['with the migrations it had', `UPDATE _prisma_migrations SET migration_name = '20261121000000_first_landing'`],
+    ['with another text of the first', `UPDATE _prisma_migrations SET checksum = 'of another text'`],
+  ])('%s', async (_, change) => {
+    await open({ isMigrated: true });
+    await client.query(change);
+    prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
+    await expect(migrate(database.url, prisma.directory)).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'older_database',
+      message: expect.stringContaining('Start with an empty one.'),
+    });
+    expect(await exists('next')).toBe(false);
+  });
+
+  test('not one that a later build has migrated further', async () => {
+    await open({ isMigrated: true });
+    prisma.write('29990101000000_next', 'CREATE TABLE next (id int)');
+    await migrate(database.url, prisma.directory);
+    expect(await migrate(database.url, prismaDirectory)).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -5,12 +6,9 @@ import { AppError, isAppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { connectionConfig } from '../connection-config.ts';
-import { endConnection } from '../pg-internals/end-connection.ts';
-import { limitGoodByes } from '../pg-internals/limit-good-byes.ts';
-import { applyScript } from './apply-script.ts';
-import { type LockPatience, usualLockPatience } from './give-way.ts';
-import { loadSchemaEngine } from './load-schema-engine.ts';
-import { schemaEngineAdapter } from './schema-engine-adapter.ts';
+import { endConnection, limitGoodByes } from '../pg-internals/end-connection.ts';
+import { applyScript, type LockPatience, usualLockPatience } from './apply-script.ts';
+import { loadSchemaEngine, schemaEngineAdapter } from './schema-engine.ts';
 
 export const noFilter = { externalTables: [], externalEnums: [] };
 
@@ -25,7 +23,8 @@ export const noFilter = { externalTables: [], externalEnums: [] };
  * @param prismaDirectory the repository's `prisma/` folder.
  * @returns names of the migrations applied now.
  * @throws AppError `internal` naming the migration that failed, with PostgreSQL's error as its cause, `conflict` when a table
- * it changes was in use all the time. The migrations before it stay applied.
+ * it changes was in use all the time; the migrations before it stay applied. `conflict` with the code `older_database` when
+ * the tables are those of a build before the first release.
  */
 export async function migrate(
   databaseUrl: string,
@@ -33,15 +32,14 @@ export async function migrate(
   lockPatience: LockPatience = usualLockPatience,
 ): Promise<string[]> {
   return withMigrationLock(databaseUrl, async (client) => {
+    const migrationsList = await readMigrations(prismaDirectory);
     await forgetInterrupted(client);
+    await refuseOlderDatabase(client, migrationsList);
     let scriptError: unknown;
     const applied = withEngine(
       databaseUrl,
       prismaDirectory,
-      async (engine) => {
-        const migrationsList = await readMigrations(prismaDirectory);
-        return (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames;
-      },
+      async (engine) => (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames,
       async (pool, script) => {
         try {
           await applyScript(pool, script, lockPatience);
@@ -94,6 +92,25 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
   if (rows[0]?.found === null) return;
   await client.query(
     `UPDATE "_prisma_migrations" SET "rolled_back_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
+  );
+}
+
+/**
+ * Until the first release the first migration is edited in place, so a database that holds another text of it, or none,
+ * cannot be brought up to date.
+ */
+async function refuseOlderDatabase(client: pg.Client, { migrationDirectories: [first] }: MigrationList): Promise<void> {
+  const { rows: tables } = await client.query(`SELECT to_regclass('_prisma_migrations') AS found`);
+  if (tables[0]?.found === null || first?.migrationFile.content.tag !== 'ok') return;
+  const checksum = createHash('sha256').update(first.migrationFile.content.value).digest('hex');
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    `SELECT "migration_name" AS name, "checksum" FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL ORDER BY "started_at"`,
+  );
+  if (rows.length === 0 || rows.some((row) => row.name === first.path && row.checksum === checksum)) return;
+  throw new AppError(
+    'conflict',
+    'This database was made by a build before the first release and cannot be upgraded. Start with an empty one.',
+    { code: 'older_database' },
   );
 }
 

@@ -10,7 +10,7 @@ import { migrate } from './migrate.ts';
  *
  * Everything that an installation of the last release has is exempt: move this on with every release.
  */
-const lastReleased = '20261122123700_encrypted_flags';
+const lastReleased = '20261123000000_init';
 
 const tables = [
   'event',

@@ -1,16 +1,73 @@
+/** Which person an id names, and what is shown of one. */
+
+import { AppError } from '@millrace/errors';
 import type { Sql } from '../transaction.ts';
 
-export interface FoundPerson {
+interface FoundPerson {
   uuid: string;
   /** What of the person the text is. */
   by: 'uuid' | 'number' | 'distinct_id';
+}
+
+/** The person an id names: its uuid, its number or one of its distinct ids, in this order. @throws AppError `not_found`. */
+export async function findPerson(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
+  const [found] = await candidates(sql, projectId, id);
+  if (found === undefined) throw personNotFound();
+  return found;
+}
+
+/**
+ * The same for what cannot be undone: who means the distinct id 42 must not lose person number 42.
+ * @throws AppError `not_found`, or `invalid` when it is the id of one person and a distinct id of another.
+ */
+export async function findPersonToDelete(sql: Sql, projectId: number, id: string): Promise<FoundPerson> {
+  const [found, other] = await candidates(sql, projectId, id);
+  if (found === undefined) throw personNotFound();
+  if (other !== undefined && other.uuid !== found.uuid) {
+    const detail = `This is the ${found.by} of one person and a distinct id of another; name it by its uuid.`;
+    throw new AppError('invalid', detail, { attr: 'id' });
+  }
+  return found;
+}
+
+function personNotFound(): AppError {
+  return new AppError('not_found', 'Not found.', { details: { resource: 'Person' } });
+}
+
+/** PostgreSQL knows no NUL character, so no id has one. */
+async function candidates(sql: Sql, projectId: number, id: string): Promise<FoundPerson[]> {
+  return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
+}
+
+export interface ShownPerson {
+  uuid: string;
+  id: number;
+  distinct_ids: string[];
+  is_identified: boolean;
+  properties: Record<string, unknown>;
+  created_at: Date;
+}
+
+/** One person with all its distinct ids, the main one first. @throws AppError `not_found`. */
+export async function showPerson(sql: Sql, projectId: number, id: string): Promise<ShownPerson> {
+  const { uuid } = await findPerson(sql, projectId, id);
+  const [row] = await sql.query<ShownPerson & Record<string, unknown>>(
+    `SELECT p.uuid::text AS uuid, p.id::float8 AS id, p.is_identified, p.properties, p.created_at,
+            ARRAY(SELECT d.distinct_id FROM person_distinct_id d
+                   WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid
+                   ORDER BY d.distinct_id = p.main_distinct_id DESC, d.id) AS distinct_ids
+       FROM person p WHERE p.project_id = $1::int AND p.uuid = $2::uuid`,
+    [projectId, uuid],
+  );
+  // Deleted in between.
+  return row ?? showPerson(sql, projectId, id);
 }
 
 /**
  * The persons a text may mean, the likeliest first: the one with this uuid, the one with this number, the one this distinct
  * id belongs to. Two at most, as nothing is both a uuid and a number.
  */
-export async function findPersons(sql: Sql, projectId: number, text: string): Promise<FoundPerson[]> {
+async function findPersons(sql: Sql, projectId: number, text: string): Promise<FoundPerson[]> {
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
   const isNumber = /^\d{1,18}$/.test(text);
   return sql.query<FoundPerson & Record<string, unknown>>(

@@ -1,3 +1,5 @@
+/** Connections of `pg` come to their end, also where the server does not say good-bye. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
@@ -12,7 +14,7 @@ interface Inside {
   connection: { stream: { destroy(): void } };
 }
 
-export const goodByeMs = 1000;
+const goodByeMs = 1000;
 
 /** Ends a connection. One whose server does not say good-bye in time is cut. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
@@ -22,4 +24,32 @@ export async function endConnection(client: pg.Client): Promise<void> {
   );
   if (await Promise.race([ended, sleep(goodByeMs, false, { ref: false })])) return;
   (client as unknown as Inside).connection.stream.destroy();
+}
+
+/**
+ * Reason: a pool of `pg` waits without a limit for the server to close a connection that it gives up. Where that good-bye gets
+ * lost, neither the pool nor the process comes to its end.
+ * Relies on: the method by which a pool of `pg-pool` 3.14 gives up a connection, and `connection.stream` of a client of `pg`
+ * 8.23; their types know neither.
+ * Witness: reachability.test.ts ("a pool comes to its end").
+ * May go: when `end` of `pg` takes a limit.
+ */
+interface PoolInside {
+  _remove(client: pg.Client, ...rest: unknown[]): void;
+}
+
+interface ClientInside {
+  connection: { stream: { destroy(): void } };
+}
+
+/** Cuts connections that the pool has given up, and whose server does not say good-bye in time. */
+export function limitGoodByes(pool: pg.Pool): void {
+  const inside = pool as unknown as PoolInside;
+  const remove = inside._remove.bind(pool);
+  inside._remove = (client, ...rest) => {
+    const { connection } = client as unknown as ClientInside;
+    const timer = setTimeout(() => connection.stream.destroy(), goodByeMs).unref();
+    client.once('end', () => clearTimeout(timer));
+    remove(client, ...rest);
+  };
 }

@@ -2,8 +2,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { copyPipelined } from './copy-pipelined.ts';
-import { sendPipelined } from './send-pipelined.ts';
+import { copyPipelined, sendPipelined } from './send-pipelined.ts';
 
 /** Counts the pieces in which the system is given what is sent. */
 class CountingSocket extends Socket {

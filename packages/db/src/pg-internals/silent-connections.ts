@@ -127,7 +127,7 @@ async function giveUp(
   forgotten: readonly pg.PoolClient[],
   { config, logger }: Pick<SilentConnectionsOptions, 'config' | 'logger'>,
 ): Promise<void> {
-  logger.warn('database connections the network has forgotten are given up', { connections: forgotten.length });
+  logger.warn('closing unresponsive database connections', { connections: forgotten.length });
   try {
     await probe.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

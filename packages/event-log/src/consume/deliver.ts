@@ -1,11 +1,11 @@
 import type { Logger } from '@millrace/runtime';
-import type { BatchContext, BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
-import type { ConsumeMetrics } from './consume-metrics.ts';
+import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
+import type { ConsumeMetrics } from './metrics.ts';
 
 /** What became of a batch: the handler's own answer, or that it threw (`failed`), or was told to stop and threw. */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
-export interface DeliverOptions {
+interface DeliverOptions {
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'handler'>;
   logger: Logger;
   metrics: ConsumeMetrics;
@@ -54,4 +54,18 @@ function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   if (first !== undefined && nextOffset <= first.offset) {
     throw new Error(`the handler answered done with offset ${nextOffset}, which is not beyond ${first.offset}`);
   }
+}
+
+/**
+ * The records of the next batch: from index `start`, at most `maxRecords`, cut once their values reach `maxBytes`;
+ * at least one.
+ */
+export function cutBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
+  let bytes = 0;
+  let end = start;
+  while (end < records.length && end - start < maxRecords && (end === start || bytes < maxBytes)) {
+    bytes += records[end]?.value.length ?? 0;
+    end += 1;
+  }
+  return records.slice(start, end);
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@millrace/runtime';
-import type { StoredOffset } from '../port/event-log.ts';
-import type { ConsumeMetrics } from './consume-metrics.ts';
+import type { StoredOffset } from '../log.ts';
+import type { ConsumeMetrics } from './metrics.ts';
 
 export interface TruncationDeps {
   consume: { topic: string; group: string };
@@ -30,7 +30,7 @@ export function createTruncation({ consume, logger, metrics }: TruncationDeps) {
       if (last !== undefined && performance.now() - last < repeatEveryMs) return;
       reportedAt.set(partition, performance.now());
       logger.error(
-        'the log was truncated or restored from an older copy: it no longer has the records before the stored offset. The partition waits for `millrace offsets accept`; reading it from its start is harmless, events that took effect do not again',
+        'the log was truncated or restored from an older copy: it no longer has the records before the stored offset. The partition waits for `millrace offsets accept`; reading it from its start is safe: events already stored are skipped',
         { topic, group, partition, storedOffset: String(stored.nextOffset), ...found },
       );
     },

@@ -1,12 +1,12 @@
 import { createDatabase, type Database } from '@millrace/db';
-import { createTestDatabase, eventually, type TestDatabase, testServers } from '@millrace/testing';
-import { createKafkaLog } from '../kafka/create-kafka-log.ts';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createKafkaLog } from '../kafka/log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from '../kafka/testing/kafka-cluster.ts';
-import type { EventLog } from '../port/event-log.ts';
+import type { EventLog } from '../log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
 import { testLogger } from '../testing/test-logger.ts';
-import { createFallbackLog } from './create-fallback-log.ts';
-import { drainFallback } from './drain-fallback.ts';
+import { drainFallback } from './drain.ts';
+import { createFallbackLog } from './log.ts';
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
@@ -43,8 +43,6 @@ describeWithJava('the log that stands in for Kafka', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    // Where there is no Kafka for tests this is skipped like the others.
-    expect(testServers().kafkaBrokers).not.toEqual([]);
     cluster = await startKafkaCluster({ nodes: 1 });
     reader = openKafka();
     kafkaOfDrains = openKafka();

@@ -3,11 +3,11 @@ import { isAppError } from '@millrace/errors';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { eventually, keepLogs, patienceMs, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import type { EventLog, LogBatch } from '../port/event-log.ts';
+import type { EventLog, LogBatch } from '../log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
 import { storedOffset } from '../testing/effects.ts';
 import { testLogger } from '../testing/test-logger.ts';
-import { createKafkaLog } from './create-kafka-log.ts';
+import { createKafkaLog } from './log.ts';
 
 /** What only the Kafka adapter has to cope with. What it shares with the other one: event-log.contract.test.ts. */
 let fixture: ContractFixture;

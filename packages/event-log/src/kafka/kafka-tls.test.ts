@@ -1,13 +1,12 @@
 import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { testLogger } from '../testing/test-logger.ts';
-import { createKafkaLog } from './create-kafka-log.ts';
-import { kafkaConnection } from './kafka-config.ts';
+import { kafkaConnection } from './config.ts';
+import { createKafkaLog } from './log.ts';
 
 /** A broker behind TLS: only the first connection leads there, which is enough to see whether anything is said on it. */
-const [broker = ''] = testServers().kafkaBrokers;
-const [host = '', port] = broker.split(':');
-
 async function open(certificate: TestCertificate | null, caFile: string | undefined) {
+  const [broker = ''] = testServers().kafkaBrokers;
+  const [host = '', port] = broker.split(':');
   const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol: 'tls', certificate });
   const log = createKafkaLog({
     ...kafkaConnection({

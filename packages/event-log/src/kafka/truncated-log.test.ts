@@ -3,10 +3,10 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
 import { createTestDatabase, eventually, patienceMs, type TestDatabase } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
-import type { EventLog, LogConsumer } from '../port/event-log.ts';
+import type { EventLog, LogConsumer } from '../log.ts';
 import { numbered, range } from '../testing/contract-fixture.ts';
 import { countEffects, createEffectTable, createExactHandler, readEffects } from '../testing/effects.ts';
-import { createKafkaLog } from './create-kafka-log.ts';
+import { createKafkaLog } from './log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
 const describeWithJava = (await hasJava()) ? describe : describe.skip;

@@ -1,12 +1,12 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
-import { backoffMs, sleep } from '../consume/backoff.ts';
-import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
+import { backoffMs, sleep } from '../async.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
+import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
-import type { ConsumeOptions } from '../port/event-log.ts';
-import { readBounds, readRecords } from './event-log-store.ts';
-import { findLeasedStart, type LeasedStart, startWithin } from './leased-start.ts';
+import type { ConsumeOptions, StoredOffset } from '../log.ts';
+import { markedOffset, recordMark } from '../offsets-store.ts';
+import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './store.ts';
 
 export interface LeasedPartitionDeps {
   database: SqlDatabase;
@@ -138,4 +138,67 @@ function createBell(stopping: AbortSignal) {
       wakeUp = null;
     },
   };
+}
+
+interface LeasedStartDeps {
+  database: Pick<SqlDatabase, 'sql'>;
+  consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
+  partition: number;
+  truncation: Truncation;
+}
+
+/** Where reading a partition begins. */
+interface LeasedStart {
+  /** Identity of the log. */
+  log: string;
+  /** See `LogBatch.continuesFrom`. */
+  continuesFrom: bigint | null;
+  position: bigint;
+}
+
+/** @returns null when the log was truncated: skipping or repeating is for a person to decide. */
+async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
+  const { database, consume, partition } = deps;
+  const { topic } = consume;
+  const { log, end } = await readBounds(database.sql, topic, partition);
+  const stored = await consume.startOffset(topic, partition, {
+    log,
+    end: async () => end,
+    firstAppendedAfter: (ms) => firstAppendedAfter(database.sql, topic, partition, ms),
+  });
+  // The end is asked for after the offset was read: another member may have moved it.
+  const bounds = await readBounds(database.sql, topic, partition);
+  if (bounds.log !== log) return null;
+  if (stored !== null && (await isMissing(deps, stored, bounds))) return null;
+  deps.truncation.over(partition);
+  return startWithin(deps, stored?.nextOffset ?? null, bounds);
+}
+
+async function isMissing(
+  { database, consume: { topic }, partition, truncation }: LeasedStartDeps,
+  stored: StoredOffset,
+  { log, end, beginning }: LogBounds,
+): Promise<boolean> {
+  const { nextOffset, recordBefore } = stored;
+  if (nextOffset > end) {
+    truncation.found(partition, stored, { log, endOffset: String(end) });
+    return true;
+  }
+  // Retention may have removed it; then only the identity tells that this is the log.
+  if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
+  const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
+  const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
+  if (record === undefined || record.offset !== where.fromOffset || recordMark(record) === recordBefore) return false;
+  truncation.found(partition, stored, { log, expected: recordBefore, found: recordMark(record) });
+  return true;
+}
+
+/** The stored offset, or the oldest record where retention was faster. */
+function startWithin(
+  { truncation, partition }: LeasedStartDeps,
+  stored: bigint | null,
+  { log, beginning }: LogBounds,
+): LeasedStart {
+  if (stored !== null) truncation.deletedUnread(partition, stored, beginning);
+  return { log, continuesFrom: stored, position: stored === null || stored < beginning ? beginning : stored };
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fromPostgresText, toPostgresText } from './postgres-text.ts';
+import { fromPostgresText, toPostgresText } from './store.ts';
 
 test('any text comes back, and never holds what PostgreSQL cannot store', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\\', '0', '\0', 'a') }));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
-import type { LogBatch } from '../port/event-log.ts';
+import type { LogBatch } from '../log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
 import { testLogger } from '../testing/test-logger.ts';
-import { createTrimmer } from './trimmer.ts';
+import { createTrimmer } from './log.ts';
 
 let fixture: ContractFixture;
 beforeAll(async () => {

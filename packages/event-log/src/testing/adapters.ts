@@ -1,10 +1,10 @@
 import net from 'node:net';
 import { createDatabase } from '@millrace/db';
 import { testServers } from '@millrace/testing';
-import type { AppendSettings } from '../append/append-settings.ts';
-import { createKafkaLog } from '../kafka/create-kafka-log.ts';
-import type { EventLog } from '../port/event-log.ts';
-import { createPostgresLog } from '../postgres/create-postgres-log.ts';
+import type { AppendSettings } from '../append/transport.ts';
+import { createKafkaLog } from '../kafka/log.ts';
+import type { EventLog } from '../log.ts';
+import { createPostgresLog } from '../postgres/log.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface LogSettings extends Partial<AppendSettings> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, eventually, patienceMs, type TestDatabase, testServers } from '@millrace/testing';
 import { deleteTopics } from '../kafka/testing/delete-topics.ts';
-import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../port/event-log.ts';
+import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../log.ts';
 import { type AdapterName, type LogSettings, openLog } from './adapters.ts';
 import { countEffects, createEffectTable, createExactHandler, type Effect, readEffects } from './effects.ts';
 import { testLogger } from './test-logger.ts';

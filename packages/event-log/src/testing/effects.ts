@@ -1,7 +1,6 @@
 import type { Database } from '@millrace/db';
-import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
-import { readStartOffset } from '../offsets/start-offset.ts';
-import type { BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
+import type { BatchResult, ConsumeOptions, LogBatch } from '../log.ts';
+import { advanceOffset, lockOffset, readStartOffset } from '../offsets-store.ts';
 
 export interface Effect {
   partition: number;

@@ -1,5 +1,5 @@
 import { isObject } from '@millrace/contracts';
-import { compileTest } from '../filters/compile-test.ts';
+import { compileTest } from '../filters/operators.ts';
 import { never, type TestOptions } from '../filters/value-test.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
 
@@ -31,8 +31,8 @@ export function compilePropertyFilter(
   groupType: number | null,
   options: TestOptions,
 ): PropertyFilter {
-  if (typeof key !== 'string') return { kind: 'property', key: '', groupType, test: never };
-  return { kind: 'property', key, groupType, test: compileTest(operator, value, options) };
+  if (typeof key !== 'string') return { kind: 'property', key: '', groupType, compiled: never };
+  return { kind: 'property', key, groupType, compiled: compileTest(operator, value, options) };
 }
 
 function compileFlagFilter({ key, operator, value }: Record<string, unknown>): CompiledFilter {

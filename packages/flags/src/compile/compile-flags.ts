@@ -5,7 +5,6 @@ import { runSteps, type Steps } from '../steps.ts';
 import { compileCohorts } from './compile-cohorts.ts';
 import { compileFlag } from './compile-flag.ts';
 import type { CompiledFlag, CompiledFlags } from './compiled.ts';
-import { dependencyOrder } from './dependency-order.ts';
 import { needsOf } from './flag-needs.ts';
 
 /**
@@ -43,4 +42,67 @@ export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<Com
     cohorts,
     groupTypes: new Map(Object.entries(definitions.groupTypes).map(([index, name]) => [Number(index), name])),
   };
+}
+
+interface OrderedFlag {
+  flag: CompiledFlag;
+  brokenDependency: CompiledFlag['brokenDependency'];
+}
+
+type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDependency'] };
+
+/**
+ * Puts every flag behind those it depends on, and finds those that cannot be evaluated: what they depend on is not there,
+ * is a circle, or cannot be evaluated itself.
+ * @param flags the active ones
+ * @param inactive ids of flags that are switched off: a dependency on one is on `false`
+ */
+function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): OrderedFlag[] {
+  const byId = new Map(flags.map((flag) => [flag.id, flag]));
+  const visits = new Map<number, Visit>();
+  const ordered: OrderedFlag[] = [];
+  for (const flag of flags) visit(flag);
+  return ordered;
+
+  /** Without recursion: a chain may be as long as a project has flags. */
+  function visit(start: CompiledFlag): void {
+    const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
+    if (visits.has(start.id)) return;
+    visits.set(start.id, { state: 'open' });
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const dependency = top.flag.dependencies[top.next];
+      if (dependency === undefined) {
+        close(top.flag, top.broken);
+        path.pop();
+        continue;
+      }
+      const target = byId.get(dependency);
+      const known = visits.get(dependency);
+      if (target !== undefined && known === undefined) {
+        visits.set(dependency, { state: 'open' });
+        path.push({ flag: target, next: 0, broken: null });
+        continue;
+      }
+      top.next += 1;
+      top.broken = worse(top.broken, brokenBy(target, known, dependency));
+    }
+  }
+
+  function brokenBy(
+    target: CompiledFlag | undefined,
+    known: Visit | undefined,
+    id: number,
+  ): CompiledFlag['brokenDependency'] {
+    if (target === undefined) return inactive.has(id) ? null : 'missing';
+    return known?.state === 'done' ? known.broken : 'cycle';
+  }
+
+  function close(flag: CompiledFlag, broken: CompiledFlag['brokenDependency']): void {
+    visits.set(flag.id, { state: 'done', broken });
+    ordered.push({ flag, brokenDependency: broken });
+  }
+}
+
+function worse(a: CompiledFlag['brokenDependency'], b: CompiledFlag['brokenDependency']) {
+  return a === 'cycle' || b === 'cycle' ? 'cycle' : (a ?? b);
 }

@@ -1,4 +1,4 @@
-import type { SharedPattern } from '../filters/shared-pattern.ts';
+import type { SharedPattern } from '../filters/patterns.ts';
 import type { CompiledTest } from '../filters/value-test.ts';
 
 /** Definitions made ready for evaluation, once per version of them. Immutable; shared by all requests. */
@@ -63,7 +63,7 @@ export interface PropertyFilter {
   key: string;
   /** The group type whose property it is; null: the person's. */
   groupType: number | null;
-  test: CompiledTest;
+  compiled: CompiledTest;
 }
 
 export interface FlagFilter {
@@ -103,4 +103,11 @@ export interface FlagNeeds {
   hashKeyOverride: boolean;
   /** Patterns that have to be compiled before it is evaluated. */
   patterns: readonly SharedPattern[];
+}
+
+const none: readonly never[] = Object.freeze([]);
+
+/** The list, or the one empty list that all share: a process remembers the flags of many projects. */
+export function compact<Member>(list: readonly Member[]): readonly Member[] {
+  return list.length === 0 ? none : list;
 }

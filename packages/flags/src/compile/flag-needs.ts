@@ -1,12 +1,12 @@
-import type { SharedPattern } from '../filters/shared-pattern.ts';
-import { compact } from './compact.ts';
-import type {
-  CohortNode,
-  CompiledCohort,
-  CompiledCondition,
-  CompiledFlag,
-  FlagNeeds,
-  PropertyFilter,
+import type { SharedPattern } from '../filters/patterns.ts';
+import {
+  type CohortNode,
+  type CompiledCohort,
+  type CompiledCondition,
+  type CompiledFlag,
+  compact,
+  type FlagNeeds,
+  type PropertyFilter,
 } from './compiled.ts';
 
 /** One for all: many flags are decided by the id alone. */
@@ -44,8 +44,9 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
     for (const filter of filters) if (filter.kind === 'property') addProperty(filter);
     for (const { cohortId } of cohortFilters) addCohort(cohortId);
   }
-  function addProperty({ key, groupType, test }: PropertyFilter): void {
-    if (test.matches.pattern !== undefined) patterns.add(test.matches.pattern);
+  function addProperty({ key, groupType, compiled }: PropertyFilter): void {
+    const { pattern } = compiled.test;
+    if (pattern !== undefined) patterns.add(pattern);
     if (groupType === null) person.add(key);
     else groups.set(groupType, (groups.get(groupType) ?? new Set()).add(key));
   }

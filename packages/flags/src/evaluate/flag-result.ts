@@ -36,7 +36,9 @@ export type FlagFailure =
   | 'dependency_cycle_cohort'
   | 'cohort_filters_parsing_error'
   | 'hash_key_override_error'
-  | 'database_error';
+  | 'database_error'
+  /** It would cost more than an evaluation may. */
+  | 'timeout';
 
 /** What an application sees: the variant, else whether the flag is on. */
 export type FlagValue = boolean | string;
@@ -58,6 +60,7 @@ const descriptions: Record<ReasonCode | FlagFailure, string> = {
   cohort_filters_parsing_error: 'Cohort filters cannot be read',
   hash_key_override_error: 'Stored hash keys could not be read',
   database_error: 'Stored properties could not be read',
+  timeout: 'Evaluation takes too long',
 };
 
 export function reason(

@@ -1,8 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
-import { groupKeyOf } from './group-key.ts';
-import { currentOf } from './initial-properties.ts';
+import { currentOf, groupKeyOf } from './property-values.ts';
 
 /** What has to be read before an evaluation; all empty where the request says enough. */
 export interface NeededData {

@@ -1,6 +1,6 @@
 import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../index.ts';
 import { ask, flag, idOf, matches, type Question } from '../testing/ask-flag.ts';
-import { bucketHash } from './bucket-hash.ts';
+import { bucketHash } from './bucketing.ts';
 
 /** Cases of flag evaluation by their number; those about requests, stores and routes are tested where they happen. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });

@@ -1,20 +1,22 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
+import { PropertyValue } from '../filters/value-test.ts';
+import { textForm } from '../values/forms.ts';
 import type { EvaluationContext } from './context.ts';
-import { groupKeyOf } from './group-key.ts';
-import { currentOf } from './initial-properties.ts';
 
 /** There is no such property. JSON null is a value. */
-export const missing = Symbol('missing');
+export const missing: unique symbol = Symbol('missing');
 /** It may be stored, and the store could not be asked. */
-export const unavailable = Symbol('unavailable');
+export const unavailable: unique symbol = Symbol('unavailable');
+
+export type Found = PropertyValue | typeof missing | typeof unavailable;
 
 /** The values of one evaluation. */
 export interface PropertyValues {
   /** The request's value, else the distinct id under its own name, else the stored one; else what stands in for a first value. */
-  person(key: string): unknown;
+  person(key: string): Found;
   /** The group's key under `$group_key`, else the request's value, else the stored one. */
-  group(groupType: number, key: string): unknown;
+  group(groupType: number, key: string): Found;
   /** The key of the group the request names, as text; null when it names none. */
   groupKey(groupType: number): string | null;
 }
@@ -24,36 +26,72 @@ export function propertyValues(
   context: EvaluationContext,
 ): PropertyValues {
   const { personProperties, groupProperties, groups, stored } = context;
+  const ofPerson = new Map<string, Found>();
+  const ofGroups = new Map<number, Map<string, Found>>();
 
+  function findPerson(key: string): unknown {
+    const value = ownPerson(key);
+    if (value !== missing) return value;
+    const current = currentOf(key);
+    return current === undefined ? missing : ownPerson(current);
+  }
   function ownPerson(key: string): unknown {
     if (Object.hasOwn(personProperties, key)) return personProperties[key];
     if (key === 'distinct_id') return context.distinctId;
     return storedValue(stored.personProperties, key);
   }
+  function findGroup(groupType: number, key: string): unknown {
+    const ownKey = groupKey(groupType);
+    if (key === '$group_key' && ownKey !== null) return ownKey;
+    const name = groupTypes.get(groupType) ?? '';
+    const sent = Object.hasOwn(groupProperties, name) ? groupProperties[name] : undefined;
+    if (isObject(sent) && Object.hasOwn(sent, key)) return sent[key];
+    if (ownKey === null) return missing;
+    if (stored.groupProperties === 'unavailable') return unavailable;
+    return storedValue(stored.groupProperties.get(groupType) ?? {}, key);
+  }
   const groupKey = (groupType: number) => groupKeyOf(groups, groupTypes.get(groupType));
 
   return {
-    person(key) {
-      const value = ownPerson(key);
-      if (value !== missing) return value;
-      const current = currentOf(key);
-      return current === undefined ? missing : ownPerson(current);
-    },
+    person: (key) => ofPerson.get(key) ?? remember(ofPerson, key, findPerson(key)),
     group(groupType, key) {
-      const ownKey = groupKey(groupType);
-      if (key === '$group_key' && ownKey !== null) return ownKey;
-      const name = groupTypes.get(groupType) ?? '';
-      const sent = Object.hasOwn(groupProperties, name) ? groupProperties[name] : undefined;
-      if (isObject(sent) && Object.hasOwn(sent, key)) return sent[key];
-      if (ownKey === null) return missing;
-      if (stored.groupProperties === 'unavailable') return unavailable;
-      return storedValue(stored.groupProperties.get(groupType) ?? {}, key);
+      const ofGroup = ofGroups.get(groupType) ?? new Map<string, Found>();
+      ofGroups.set(groupType, ofGroup);
+      return ofGroup.get(key) ?? remember(ofGroup, key, findGroup(groupType, key));
     },
     groupKey,
   };
 }
 
+function remember(found: Map<string, Found>, key: string, value: unknown): Found {
+  const kept = value === missing || value === unavailable ? (value as Found) : new PropertyValue(value);
+  found.set(key, kept);
+  return kept;
+}
+
 function storedValue(properties: Record<string, unknown> | 'unavailable', key: string): unknown {
   if (properties === 'unavailable') return unavailable;
   return Object.hasOwn(properties, key) ? properties[key] : missing;
+}
+
+const fromSession =
+  '$app_build $app_name $app_namespace $app_version $browser $browser_version $device_type $current_url $pathname $os ' +
+  '$os_version $referring_domain $referrer $screen_height $screen_width $viewport_height $viewport_width ' +
+  '$raw_user_agent utm_source utm_medium utm_campaign utm_content utm_term gclid gad_source gclsrc dclid gbraid wbraid ' +
+  'fbclid msclkid twclid li_fat_id mc_cid igshid ttclid rdt_cid epik qclid sccid irclid _kx';
+
+/** The current property that stands in for a person's first one (`$initial_browser`: `$browser`) while that is not known. */
+const currentByInitial = new Map(
+  fromSession.split(' ').map((current) => [`$initial_${current.replace(/^\$/, '')}`, current]),
+);
+
+export function currentOf(initial: string): string | undefined {
+  return currentByInitial.get(initial);
+}
+
+/** The key of the group of a type that a request names, as text: a text or a number counts. Null when it names none. */
+export function groupKeyOf(groups: Record<string, unknown>, typeName: string | undefined): string | null {
+  const key = typeName === undefined || !Object.hasOwn(groups, typeName) ? undefined : groups[typeName];
+  if (typeof key === 'number') return textForm(key);
+  return typeof key === 'string' && key !== '' ? key : null;
 }

@@ -1,5 +1,5 @@
 import { caseContext, caseFile, caseFlags, type FlagCase } from '../testing/load-cases.ts';
-import { bucketHash } from './bucket-hash.ts';
+import { bucketHash } from './bucketing.ts';
 import { evaluateFlags } from './evaluate-flags.ts';
 import { flagValue } from './flag-result.ts';
 import { selectFlags } from './select-flags.ts';

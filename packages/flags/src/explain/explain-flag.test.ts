@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { missing, propertyValues, unavailable } from '../evaluate/property-values.ts';
+import { type Found, missing, propertyValues, unavailable } from '../evaluate/property-values.ts';
 import {
   compileFlags,
+  createExplainer,
   type EvaluationContext,
   evaluateFlags,
-  explainFlag,
   nothingStored,
   selectFlags,
 } from '../index.ts';
 import { caseContext, caseFile, caseFlags } from '../testing/load-cases.ts';
-import { groupSource, personSource } from './property-source.ts';
+import { groupSource, personSource } from './explain-flag.ts';
 
 function explain(filters: unknown, context: Partial<EvaluationContext>) {
   const flags = compileFlags({
@@ -31,7 +31,7 @@ function explain(filters: unknown, context: Partial<EvaluationContext>) {
   const selected = selectFlags(flags, {});
   const [flag] = selected;
   if (!flag) throw new Error('The flag was not compiled.');
-  return explainFlag(flags, flag, { context: whole, ...evaluateFlags(flags, selected, whole) });
+  return createExplainer(flags, { context: whole, ...evaluateFlags(flags, selected, whole) })(flag);
 }
 
 test('names every property of every condition with the source of its value, and the hashes', () => {
@@ -90,7 +90,7 @@ test('explains every shared case as it was decided: the first condition that mat
     if (!flags || !flag) continue;
     const context = caseContext(distinctId, sent);
     const evaluated = evaluateFlags(flags, selectFlags(flags, { keys: [key] }), context);
-    const { conditions } = explainFlag(flags, flag, { context, ...evaluated });
+    const { conditions } = createExplainer(flags, { context, ...evaluated })(flag);
     const matched = conditions.findIndex(({ outcome }) => outcome === 'match');
     if (expected.startsWith('condition_match'))
       expect([key, distinctId, `condition_match:${matched}`]).toEqual([key, distinctId, expected]);
@@ -124,10 +124,11 @@ test('the source is where the value is', () => {
         };
         return places[place];
       };
+      const shown = (found: Found) => (typeof found === 'symbol' ? found : found.value);
       const own = personSource(key, context);
-      expect(values.person(key)).toBe(read(own.source, own.property, sent));
+      expect(shown(values.person(key))).toBe(read(own.source, own.property, sent));
       const ofGroup = groupSource(key, { groupType: 0, typeName: 'company' }, context);
-      expect(values.group(0, key)).toBe(read(ofGroup.source, ofGroup.property, group));
+      expect(shown(values.group(0, key))).toBe(read(ofGroup.source, ofGroup.property, group));
     }),
   );
 });

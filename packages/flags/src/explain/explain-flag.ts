@@ -1,13 +1,11 @@
+import { isObject } from '@millrace/contracts';
 import type { CompiledCondition, CompiledFilter, CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
-import { bucketHash } from '../evaluate/bucket-hash.ts';
-import { bucketingId, holdoutBucketingId, rolloutHash, variantHash } from '../evaluate/bucketing.ts';
+import { bucketHash, bucketingId, holdoutBucketingId, rolloutHash, variantHash } from '../evaluate/bucketing.ts';
+import { type ConditionOutcome, evaluateCondition, testCohort, testFilter } from '../evaluate/conditions.ts';
 import type { EvaluationContext } from '../evaluate/context.ts';
-import { type ConditionOutcome, evaluateCondition } from '../evaluate/evaluate-condition.ts';
 import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
-import type { Evaluation, Outcome } from '../evaluate/evaluation.ts';
-import { propertyValues } from '../evaluate/property-values.ts';
-import { testCohort, testFilter } from '../evaluate/test-filter.ts';
-import { groupSource, type PropertySource, personSource } from './property-source.ts';
+import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation.ts';
+import { currentOf, groupKeyOf } from '../evaluate/property-values.ts';
 
 /** How a flag came to be what it is for somebody. Holds no values of properties, only where they came from. */
 export interface FlagExplanation {
@@ -35,23 +33,27 @@ export type FilterExplanation = { outcome: Outcome } & (
   | { about: 'nothing' }
 );
 
+/** Everything is looked at, so all of it may cost more than an evaluation. */
+const mostSteps = 4 * stepLimits.whole;
+
 /**
- * Explains one flag. Everything is looked at, so it costs more than the evaluation; pure like it.
- * @param evaluated results of an evaluation in the same context, with the flag and all it depends on.
+ * Explains one flag after the other; pure as the evaluation. Where that would cost too much, nobody can say whether a filter
+ * matches.
+ * @param evaluated results of an evaluation in the same context, with the flags and all they depend on.
  */
-export function explainFlag(
+export function createExplainer(
   flags: CompiledFlags,
-  flag: CompiledFlag,
   { context, results }: { context: EvaluationContext } & Pick<EvaluatedFlags, 'results'>,
-): FlagExplanation {
-  const evaluation: Evaluation = {
-    flags,
-    context,
-    values: propertyValues(flags, context),
-    results: new Map(results.map((result) => [result.id, result])),
-    membership: new Map(),
-    steps: 0,
+): (flag: CompiledFlag) => FlagExplanation {
+  const evaluation = createEvaluation(flags, context, results);
+  return (flag) => {
+    evaluation.mostSteps = Math.min(mostSteps, evaluation.steps + stepLimits.each);
+    return explainFlag(flag, evaluation);
   };
+}
+
+function explainFlag(flag: CompiledFlag, evaluation: Evaluation): FlagExplanation {
+  const { context } = evaluation;
   const id = bucketingId(flag, flag.aggregation, evaluation);
   return {
     hashed: flag.aggregation !== null ? 'group' : flag.bucketsBy,
@@ -112,4 +114,50 @@ function explainFilter(filter: CompiledFilter, evaluation: Evaluation): FilterEx
     case 'never':
       return { about: 'nothing', outcome };
   }
+}
+
+/** Where the value of a property came from; see `propertyValues`, which has the values. */
+interface PropertySource {
+  source: 'request' | 'distinct_id' | 'group_key' | 'stored' | 'missing' | 'unavailable';
+  /** The property itself, or the one that stands in for a first value that nobody has. */
+  property: string;
+}
+
+type Sources = Pick<EvaluationContext, 'personProperties' | 'groupProperties' | 'groups' | 'stored'>;
+
+export function personSource(key: string, context: Sources): PropertySource {
+  const own = ownPersonSource(key, context);
+  if (own !== 'missing') return { source: own, property: key };
+  const current = currentOf(key);
+  const standsIn = current === undefined ? 'missing' : ownPersonSource(current, context);
+  return current === undefined || standsIn === 'missing'
+    ? { source: 'missing', property: key }
+    : { source: standsIn, property: current };
+}
+
+function ownPersonSource(key: string, { personProperties, stored }: Sources): PropertySource['source'] {
+  if (Object.hasOwn(personProperties, key)) return 'request';
+  if (key === 'distinct_id') return 'distinct_id';
+  return storedSource(stored.personProperties, key);
+}
+
+/** @param typeName of the group type; undefined where there is no such type. */
+export function groupSource(
+  key: string,
+  { groupType, typeName }: { groupType: number; typeName: string | undefined },
+  { groupProperties, groups, stored }: Sources,
+): PropertySource {
+  const ownKey = groupKeyOf(groups, typeName);
+  if (key === '$group_key' && ownKey !== null) return { source: 'group_key', property: key };
+  const sent =
+    typeName !== undefined && Object.hasOwn(groupProperties, typeName) ? groupProperties[typeName] : undefined;
+  if (isObject(sent) && Object.hasOwn(sent, key)) return { source: 'request', property: key };
+  if (ownKey === null) return { source: 'missing', property: key };
+  const { groupProperties: all } = stored;
+  return { source: storedSource(all === 'unavailable' ? all : (all.get(groupType) ?? {}), key), property: key };
+}
+
+function storedSource(properties: Record<string, unknown> | 'unavailable', key: string): PropertySource['source'] {
+  if (properties === 'unavailable') return 'unavailable';
+  return Object.hasOwn(properties, key) ? 'stored' : 'missing';
 }

@@ -1,8 +1,5 @@
 import { type TimeZone, timeZone } from '@millrace/schedule';
-import { numberForm } from '../values/number-form.ts';
-import { parseDate } from '../values/parse-date.ts';
-import { parseRelativeDate } from '../values/relative-date.ts';
-import type { ValueTest } from './value-test.ts';
+import { type PropertyValue, stepsToCompare, type ValueTest } from './value-test.ts';
 
 type Comparison = (value: number, expected: number) => boolean;
 
@@ -12,9 +9,12 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
   const fixed = parseDate(expected, zone);
   const bound = parseRelativeDate(expected, zone) ?? (fixed === null ? null : () => fixed);
   if (bound === null) return null;
-  return (value, now) => {
-    const moment = momentOf(value, zone);
-    return moment !== null && holds(moment, bound(now));
+  return {
+    matches(value, now) {
+      const moment = momentOf(value, zone);
+      return moment !== null && holds(moment, bound(now));
+    },
+    stepsFor: stepsToCompare,
   };
 }
 
@@ -24,9 +24,112 @@ export function isFilterDate(value: unknown): boolean {
 }
 
 /** A property's moment: numbers, also as text ("2024" too), are seconds since 1970. */
-function momentOf(value: unknown, zone: TimeZone): number | null {
+function momentOf({ value, number }: PropertyValue, zone: TimeZone): number | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
-  const seconds = numberForm(value);
-  if (seconds !== null) return seconds * 1000;
+  if (number !== null) return number * 1000;
   return typeof value === 'string' ? parseDate(value, zone) : null;
+}
+
+const isoDate = /^(\d{4})-(\d{1,2})-(\d{1,2})$/;
+const isoDateTime =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|z| ?UTC|[+-]\d{2}:\d{2})?$/;
+const rfc2822 =
+  /^(?:[A-Z][a-z]{2}, ?)?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? (GMT|UTC|[+-]\d{4})$/;
+const epoch = /^(?:\d{10}|\d{13})$/;
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/**
+ * A moment in milliseconds since 1970, or null for a text that names none. Dates and times without an offset are those of
+ * the project's clocks; a bare date is its midnight. A time that the clocks skip is no moment.
+ */
+function parseDate(text: string, zone: TimeZone): number | null {
+  const trimmed = text.trim();
+  if (epoch.test(trimmed)) return trimmed.length === 10 ? Number(trimmed) * 1000 : Number(trimmed);
+  const date = isoDate.exec(trimmed);
+  if (date) return fromWallTime(wallTime(numbersOf(date.slice(1))), zone);
+  const dateTime = isoDateTime.exec(trimmed);
+  if (dateTime) {
+    const wall = wallTime(numbersOf(dateTime.slice(1, 7)), Number(dateTime[7] ?? 0) * 1000);
+    const offset = dateTime[8];
+    return offset === undefined ? fromWallTime(wall, zone) : minus(wall, offsetMs(offset));
+  }
+  return parseMailDate(trimmed);
+}
+
+function parseMailDate(text: string): number | null {
+  const [, day, month = '', year, hour, minute, second, offset] = rfc2822.exec(text) ?? [];
+  if (offset === undefined || !months.includes(month)) return null;
+  const wall = wallTime(numbersOf([year, String(months.indexOf(month) + 1), day, hour, minute, second]));
+  return minus(wall, offsetMs(offset));
+}
+
+function numbersOf(parts: (string | undefined)[]): number[] {
+  return parts.map((part) => Number(part ?? 0));
+}
+
+/** Null for what no calendar or clock shows, such as 31 February or 24:00. */
+function wallTime(
+  [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0]: number[],
+  fractionMs = 0,
+): number | null {
+  const shown = new Date(0);
+  shown.setUTCFullYear(year, month - 1, day);
+  const isReal = shown.getUTCMonth() === month - 1 && shown.getUTCDate() === day;
+  if (!isReal || hour > 23 || minute > 59 || second > 59) return null;
+  return shown.setUTCHours(hour, minute, second) + fractionMs;
+}
+
+function fromWallTime(wall: number | null, zone: TimeZone): number | null {
+  if (wall === null) return null;
+  const instant = zone.toInstant(wall);
+  return zone.toWallTime(instant) === wall ? instant : null;
+}
+
+function offsetMs(offset: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? [];
+  if (sign === undefined) return 0;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+}
+
+function minus(wall: number | null, offset: number): number | null {
+  return wall === null ? null : wall - offset;
+}
+
+const relative = /^-?(\d{1,4})([hdwmy])$/;
+const hourMs = 3_600_000;
+
+/** `7d`, `-3m`: a span back from now, whatever the sign. Hours are fixed, the others steps on the project's clocks. */
+function parseRelativeDate(text: string, zone: TimeZone): ((now: number) => number) | null {
+  const [, digits, unit = ''] = relative.exec(text) ?? [];
+  if (digits === undefined) return null;
+  const count = Number(digits);
+  if (unit === 'h') return (now) => now - count * hourMs;
+  const move = stepBack(unit, count);
+  return (now) => zone.toInstant(move(zone.toWallTime(now)));
+}
+
+function stepBack(unit: string, count: number): (wall: number) => number {
+  if (unit === 'd') return (wall) => wall - count * 24 * hourMs;
+  if (unit === 'w') return (wall) => wall - count * 7 * 24 * hourMs;
+  return (wall) => monthsBefore(wall, count, unit === 'm' ? 1 : 12);
+}
+
+/** One step at a time: a day that a month lacks becomes its last, and stays so. */
+function monthsBefore(wall: number, steps: number, monthsEach: number): number {
+  const date = new Date(wall);
+  let left = steps;
+  while (left > 0) {
+    const day = date.getUTCDate();
+    // Every month has the first 28 days: nothing is cut any more, and one step does.
+    const now = day <= 28 ? left : 1;
+    date.setUTCDate(1);
+    date.setUTCMonth(date.getUTCMonth() - now * monthsEach);
+    date.setUTCDate(Math.min(day, daysInMonth(date)));
+    left -= now;
+  }
+  return date.getTime();
+}
+
+function daysInMonth(date: Date): number {
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
 }

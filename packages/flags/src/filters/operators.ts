@@ -1,9 +1,15 @@
+import { numberForm, textForm } from '../values/forms.ts';
 import { compareDates } from './date-tests.ts';
-import { exactTest } from './exact-test.ts';
-import { betweenTests, compareNumbers } from './number-tests.ts';
-import { patternTests } from './regex-test.ts';
-import { containsAnyTest, containsTest, endsWithTest, startsWithTest } from './text-tests.ts';
-import type { TestOptions, ValueTest } from './value-test.ts';
+import {
+  containsAnyTest,
+  containsTest,
+  endsWithTest,
+  exactTest,
+  longestNeedle,
+  patternTests,
+  startsWithTest,
+} from './text-tests.ts';
+import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-test.ts';
 import { caretTest, compareVersionsTest, tildeTest, wildcardTest } from './version-tests.ts';
 
 interface Operator {
@@ -17,8 +23,8 @@ interface Operator {
 const operators = {
   exact: is((expected, { matchingVersion }) => exactTest(expected, matchingVersion)),
   is_not: isNot((expected, { matchingVersion }) => not(exactTest(expected, matchingVersion))),
-  is_set: is(() => () => true),
-  is_not_set: isNot(() => () => false),
+  is_set: is(() => quickTest(() => true)),
+  is_not_set: isNot(() => quickTest(() => false)),
   icontains: is(containsTest),
   not_icontains: isNot((expected) => not(containsTest(expected))),
   icontains_multi: is(containsAnyTest),
@@ -57,8 +63,22 @@ export function isPropertyOperator(name: unknown): name is PropertyOperator {
   return typeof name === 'string' && Object.hasOwn(operators, name);
 }
 
-export function operatorNamed(name: PropertyOperator): Operator {
+function operatorNamed(name: PropertyOperator): Operator {
   return operators[name];
+}
+
+const searching = new Set<PropertyOperator>([
+  ...(['icontains', 'not_icontains', 'icontains_multi', 'not_icontains_multi'] as const),
+  ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with', 'regex', 'not_regex'] as const),
+]);
+
+/**
+ * Whether a filter looks for a text that is too long, so that nothing would match: for the check when a flag or cohort is
+ * written.
+ */
+export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
+  const needles = Array.isArray(value) ? value : [value];
+  return searching.has(operator) && needles.some((needle) => textForm(needle).length > longestNeedle);
 }
 
 /** A missing property does not match. */
@@ -71,6 +91,49 @@ function isNot(prepare: Operator['prepare']): Operator {
   return { whenMissing: true, prepare };
 }
 
-function not(test: ValueTest): ValueTest {
-  return Object.assign((value: unknown, now: number) => !test(value, now), test);
+function not(test: ValueTest | null): ValueTest | null {
+  return test && { matches: (value, now) => !test.matches(value, now), stepsFor: (length) => test.stepsFor(length) };
+}
+
+/** Names that older clients store for the same operators. */
+const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
+
+/**
+ * Prepares one property filter: everything that does not depend on the property is done here, once.
+ * @param operator absent or null means `exact`; an unknown one matches nothing
+ * @param expected the filter's value; without one only `is_set` and `is_not_set` can match
+ */
+export function compileTest(operator: unknown, expected: unknown, options: TestOptions): CompiledTest {
+  const asked = operator ?? 'exact';
+  const name = (typeof asked === 'string' && Object.hasOwn(aliases, asked) ? aliases[asked] : undefined) ?? asked;
+  if (!isPropertyOperator(name)) return never;
+  const needsValue = name !== 'is_set' && name !== 'is_not_set';
+  if (needsValue && (expected === null || expected === undefined)) return never;
+  const { prepare, whenMissing } = operatorNamed(name);
+  return { test: prepare(expected, options) ?? never.test, whenMissing };
+}
+
+type Comparison = (value: number, expected: number) => boolean;
+
+/** Null for a value that is no number: then nothing matches. */
+function compareNumbers(expected: unknown, holds: Comparison): ValueTest | null {
+  const bound = numberForm(expected);
+  if (bound === null) return null;
+  return quickTest(({ number }) => number !== null && holds(number, bound));
+}
+
+/** Both ends included. Null for anything but two numbers in order. */
+function betweenTests(expected: unknown): { isBetween: ValueTest; isNotBetween: ValueTest } | null {
+  if (!Array.isArray(expected) || expected.length !== 2) return null;
+  const [low, high] = expected.map(numberForm);
+  if (low === null || low === undefined || high === null || high === undefined || low > high) return null;
+  return {
+    isBetween: quickTest(({ number }) => isWithin(number, low, high) === true),
+    isNotBetween: quickTest(({ number }) => isWithin(number, low, high) === false),
+  };
+}
+
+/** Null where there is no number: neither between nor not between. */
+function isWithin(number: number | null, low: number, high: number): boolean | null {
+  return number === null ? null : low <= number && number <= high;
 }

@@ -1,22 +1,23 @@
 import type { TimeZone } from '@millrace/schedule';
-import type { SharedPattern } from './shared-pattern.ts';
+import { isTruthy, numberForm, textForm } from '../values/forms.ts';
+import { parseVersion, type SemanticVersion } from '../values/semantic-version.ts';
+import type { SharedPattern } from './patterns.ts';
 
-/** What a property's value must be. Pure; `now` in milliseconds since 1970 is for relative dates. */
+/** What a property's value must be. Pure. */
 export interface ValueTest {
-  (value: unknown, now: number): boolean;
-  /** Steps that a text of this length takes, see `spendSteps`; few, unless it says so. */
-  stepsFor?: (length: number) => number;
+  /** @param now milliseconds since 1970, for relative dates. */
+  matches(value: PropertyValue, now: number): boolean;
+  /** Steps that a text of this length takes once its forms are made. */
+  stepsFor(length: number): number;
   /** What takes long enough to make ready that it is done by itself, before the first test. */
   pattern?: SharedPattern;
 }
 
 /** A filter's operator and value, prepared. */
 export interface CompiledTest {
-  matches: ValueTest;
+  test: ValueTest;
   /** The outcome where the property is missing. JSON null is a value. */
   whenMissing: boolean;
-  /** 0 where the value itself is not looked at. */
-  stepsFor(length: number): number;
 }
 
 export interface TestOptions {
@@ -26,10 +27,81 @@ export interface TestOptions {
   zone: TimeZone;
 }
 
-/** What comparing or searching takes, where a step is one of a pattern. */
-export const usualSteps = (length: number): number => length / 16;
+/** Of comparing so many characters. */
+export const stepsToCompare = (characters: number): number => characters / 16;
 
-export const noSteps = (): number => 0;
+const noSteps = (): number => 0;
+
+/** A test that takes no longer for a long text than for a short one. */
+export function quickTest(matches: ValueTest['matches']): ValueTest {
+  return { matches, stepsFor: noSteps };
+}
 
 /** For filters that nothing can match: an unknown operator, a value that makes no sense. */
-export const never: CompiledTest = { matches: () => false, whenMissing: false, stepsFor: noSteps };
+export const never: CompiledTest = { test: quickTest(() => false), whenMissing: false };
+
+/** The value of a property in the forms that filters compare, each made once however many filters ask. */
+export class PropertyValue {
+  /** As it was sent or stored. */
+  readonly value: unknown;
+  /** Of its text; 0 for what is short by nature: numbers, booleans, null. */
+  readonly length: number;
+  /** Whether the evaluation has counted what making the forms takes. */
+  isCounted = false;
+  private textMade: string | undefined;
+  private searchedMade: string | undefined;
+  private foldedMade: string | undefined;
+  private numberMade: number | null | undefined;
+  private versionMade: SemanticVersion | null | undefined;
+  private isTrueMade: boolean | undefined;
+
+  constructor(value: unknown) {
+    this.value = value;
+    const isLong = typeof value === 'string' || (typeof value === 'object' && value !== null);
+    this.length = isLong ? this.text.length : 0;
+  }
+
+  get text(): string {
+    this.textMade ??= textForm(this.value);
+    return this.textMade;
+  }
+
+  /** In small letters, for parts of texts: only A to Z are changed. */
+  get searched(): string {
+    this.searchedMade ??= asciiLower(this.text);
+    return this.searchedMade;
+  }
+
+  /** In small letters, for whole texts. */
+  get folded(): string {
+    this.foldedMade ??= this.text.toLowerCase();
+    return this.foldedMade;
+  }
+
+  get number(): number | null {
+    if (this.numberMade === undefined) this.numberMade = numberForm(this.value);
+    return this.numberMade;
+  }
+
+  get version(): SemanticVersion | null {
+    if (this.versionMade === undefined) this.versionMade = parseVersion(this.value);
+    return this.versionMade;
+  }
+
+  get isTrue(): boolean {
+    this.isTrueMade ??= isTruthy(this.value);
+    return this.isTrueMade;
+  }
+}
+
+/** As the PostHog API: "Ä" and "ä" are two texts here, while `exact` takes them for one. */
+export function asciiLower(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
+  // Unit by unit: a text made to hurt has half a million capitals, too many for a replacement each.
+  const units = new Uint16Array(text.length);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    units[index] = unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit;
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
+}

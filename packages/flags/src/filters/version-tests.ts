@@ -1,5 +1,11 @@
-import { compareReleases, compareVersions, parseVersion, type SemanticVersion } from '../values/semantic-version.ts';
-import { textForm } from '../values/text-form.ts';
+import { textForm } from '../values/forms.ts';
+import {
+  compareReleases,
+  compareVersions,
+  longestVersion,
+  parseVersion,
+  type SemanticVersion,
+} from '../values/semantic-version.ts';
 import type { ValueTest } from './value-test.ts';
 
 /** Null for a value that is no version: then nothing matches. */
@@ -58,9 +64,8 @@ function releasesOnly(from: SemanticVersion | null, end: (from: SemanticVersion)
 }
 
 function versionTest(holds: (version: SemanticVersion) => boolean): ValueTest {
-  const matches = (value: unknown) => {
-    const version = parseVersion(value);
-    return version !== null && holds(version);
+  return {
+    matches: ({ version }) => version !== null && holds(version),
+    stepsFor: (length) => 4 * Math.min(length, longestVersion),
   };
-  return Object.assign(matches, { stepsFor: (length: number) => length });
 }

@@ -1,4 +1,4 @@
-import { textForm } from './text-form.ts';
+import { textForm } from './forms.ts';
 
 /** A version by semver.org, with build metadata as the last resort of its order. */
 export interface SemanticVersion {
@@ -9,6 +9,8 @@ export interface SemanticVersion {
   build: string[];
 }
 
+/** What is longer is no version. */
+export const longestVersion = 1000;
 const largestPart = 2n ** 64n - 1n;
 const preReleasePart = /^(?:0|[1-9]\d*|\d*[A-Za-z-][\dA-Za-z-]*)$/;
 const buildPart = /^[\dA-Za-z-]+$/;
@@ -18,7 +20,9 @@ const buildPart = /^[\dA-Za-z-]+$/;
  * text is not.
  */
 export function parseVersion(value: unknown): SemanticVersion | null {
-  const text = textForm(value).trim().replace(/^v/, '').trim();
+  const whole = textForm(value);
+  if (whole.length > longestVersion) return null;
+  const text = whole.trim().replace(/^v/, '').trim();
   const suffixAt = text.search(/[-+]/);
   const core = suffixAt < 0 ? text : text.slice(0, suffixAt);
   const numbers = parseNumbers(core);

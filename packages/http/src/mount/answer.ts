@@ -1,16 +1,12 @@
-import type { MembershipLevel } from '@millrace/contracts';
+import type { MembershipLevel, Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
-import type { TSchema } from 'typebox';
-import type { ApiRequest } from '../route/api-request.ts';
-import type { Route } from '../route/route.ts';
-import { coerce } from '../schema/coerce.ts';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ApiRequest, Route } from '../route/route.ts';
 import { firstFieldError } from '../schema/field-error.ts';
-import { parseInput } from '../schema/parse-input.ts';
+import { nullCharacterError } from '../schema/json.ts';
+import { coerce, parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
-import type { Access } from './access.ts';
-import { formValues } from './form-values.ts';
-import { parseQuery } from './parse-query.ts';
-import { isForm } from './read-form.ts';
+import { formValues, isForm } from './read-form.ts';
 
 /**
  * The way of one request through one route, in the order of docs/api-rules.md#order-of-checks: who calls (401), with
@@ -25,10 +21,12 @@ export async function answer<Caller>(
 ): Promise<unknown> {
   requireAccepted(route, request);
   const caller = await identify(route, access, request);
+  // They are read now, and no link of an answer repeats them.
+  for (const name of access.queryParameters ?? []) request.query.delete(name);
   const params = parseParams(route, rawParams);
   const target = await route.target({ caller, params, request });
   if (route.level !== undefined) requireLevel(access, target, route.level);
-  const query = parseQuery(route.query, request.query, access.queryParameters);
+  const query = parseQuery(route.query, request.query);
   const { body, file } = route.body === undefined ? noBody : await parseBody(route, route.body, request);
   return route.handler({ caller, params, target, query, body, file, request });
 }
@@ -86,4 +84,52 @@ async function parseBody<Caller>(
   }
   const body = await (route.scope === 'public' ? request.smallBody() : request.body());
   return { body: parseInput(schema, body, { trimStrings: true }), file: undefined };
+}
+
+/** How a service knows its callers. The pipeline calls both in the order of this list; `target` of the route runs before `requireLevel`, the rest of it after. */
+export interface Access<Caller> {
+  /** Query parameters that `authenticate` reads, on every route; nothing behind it sees them. */
+  readonly queryParameters?: readonly string[];
+  /** @throws AppError `unauthenticated`. */
+  authenticate(request: ApiRequest): Promise<Caller>;
+  /** @throws AppError `forbidden` when the caller's key lacks the scope. */
+  authorize(caller: Caller, scope: Scope): void;
+  /**
+   * Counts a request that may use the route. @throws AppError `rate_limited` when there were too many. Absent: no limit.
+   */
+  throttle?(caller: Caller): Promise<void>;
+  /**
+   * Compares the caller's level on what the route's `target` found with the one the route declares.
+   * @throws AppError `forbidden`.
+   */
+  requireLevel?(target: unknown, level: MembershipLevel): void;
+}
+
+/** A longer name is not repeated in full. */
+const maxNameLength = 100;
+
+/**
+ * The query of a request by its route's schema. Of a parameter given twice the last one counts.
+ *
+ * @throws AppError `invalid` naming the first parameter the route does not know: left unread, a filter would answer with
+ *   everything as if that were what was asked for. `format=json`, which generated clients add everywhere, asks for what
+ *   every answer is.
+ */
+function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
+  const given = Object.fromEntries(query);
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(schema.properties, name)) refuseUnknown(name, value, Object.keys(schema.properties));
+    else if (value.includes('\0')) throw nullCharacterError([name]);
+  }
+  return parseInput(schema, given, { trimStrings: false });
+}
+
+function refuseUnknown(name: string, value: string, known: string[]): void {
+  if (name === 'format' && value === 'json') return;
+  const attr = name.slice(0, maxNameLength);
+  const detail =
+    name === 'format'
+      ? 'Answers are JSON: only format=json is understood.'
+      : `Unknown query parameter "${attr}". ${known.length > 0 ? `Known here: ${known.join(', ')}.` : 'There are none here.'}`;
+  throw new AppError('invalid', detail, { code: 'unknown_parameter', attr });
 }

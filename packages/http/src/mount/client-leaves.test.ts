@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { FileField } from '../route/file-field.ts';
+import type { FileField } from '../route/route.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader } from './read-json-body.ts';
 

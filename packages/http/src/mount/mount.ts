@@ -1,19 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { ApiRequest } from '../route/api-request.ts';
-import type { Route } from '../route/route.ts';
-import { TextContent } from '../route/text-content.ts';
-import { compileSchema, describeSchemaFailure } from '../schema/ajv.ts';
-import { compileSerializer } from '../schema/serializer.ts';
-import type { Access } from './access.ts';
-import { answer } from './answer.ts';
-import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
-import { pathOf } from './path-of.ts';
-import { createPathTable } from './path-table.ts';
-import { prefersRepresentation } from './prefers-representation.ts';
+import { type ApiRequest, type Route, TextContent } from '../route/route.ts';
+import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
+import { type Access, answer } from './answer.ts';
+import { type Answer, createRouteMetrics, type ExchangeDeps, exchange } from './exchange.ts';
+import { createPathTable, pathOf } from './path-table.ts';
 import { createJsonBodyReader } from './read-json-body.ts';
-import { createRouteMetrics } from './route-metrics.ts';
 
 export interface MountDeps<Caller> {
   access: Access<Caller>;
@@ -158,4 +151,13 @@ async function refuseMethod<Caller>(
   if (siblings.every((route) => route.scope !== 'public')) await access.authenticate(request);
   if (request.method === 'OPTIONS') return { status: 204 };
   throw new AppError('method_not_allowed', `Method "${request.method}" not allowed.`);
+}
+
+/**
+ * Whether the request asks for the changed record in the answer: `Prefer: return=representation` (RFC 7240), alone or
+ * among other preferences, in any case and with or without quotes.
+ */
+function prefersRepresentation(request: ApiRequest): boolean {
+  const preferences = (request.header('prefer') ?? '').toLowerCase().split(/[,;]/);
+  return preferences.some((preference) => /^\s*return\s*=\s*"?representation"?\s*$/.test(preference));
 }

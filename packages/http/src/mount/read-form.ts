@@ -1,8 +1,13 @@
+/** Forms with a file: read as they arrive, and their fields taken for a body. */
+
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { AppError } from '@millrace/errors';
-import type { FileField, Form } from '../route/file-field.ts';
-import { requireSender, stoppedSending } from './stopped-sending.ts';
+import type { TSchema } from 'typebox';
+import type { FileField, Form } from '../route/route.ts';
+import { checkJson, parseJson } from '../schema/json.ts';
+import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
+import { requireSender, stoppedSending } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
 /** Of the lines between parts and their heads. */
@@ -97,4 +102,32 @@ function noFile(attr: string): AppError {
 
 function tooLarge(): AppError {
   return new AppError('too_large', 'Request too large.');
+}
+
+/**
+ * The fields of a form as a body: objects and lists are written as JSON in their field, all else is text.
+ * @throws AppError `invalid` naming the field.
+ */
+export function formValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {
+  const properties = shapeOf(schema).properties ?? {};
+  const values = Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => {
+      const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return [name, known === undefined ? text : parsedField(known, name, text)];
+    }),
+  );
+  checkJson(values);
+  return values;
+}
+
+function parsedField(schema: TSchema, name: string, text: string): unknown {
+  const type = typeOf(withoutNull(schema));
+  if (type !== 'object' && type !== 'array') return text;
+  if (text.trim() === '') return null;
+  try {
+    return parseJson(Buffer.from(text));
+  } catch (cause) {
+    const detail = cause instanceof AppError ? cause.message : 'Not valid JSON.';
+    throw new AppError('invalid', detail, { code: 'parse_error', attr: name, cause });
+  }
 }

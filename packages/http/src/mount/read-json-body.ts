@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import express, { type Request, type Response } from 'express';
-import { checkJson } from '../schema/check-json.ts';
-import { parseJson } from './parse-json.ts';
-import { requireSender, stoppedSending } from './stopped-sending.ts';
+import { checkJson, parseJson } from '../schema/json.ts';
 
 /** How much of a body is read for whom. */
 export interface JsonBodyReader {
@@ -46,7 +44,7 @@ export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
       if (length === undefined && request.headers['transfer-encoding'] === undefined) return {};
       if (Number(length) > Math.min(smallBytes, limitBytes)) throw tooLarge();
       if (encoding.toLowerCase() !== 'identity') {
-        throw new AppError('unsupported_media_type', 'A compressed body is only read for a caller who is known.');
+        throw new AppError('unsupported_media_type', 'Compressed bodies require a valid API key.');
       }
       return parseBody(request, await receivePlain(request, Math.min(smallBytes, limitBytes)));
     },
@@ -116,4 +114,18 @@ function asAppError(error: unknown): AppError {
 
 function tooLarge(cause?: unknown): AppError {
   return new AppError('too_large', 'Request too large.', { cause });
+}
+
+/**
+ * To be asked before a body is read: of a client who has left nothing comes any more, not even its end. One reader would wait
+ * for ever, another take the body for an empty one.
+ *
+ * @throws AppError `timeout`.
+ */
+export function requireSender(request: IncomingMessage): void {
+  if (request.destroyed) throw stoppedSending();
+}
+
+export function stoppedSending(cause?: unknown): AppError {
+  return new AppError('timeout', 'The client stopped sending data.', { cause });
 }

@@ -1,9 +1,15 @@
-import { Type } from 'typebox';
-import { routeDefiner } from '../route/define-route.ts';
+import { type TObject, type TSchema, Type } from 'typebox';
+import { routeDefiner } from '../route/route.ts';
 import { toyRoutes } from '../testing/toy-routes.ts';
 import { openApiDocument } from './openapi-document.ts';
 
-const info = { title: 'Things', version: '1', description: 'Of all kinds.' };
+const info = {
+  title: 'Things',
+  version: '1',
+  description: 'Of all kinds.',
+  contact: { name: 'Somebody' },
+  tags: { things: 'All of them.' },
+};
 const document = openApiDocument(toyRoutes({ calls: 0, last: undefined }), info);
 
 test('each route is an operation under its path with a trailing slash', () => {
@@ -11,14 +17,21 @@ test('each route is an operation under its path with a trailing slash', () => {
   expect(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
     ['/api/things/', ['post', 'get']],
     ['/api/things/{id}/', ['get', 'delete']],
-    ['/api/things/{id}/paint/', ['post', 'delete']],
-    ['/api/things/{id}/copy/', ['get', 'post']],
+    ['/api/things/{id}/paint/', ['post', 'description']],
+    ['/api/things/{id}/copy/', ['get', 'description']],
   ]);
+  // What is always refused is no operation.
+  expect(document.paths['/api/things/{id}/paint/']?.description).toBe(
+    'DELETE is always refused with 405. Refused with an empty body.',
+  );
+  expect(document.tags).toEqual([{ name: 'things', description: 'All of them.' }]);
 });
 
 test('scope, parameters, body and answers are told', () => {
   const list = document.paths['/api/things/']?.get as Record<string, unknown>;
-  expect(list).toMatchObject({ operationId: 'things_list', security: [{ personalApiKey: ['project:read'] }] });
+  expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
+  expect(list).not.toHaveProperty('security');
+  expect(document.security).toEqual([{ personalApiKey: [] }]);
   expect(list.parameters).toContainEqual(
     expect.objectContaining({
       name: 'limit',
@@ -29,7 +42,15 @@ test('scope, parameters, body and answers are told', () => {
   );
   expect(Object.keys(list.responses as object)).toEqual(['200', '400', '401', '403', '406', '429', '500', '503']);
   const create = document.paths['/api/things/']?.post as Record<string, unknown>;
-  expect(create.requestBody).toMatchObject({ content: { 'application/json': { example: { name: 'x' } } } });
+  expect(create.requestBody).toMatchObject({
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
+  });
+  const paint = document.paths['/api/things/{id}/paint/']?.post as { requestBody: { required: boolean } };
+  expect([create.requestBody, paint.requestBody].map((body) => (body as { required: boolean }).required)).toEqual([
+    true,
+    false,
+  ]);
+  expect(document.components.examples.Thing).toEqual({ value: { name: 'x' } });
   const read = document.paths['/api/things/{id}/']?.get as Record<string, unknown>;
   expect(read.security).toEqual([]);
   expect(read.parameters).toEqual([
@@ -37,28 +58,69 @@ test('scope, parameters, body and answers are told', () => {
   ]);
 });
 
+const route = (path: string, given: { schema?: TSchema; query?: TObject; example?: unknown; tag?: string }) =>
+  routeDefiner<null>()({
+    method: 'GET',
+    path,
+    operationId: path.replaceAll('/', '_'),
+    summary: 's',
+    description: 'd',
+    tags: [given.tag ?? 'things'],
+    scope: 'public',
+    query: given.query ?? Type.Object({}),
+    responses: { 200: { description: 'd', schema: given.schema ?? Type.Unknown() } },
+    examples: { response: given.example },
+    handler: async () => ({}),
+  });
+const operationOf = (made: typeof document, path: string) =>
+  made.paths[path]?.get as { parameters: unknown[]; responses: Record<string, unknown> };
+
 test('titled objects become components; one title cannot mean two', () => {
-  const route = (path: string, schema: ReturnType<typeof Type.Object>) =>
-    routeDefiner<null>()({
-      method: 'GET',
-      path,
-      operationId: path.replaceAll('/', '_'),
-      summary: 's',
-      description: 'd',
-      tags: ['t'],
-      scope: 'public',
-      responses: { 200: { description: 'd', schema } },
-      handler: async () => ({}),
-    });
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
-  const shared = openApiDocument([route('/api/a', Type.Object({ owner })), route('/api/b', owner)], info);
+  const pageOfOwners = () => Type.Object({ owner }, { title: 'Page' });
+  const shared = openApiDocument(
+    [route('/api/a', { schema: pageOfOwners() }), route('/api/b', { schema: pageOfOwners() })],
+    info,
+  );
   expect(shared.components.schemas.Owner).toEqual({
     type: 'object',
     required: ['id'],
     properties: { id: { type: 'integer' } },
     title: 'Owner',
   });
-  expect(JSON.stringify(shared.paths)).toContain('"$ref":"#/components/schemas/Owner"');
+  expect(JSON.stringify(shared.components.schemas.Page)).toContain('"$ref":"#/components/schemas/Owner"');
+  expect(JSON.stringify(shared.paths).match(/"\$ref":"#\/components\/schemas\/Page"/g)).toHaveLength(2);
   const other = Type.Object({ x: Type.Integer() }, { title: 'Owner' });
-  expect(() => openApiDocument([route('/api/a', owner), route('/api/b', other)], info)).toThrow('Owner');
+  expect(() => openApiDocument([route('/api/a', { schema: owner }), route('/api/b', { schema: other })], info)).toThrow(
+    'Owner',
+  );
+});
+
+test('refusals, parameters and examples of several operations are said once', () => {
+  const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
+  const id = (description: string) => Type.Object({ id: Type.Optional(Type.Integer({ description })) });
+  const made = openApiDocument(
+    [
+      route('/api/a', { schema: owner, query: id('Of one.'), example: { id: 1 } }),
+      route('/api/b', { schema: owner, query: id('Of one.'), example: { id: 1 } }),
+      route('/api/c', { schema: owner, query: id('Of one.'), example: { id: 2 } }),
+      route('/api/d', { query: id('Of another.'), tag: 'other things' }),
+      route('/api/e', { query: id('Of another.'), tag: 'other things' }),
+      route('/api/f', { query: id('Of a third.') }),
+    ],
+    info,
+  );
+  const parameters = ['a', 'b', 'd', 'e'].map((name) => operationOf(made, `/api/${name}/`).parameters);
+  expect(parameters).toEqual(
+    ['id', 'id', 'other_things.id', 'other_things.id'].map((name) => [{ $ref: `#/components/parameters/${name}` }]),
+  );
+  expect(operationOf(made, '/api/f/').parameters).toEqual([expect.objectContaining({ description: 'Of a third.' })]);
+  expect(operationOf(made, '/api/a/').responses).toMatchObject({
+    200: { content: { 'application/json': { examples: { default: { $ref: '#/components/examples/Owner' } } } } },
+    429: { $ref: '#/components/responses/rate_limited' },
+  });
+  expect(made.components.examples).toEqual({ Owner: { value: { id: 1 } } });
+  expect(operationOf(made, '/api/c/').responses).toMatchObject({
+    200: { content: { 'application/json': { example: { id: 2 } } } },
+  });
 });

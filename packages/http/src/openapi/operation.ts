@@ -1,20 +1,49 @@
-import type { TObject, TSchema } from 'typebox';
-import { statusOf } from '../errors/error-body.ts';
-import type { FileField } from '../route/file-field.ts';
-import type { Route } from '../route/route.ts';
-import { shapeOf } from '../schema/schema-shape.ts';
-import type { Components } from './components.ts';
-import { errorSchema } from './error-schema.ts';
+/** One operation of the OpenAPI document, and the schemas that operations share. */
 
-/** One operation object of an OpenAPI 3.1 document. */
-export function operation<Caller>(route: Route<Caller>, components: Components): Record<string, unknown> {
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '@millrace/contracts';
+import { type TObject, type TSchema, Type } from 'typebox';
+import { statusOf } from '../errors/error-body.ts';
+import type { FileField, Route } from '../route/route.ts';
+import { shapeOf } from '../schema/schema-shape.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: unknown;
+  schema: unknown;
+}
+
+export interface Operation extends Record<string, unknown> {
+  tags: string[];
+  parameters: Parameter[];
+}
+
+/** Schema of the body `toErrorBody` makes. */
+const errorSchema = Type.Object(
+  {
+    type: Type.String({ description: 'The family of the error.' }),
+    code: Type.String({ description: 'Stable machine-readable word.' }),
+    detail: Type.String({ description: 'A sentence for the person who made the request.' }),
+    attr: Type.Union([Type.String(), Type.Null()], {
+      description: 'The offending field, nested parts joined by two underscores; null when it is about no field.',
+    }),
+    error_event_id: Type.Optional(Type.String({ description: 'Only with 5xx: the id of the request in the log.' })),
+  },
+  { title: 'Error' },
+);
+
+/** One operation object of an OpenAPI 3.1 document; null for a route that is always refused. */
+export function operation<Caller>(route: Route<Caller>, components: Components): Operation | null {
   const { scope, body } = route;
+  if (route.successStatus >= 400) return null;
   return {
     operationId: route.operationId,
     summary: route.summary,
     description: [route.description, ...powers(route)].join('\n\n'),
     tags: route.tags,
-    security: scope === 'public' ? [] : [{ personalApiKey: [scope] }],
+    ...(scope === 'public' ? { security: [] } : { 'x-required-scopes': [scope] }),
     parameters: [
       ...parameters('path', route.params, components),
       ...parameters('query', route.query, components),
@@ -33,7 +62,7 @@ function powers<Caller>({ scope, level }: Route<Caller>): string[] {
   ];
 }
 
-const preferHeader = {
+const preferHeader: Parameter = {
   name: 'Prefer',
   in: 'header',
   required: false,
@@ -41,20 +70,22 @@ const preferHeader = {
   schema: { type: 'string' },
 };
 
-function parameters(location: 'path' | 'query', schema: TObject, components: Components): unknown[] {
+function parameters(location: 'path' | 'query', schema: TObject, components: Components): Parameter[] {
   return Object.entries(schema.properties).map(([name, field]) => {
-    const { description, ...rest } = components.reference(field as TSchema) as Record<string, unknown>;
-    const hasDefault = shapeOf(field as TSchema).default !== undefined;
+    const { description, ...rest } = components.reference(field) as Record<string, unknown>;
+    const hasDefault = shapeOf(field).default !== undefined;
     const isRequired = location === 'path' || ((schema.required ?? []).includes(name) && !hasDefault);
     return { name, in: location, required: isRequired, description, schema: rest };
   });
 }
 
 function requestBody<Caller>({ examples, file }: Route<Caller>, schema: TSchema, components: Components): unknown {
+  const { properties, required = [] } = shapeOf(schema);
   return {
-    required: true,
+    // An empty body counts as `{}`.
+    required: properties === undefined || required.length > 0,
     content: {
-      ...content(schema, examples.request, components),
+      'application/json': components.content(schema, examples.request),
       ...(file && { 'multipart/form-data': { schema: formSchema(schema, file, components) } }),
     },
   };
@@ -62,36 +93,26 @@ function requestBody<Caller>({ examples, file }: Route<Caller>, schema: TSchema,
 
 /** The fields of the body, and the file beside them. */
 function formSchema(schema: TSchema, { name, description }: FileField<unknown>, components: Components): unknown {
-  const part = { type: 'string', contentMediaType: 'application/octet-stream', description };
+  // Generators know a file by the format that OpenAPI 3.0 had for it.
+  const part = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream', description };
   return { allOf: [components.reference(schema), { type: 'object', properties: { [name]: part } }] };
 }
 
-function content(schema: TSchema, example: unknown, components: Components) {
-  return {
-    'application/json': { schema: components.reference(schema), ...(example !== undefined && { example }) },
-  };
-}
-
 function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
-  return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, text, onlyIfPreferred }]) => [
-      status,
-      {
-        description: onlyIfPreferred ? `${description} The body is empty unless \`Prefer\` asks for one.` : description,
-        ...(schema &&
-          !onlyIfPreferred && {
-            content: {
-              ...content(
-                schema,
-                Number(status) === route.successStatus ? route.examples.response : undefined,
-                components,
-              ),
-              ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
-            },
-          }),
-      },
-    ]),
-  );
+  const responses = Object.entries(route.responses).map(([status, { description, schema, text, onlyIfPreferred }]) => {
+    if (onlyIfPreferred) {
+      return [status, { description: `${description} The body is empty unless \`Prefer\` asks for one.` }] as const;
+    }
+    const isRefusal = Number(status) >= 400;
+    const body = schema ?? (isRefusal ? errorSchema : undefined);
+    if (body === undefined) return [status, { description }] as const;
+    const content = {
+      'application/json': components.content(body, isRefusal ? undefined : route.examples.response),
+      ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
+    };
+    return [status, { description, content }] as const;
+  });
+  return Object.fromEntries(responses);
 }
 
 /** What the pipeline answers by itself, as far as it can happen on this route. */
@@ -99,23 +120,84 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
   const listed = [
-    [true, statusOf('invalid'), 'A parameter or a field is wrong or unknown; `attr` names it.'],
-    [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
-    [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
-    [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],
-    [true, statusOf('rate_limited'), 'Too many requests; try again after `Retry-After` seconds.'],
-    [route.body !== undefined, statusOf('too_large'), 'The body is too large.'],
-    [route.body !== undefined, statusOf('unsupported_media_type'), 'The body is not JSON.'],
-    [true, statusOf('not_acceptable'), '`Accept` leaves no room for JSON.'],
-    [true, statusOf('internal'), 'A defect of the server; `error_event_id` finds it in the log.'],
-    [true, statusOf('unavailable'), 'A part of the system does not answer; try again after `Retry-After`.'],
+    [true, 'invalid', 'A parameter or a field is wrong or unknown; `attr` names it.'],
+    [isProtected, 'unauthenticated', 'The key is missing, unknown, expired or of an inactive user.'],
+    [isProtected, 'forbidden', 'The key lacks the scope, or the caller may not touch what is addressed.'],
+    [isAddressed, 'not_found', 'What the path addresses does not exist or is not visible to the caller.'],
+    [true, 'rate_limited', 'Too many requests; try again after `Retry-After` seconds.'],
+    [route.body !== undefined, 'too_large', 'The body is too large.'],
+    [route.body !== undefined, 'unsupported_media_type', 'The body is not JSON.'],
+    [true, 'not_acceptable', 'The client does not accept `application/json`.'],
+    [true, 'internal', 'Internal error. Search the log for `error_event_id`.'],
+    [true, 'unavailable', 'Temporarily unavailable. Retry after `Retry-After`.'],
   ] as const;
   return Object.fromEntries(
     listed
-      .filter(([happens, status]) => happens && !(String(status) in route.responses))
-      .map(([, status, description]) => [
-        status,
-        { description, content: content(errorSchema, undefined, components) },
+      .filter(([happens, kind]) => happens && !(String(statusOf(kind)) in route.responses))
+      .map(([, kind, description]) => [
+        statusOf(kind),
+        components.share('responses', kind, {
+          description,
+          content: { 'application/json': { schema: components.reference(errorSchema) } },
+        }),
       ]),
   );
+}
+
+type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
+
+/** Collects what several operations share, so that the document says it once and generated clients get types with names. */
+export function createComponents() {
+  const kinds: Record<Kind, Map<string, unknown>> = {
+    schemas: new Map(),
+    responses: new Map(),
+    parameters: new Map(),
+    examples: new Map(),
+  };
+  const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+  /** @returns the reference, or null when the name means something else already. */
+  function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
+    const known = kinds[kind].get(name);
+    if (known === undefined) kinds[kind].set(name, value);
+    else if (!isDeepStrictEqual(known, value)) return null;
+    return referenceTo(kind, name);
+  }
+
+  function convert(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(convert);
+    if (!isObject(node)) return node;
+    const members = Object.fromEntries(Object.entries(node).map(([key, member]) => [key, convert(member)]));
+    if (node.type !== 'object' || typeof node.title !== 'string') return members;
+    const reference = share('schemas', node.title, members);
+    if (reference === null) throw new Error(`Two schemas carry the title ${node.title}.`);
+    return reference;
+  }
+
+  return {
+    /**
+     * The schema as a document holds it: every titled object inside replaced by a reference to its component.
+     * @throws Error when two different schemas carry one title.
+     */
+    reference: (schema: TSchema): unknown => convert(schema),
+    share,
+    /** A media type. The first example of a titled schema is shared, another one stands in its place. */
+    content(schema: TSchema, example: unknown) {
+      const converted = convert(schema);
+      if (example === undefined) return { schema: converted };
+      const { title } = shapeOf(schema);
+      const reference = title === undefined ? null : share('examples', title, { value: example });
+      return { schema: converted, ...(reference === null ? { example } : { examples: { default: reference } }) };
+    },
+    toObject: () =>
+      Object.fromEntries(
+        Object.entries(kinds).map(([kind, members]) => [kind, Object.fromEntries([...members].sort(byName))]),
+      ) as Record<Kind, Record<string, unknown>>,
+  };
+}
+
+type Components = ReturnType<typeof createComponents>;
+
+function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1;
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { toyRoutes } from '../testing/toy-routes.ts';
-import { routeDefiner } from './define-route.ts';
+import { routeDefiner } from './route.ts';
 import { routeProblems } from './route-problems.ts';
 
 const good = {
@@ -13,7 +13,10 @@ const good = {
   scope: 'public',
   params: Type.Object({ id: Type.String({ description: 'Its id.' }) }),
   responses: {
-    200: { description: 'The thing.', schema: Type.Object({ id: Type.String({ description: 'Its id.' }) }) },
+    200: {
+      description: 'The thing.',
+      schema: Type.Object({ id: Type.String({ description: 'Its id.' }) }, { title: 'Thing' }),
+    },
   },
   examples: { response: { id: 'a' } } as { request?: unknown; response?: unknown },
   handler: async () => ({ id: 'a' }),
@@ -34,6 +37,7 @@ test.each([
   [{ ...good, examples: { response: { id: 1 } } }, 'does not fit'],
   [{ ...good, examples: { response: { id: 'a' }, request: {} } }, 'no request schema'],
   [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
+  [{ ...good, body: Type.Object({}) }, 'the body has no title'],
 ])('%#: a fault is named', (declaration, problem) => {
   expect(routeProblems([define(declaration)]).join()).toContain(problem);
 });

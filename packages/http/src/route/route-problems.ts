@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { describeSchemaFailure } from '../schema/ajv.ts';
+import { describeSchemaFailure } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
@@ -40,6 +40,14 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   );
   const success = route.responses[route.successStatus];
   complain(success?.schema === undefined && route.successStatus === 200, 'the success answer has no schema');
+  for (const [part, schema] of [
+    ['body', route.body],
+    ['response', success?.schema],
+  ] as const) {
+    // Generated clients have a type of this name, and the document says it once.
+    const { properties, title } = schema ? shapeOf(schema) : {};
+    complain(properties !== undefined && title === undefined, `the ${part} has no title`);
+  }
   for (const [part, schema] of [
     ['params', route.params],
     ['query', route.query],

@@ -1,8 +1,8 @@
+/** A route as a service declares it, and the request its handler is given. */
+
+import type { Readable } from 'node:stream';
 import type { MembershipLevel, Scope } from '@millrace/contracts';
-import type { Static, TObject, TSchema } from 'typebox';
-import type { ApiRequest } from './api-request.ts';
-import type { FileField } from './file-field.ts';
-import type { TextContent } from './text-content.ts';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * key, scope and address were checked (docs/api-rules.md#ordered-routes, row 22). 400 declares it too, with a body that is
  * not that of all errors.
  */
-export type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
+type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
 export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
@@ -26,7 +26,7 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
 }
 
 /** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
-export type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409, ResponseDeclaration>>;
+type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
 /** The type of the value a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
@@ -58,7 +58,7 @@ export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> exten
 }
 
 /** One declaration: validation, the types of the handler and the OpenAPI operation are made of it. */
-export interface RouteDeclaration<
+interface RouteDeclaration<
   Caller,
   S extends RouteScope,
   Target,
@@ -123,4 +123,100 @@ export interface Route<Caller> {
   examples: { request?: unknown; response?: unknown };
   target: (context: TargetContext<Caller | null, unknown>) => Promise<unknown>;
   handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown, unknown>) => Promise<unknown>;
+}
+
+/** What handlers may see of a request. */
+export interface ApiRequest {
+  /** From `X-Request-Id` or made here; also in the answer and in the log. */
+  id: string;
+  method: string;
+  /** Scheme and host under which the caller reached us, without a trailing slash. */
+  baseUrl: string;
+  /** The path as the caller wrote it, with or without its trailing slash. */
+  path: string;
+  /** IP address of the client as far as it can be trusted; empty when the connection is gone. */
+  address: string;
+  query: URLSearchParams;
+  header(name: string): string | undefined;
+  /**
+   * The parsed JSON body, `{}` when empty; read once. Only for a caller who is known: it may be large.
+   * @throws AppError, see `createJsonBodyReader`.
+   */
+  body(): Promise<unknown>;
+  /** The same as far as anybody may have it read: small and not compressed. @throws AppError. */
+  smallBody(): Promise<unknown>;
+  /** The body as a form with a file, read once. Only for a caller who is known. @throws AppError, see `readForm`. */
+  form<File>(file: FileField<File>): Promise<Form<File>>;
+}
+
+/**
+ * A file that may come with the fields of a body, as `multipart/form-data`. It is read as it arrives: what `read` makes of
+ * it is all that is ever kept of it.
+ */
+export interface FileField<File> {
+  /** Name of the part. */
+  name: string;
+  description: string;
+  /** Of the file. */
+  maxBytes: number;
+  /** @throws AppError `invalid` naming the part. What it does not read is thrown away. */
+  read(content: Readable): Promise<File>;
+}
+
+/** A body as `multipart/form-data`: its fields as they were written, and what was made of the file. */
+export interface Form<File> {
+  fields: Record<string, string>;
+  /** Absent: no file was sent. */
+  file: File | undefined;
+}
+
+/** What a handler returns in place of the declared body where the request asked for a text, e.g. `format=csv`. */
+export class TextContent {
+  readonly text: string;
+  readonly headers: Record<string, string>;
+
+  /** @param headers beside the content's type, which the route declares. */
+  constructor(text: string, headers: Record<string, string> = {}) {
+    this.text = text;
+    this.headers = headers;
+  }
+}
+
+const noFields = Type.Object({});
+
+/**
+ * Makes the `defineRoute` of a service, which knows the service's type of caller:
+ * `export const defineRoute = routeDefiner<Caller>();`
+ */
+export function routeDefiner<Caller>() {
+  /** @throws Error at start when the declaration has no single success answer. */
+  return function defineRoute<
+    S extends RouteScope,
+    R extends ResponseDeclarations,
+    Target = undefined,
+    P extends TObject = TObject,
+    Q extends TObject = TObject,
+    B extends TSchema = TSchema,
+    File = undefined,
+  >(declaration: RouteDeclaration<Caller, S, Target, P, Q, B, R, File>): Route<Caller> {
+    const { target = async () => undefined, handler } = declaration;
+    return {
+      ...declaration,
+      params: declaration.params ?? noFields,
+      query: declaration.query ?? noFields,
+      examples: declaration.examples ?? {},
+      successStatus: successStatus(declaration.operationId, declaration.responses),
+      // The one place where types are erased: the pipeline hands over exactly what it parsed by these schemas.
+      target: target as Route<Caller>['target'],
+      handler: handler as Route<Caller>['handler'],
+    };
+  };
+}
+
+function successStatus(operationId: string, responses: ResponseDeclarations): SuccessStatus {
+  const [status, ...others] = ([200, 201, 202, 204, 400, 405] as const).filter((candidate) => responses[candidate]);
+  if (status === undefined || others.length > 0) {
+    throw new Error(`${operationId} must declare exactly one success answer.`);
+  }
+  return status;
 }

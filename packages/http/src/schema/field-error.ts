@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
-import { type SchemaFailure, schemaFailure } from './ajv.ts';
+import { type SchemaFailure, schemaFailure } from './compile.ts';
 import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 export interface FieldError {
@@ -62,7 +62,7 @@ function sentence(schema: TSchema, { keyword, params }: SchemaFailure, value: un
     case 'enum':
     case 'const':
     case 'anyOf':
-      return { code: 'invalid_choice', detail: `"${brief(value)}" is not a valid choice.` };
+      return { code: 'invalid_choice', detail: `"${brief(value)}" is not a valid choice.${adviceOnChoices(schema)}` };
     case 'minLength':
       return value === ''
         ? { code: 'blank', detail: 'This field may not be blank.' }
@@ -107,17 +107,34 @@ function wrongType(schema: TSchema, value: unknown) {
     case 'number':
       return { code: 'invalid_input', detail: 'A valid number is required.' };
     case 'array':
-      return { code: 'not_a_list', detail: `Expected a list of items but got type "${pythonTypeName(value)}".` };
+      return {
+        code: 'not_a_list',
+        detail: `Expected a list of items but got type "${pythonTypeName(value)}". Send a JSON array.`,
+      };
     case 'object':
       return shapeOf(schema).properties
-        ? { code: 'invalid_input', detail: `Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}.` }
-        : { code: 'not_a_dict', detail: `Expected a dictionary of items but got type "${pythonTypeName(value)}".` };
+        ? {
+            code: 'invalid_input',
+            detail: `Invalid data. Expected a dictionary, but got ${pythonTypeName(value)}. Send a JSON object.`,
+          }
+        : {
+            code: 'not_a_dict',
+            detail: `Expected a dictionary of items but got type "${pythonTypeName(value)}". Send a JSON object.`,
+          };
     default:
       return { code: 'invalid_input', detail: 'Enter a valid value.' };
   }
 }
 
-/** Existing clients match these sentences, which name the types of the reference's language. */
+/** A longer list helps nobody. */
+const mostChoicesNamed = 20;
+
+function adviceOnChoices(schema: TSchema): string {
+  const choices = shapeOf(schema).enum?.filter((choice) => choice !== null && choice !== '') ?? [];
+  return choices.length === 0 || choices.length > mostChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
+}
+
+/** Existing clients match the beginnings of these sentences, which name the types of the PostHog API's language. */
 function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';

@@ -1,8 +1,12 @@
+/** Reads what a request brings by its schema: values are converted as the schema allows, then checked. */
+
+import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { Static, TSchema } from 'typebox';
-import { schemaFailure } from './ajv.ts';
-import { type CoerceOptions, coerce } from './coerce.ts';
+import { schemaFailure } from './compile.ts';
+import { parseDateTime } from './date-time.ts';
 import { firstFieldError } from './field-error.ts';
+import { shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
  * The border for outside data: `unknown` in, the schema's type out.
@@ -17,4 +21,95 @@ export function parseInput<S extends TSchema>(schema: S, value: unknown, options
     code: error.code,
     attr: error.path.length > 0 ? error.path.join('__') : null,
   });
+}
+
+const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
+const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
+
+interface CoerceOptions {
+  /** Bodies trim surrounding whitespace of strings; a filter must find exactly what it was given. */
+  trimStrings: boolean;
+}
+
+/**
+ * Brings a value into the form its schema asks for where clients are known to be loose (docs/api-rules.md#requests):
+ * numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. What cannot be brought into form is left alone
+ * for validation to refuse. Fields the schema does not name are left out, defaults are filled in.
+ */
+export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
+  const shape = shapeOf(schema);
+  if (value === undefined) return shape.default;
+  if (shape['x-lenient']) return coerceLenient(schema, value);
+  const inner = withoutNull(schema);
+  if (inner !== schema) return value === null || isNullWord(inner, value) ? null : coerce(inner, value, options);
+  if (value === null) return null;
+  if (shape.enum) return coerceChoice(shape.enum, value);
+  switch (typeOf(schema)) {
+    case 'object':
+      return shape.properties && isObject(value) ? coerceFields(shape.properties, value, options) : value;
+    case 'array':
+      return coerceItems(shape.items, value, options);
+    case 'string':
+      return coerceString(value, shape.format, options);
+    case 'integer':
+    case 'number':
+      return coerceNumber(value);
+    case 'boolean':
+      return coerceBoolean(value);
+    default:
+      return value;
+  }
+}
+
+/** How forms write that a switch is neither on nor off. */
+function isNullWord(schema: TSchema, value: unknown): boolean {
+  return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
+}
+
+function coerceFields(properties: Record<string, TSchema>, value: Record<string, unknown>, options: CoerceOptions) {
+  const fields: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const coerced = coerce(schema, given, options);
+    if (coerced !== undefined) fields[name] = coerced;
+  }
+  return fields;
+}
+
+function coerceItems(schema: TSchema | undefined, value: unknown, options: CoerceOptions): unknown {
+  return schema && Array.isArray(value) ? value.map((item) => coerce(schema, item, options)) : value;
+}
+
+/** Never an error: above the maximum means the maximum, anything else that is wrong means the default. */
+function coerceLenient(schema: TSchema, value: unknown): unknown {
+  const shape = shapeOf(schema);
+  const number = coerceNumber(value);
+  if (typeof number === 'number' && shape.maximum !== undefined && number > shape.maximum) return shape.maximum;
+  return schemaFailure(schema, number) === null ? number : shape.default;
+}
+
+function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return value;
+  const text = trimStrings ? value.trim() : value;
+  if (format === 'uuid') return text.toLowerCase();
+  if (format === 'date-time') return parseDateTime(text.trim())?.toISOString() ?? text;
+  return text;
+}
+
+function coerceNumber(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[+-]?\d+(\.\d+)?\s*$/.test(value)) return value;
+  return Number(value);
+}
+
+function coerceBoolean(value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number') return value;
+  const word = String(value).toLowerCase();
+  return trueWords.has(word) ? true : falseWords.has(word) ? false : value;
+}
+
+function coerceChoice(choices: unknown[], value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number') return value;
+  const match = choices.find((choice) => choice !== null && String(choice) === String(value));
+  return match ?? value;
 }

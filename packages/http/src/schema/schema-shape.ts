@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 /** The keywords of JSON Schema this package looks at; a TypeBox schema is such an object. */
 export interface SchemaShape {
@@ -50,4 +50,9 @@ export function withoutNull(schema: TSchema): TSchema {
 export function typeOf(schema: TSchema): string | undefined {
   const { type } = shapeOf(schema);
   return Array.isArray(type) ? type.find((name) => name !== 'null') : type;
+}
+
+/** A JSON object with any keys, e.g. the properties of an event. Generated clients read it as a map. */
+export function freeFormObject(options: { description?: string } = {}) {
+  return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@millrace/errors';
 import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
-import type { Access } from '../mount/access.ts';
+import type { Access } from '../mount/answer.ts';
 import { type MountDeps, mount } from '../mount/mount.ts';
 import { serve } from '../server/serve.ts';
 import { type ToyCaller, type ToyRecord, toyRoutes } from './toy-routes.ts';

@@ -1,8 +1,8 @@
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type Static, Type } from 'typebox';
-import { offsetPage, offsetPageOf, offsetQuery } from '../pagination/offset-page.ts';
-import { routeDefiner } from '../route/define-route.ts';
+import { offsetPage, offsetPageOf, offsetQuery } from '../pagination.ts';
+import { routeDefiner } from '../route/route.ts';
 
 /** A small API with every kind of route, for the tests of the pipeline. */
 export interface ToyCaller {
@@ -11,14 +11,19 @@ export interface ToyCaller {
 
 const defineRoute = routeDefiner<ToyCaller>();
 
-const thing = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 5, description: 'name' }),
-  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, description: 'size' })),
-  color: Type.Optional(Type.Union([Type.Enum(['red', 'blue']), Type.Null()], { description: 'color' })),
-  days: Type.Optional(Type.Array(Type.Enum(['mon', 'tue']), { maxItems: 2, description: 'days' })),
-  target: Type.Optional(Type.Object({ type: Type.String({ minLength: 1 }) }, { description: 'target' })),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
-});
+const thing = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 5, description: 'name' }),
+    size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, description: 'size' })),
+    color: Type.Optional(Type.Union([Type.Enum(['red', 'blue']), Type.Null()], { description: 'color' })),
+    days: Type.Optional(Type.Array(Type.Enum(['mon', 'tue']), { maxItems: 2, description: 'days' })),
+    target: Type.Optional(Type.Object({ type: Type.String({ minLength: 1 }) }, { description: 'target' })),
+    since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
+  },
+  { title: 'Thing' },
+);
+
+const thingId = Type.Object({ id: Type.String({ description: 'id' }) }, { title: 'ThingId' });
 
 /** What the handlers were given last, and the number of calls. */
 export interface ToyRecord {
@@ -57,7 +62,7 @@ export const toyRoutes = (record: ToyRecord) => [
       since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
       text: Type.Optional(Type.String({ description: 'text' })),
     }),
-    responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer()) } },
+    responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer({ title: 'Number' })) } },
     examples: { response: { count: 0, next: null, previous: null, results: [] } },
     handler: async ({ query, request }) => {
       record.last = query;
@@ -75,7 +80,7 @@ export const toyRoutes = (record: ToyRecord) => [
     tags: ['things'],
     scope: 'public',
     params: Type.Object({ id: Type.String({ pattern: '^[a-z-]+$', description: 'id' }) }),
-    responses: { 200: { description: 'The thing.', schema: Type.Object({ id: Type.String({ description: 'id' }) }) } },
+    responses: { 200: { description: 'The thing.', schema: thingId } },
     examples: { response: { id: 'x' } },
     handler: async ({ params }) => {
       if (params.id === 'bug') throw new Error('password=hunter2', { cause: new Error('root cause') });
@@ -108,7 +113,7 @@ export const toyRoutes = (record: ToyRecord) => [
     scope: 'project:write',
     level: membershipLevels.administrator,
     params: Type.Object({ id: Type.String({ description: 'id' }) }),
-    body: Type.Object({ size: Type.Optional(Type.Integer()) }),
+    body: Type.Object({ size: Type.Optional(Type.Integer()) }, { title: 'Paint' }),
     responses: { 200: { description: 'Painted.', schema: thing, onlyIfPreferred: true } },
     examples: { request: {}, response: { name: 'x' } },
     target: async ({ params }) => ({ level: params.id.length }),
@@ -139,7 +144,7 @@ export const toyRoutes = (record: ToyRecord) => [
     tags: ['things'],
     scope: 'project:write',
     params: Type.Object({ id: Type.String({ description: 'id' }) }),
-    responses: { 200: { description: 'The copy.', schema: Type.Object({ id: Type.String({ description: 'id' }) }) } },
+    responses: { 200: { description: 'The copy.', schema: thingId } },
     examples: { response: { id: 'x' } },
     handler: async ({ params }) => {
       record.calls += 1;
@@ -156,7 +161,10 @@ export const toyRoutes = (record: ToyRecord) => [
     scope: 'project:write',
     params: Type.Object({ id: Type.String({ description: 'id' }) }),
     responses: {
-      400: { description: 'Always.', schema: Type.Object({ success: Type.Boolean({ description: 'Never.' }) }) },
+      400: {
+        description: 'Always.',
+        schema: Type.Object({ success: Type.Boolean({ description: 'Never.' }) }, { title: 'Refusal' }),
+      },
     },
     examples: { response: { success: false } },
     handler: async () => ({ success: false }),

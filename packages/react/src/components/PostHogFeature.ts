@@ -1,10 +1,9 @@
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
-import { useFeatureFlagPayload } from '../hooks/useFeatureFlagPayload.ts';
-import { useFeatureFlagVariantKey } from '../hooks/useFeatureFlagVariantKey.ts';
+import type { PostHog } from '../context/posthog-default.ts';
+import { useFeatureFlagPayload, useFeatureFlagVariantKey } from '../hooks/feature-flags.ts';
 import { usePostHog } from '../hooks/usePostHog.ts';
 import { isFunction, isUndefined } from '../utils/type-utils.ts';
-import { captureFeatureInteraction, captureFeatureView } from './capture-feature.ts';
 import { VisibilityAndClickTrackers } from './internal/VisibilityAndClickTrackers.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
@@ -52,4 +51,28 @@ export function PostHogFeature({
     },
     isFunction(children) ? children(payload) : children,
   );
+}
+
+interface CaptureFeatureOptions {
+  flag: string;
+  posthog: PostHog;
+  flagVariant?: FlagValue | undefined;
+}
+
+/** Captures that the person has used a feature, and remembers it on the person. */
+export function captureFeatureInteraction(options: CaptureFeatureOptions): void {
+  captureFeature('$feature_interaction', options);
+}
+
+/** Captures that the person has seen a feature, and remembers it on the person. */
+export function captureFeatureView(options: CaptureFeatureOptions): void {
+  captureFeature('$feature_view', options);
+}
+
+function captureFeature(event: string, { flag, posthog, flagVariant }: CaptureFeatureOptions): void {
+  posthog.capture(event, {
+    feature_flag: flag,
+    ...(typeof flagVariant === 'string' && { feature_flag_variant: flagVariant }),
+    $set: { [`${event}/${flag}`]: flagVariant ?? true },
+  });
 }

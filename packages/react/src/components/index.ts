@@ -1,8 +1,12 @@
-export { captureFeatureInteraction, captureFeatureView } from './capture-feature.ts';
 export { PostHogCaptureOnViewed, type PostHogCaptureOnViewedProps } from './PostHogCaptureOnViewed.ts';
 export {
   PostHogErrorBoundary,
   type PostHogErrorBoundaryFallbackProps,
   type PostHogErrorBoundaryProps,
 } from './PostHogErrorBoundary.ts';
-export { PostHogFeature, type PostHogFeatureProps } from './PostHogFeature.ts';
+export {
+  captureFeatureInteraction,
+  captureFeatureView,
+  PostHogFeature,
+  type PostHogFeatureProps,
+} from './PostHogFeature.ts';

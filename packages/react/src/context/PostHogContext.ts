@@ -1,7 +1,6 @@
 import type { Bootstrap } from '@millrace/browser';
 import { createContext } from 'react';
-import type { PostHog } from './posthog.ts';
-import { getDefaultPostHogInstance } from './posthog-default.ts';
+import { getDefaultPostHogInstance, type PostHog } from './posthog-default.ts';
 
 export interface PostHogContextValue {
   /** Undefined where there is none at all, which the type leaves out as `usePostHog` does. */

@@ -1,3 +1,3 @@
 export { PostHogContext } from './PostHogContext.ts';
 export { PostHogProvider } from './PostHogProvider.ts';
-export type { PostHog } from './posthog.ts';
+export type { PostHog } from './posthog-default.ts';

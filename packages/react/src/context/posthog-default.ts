@@ -1,4 +1,4 @@
-import type { PostHog } from './posthog.ts';
+import type { Client } from '@millrace/browser';
 
 let defaultInstance: PostHog | undefined;
 
@@ -11,3 +11,6 @@ export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
 export function getDefaultPostHogInstance(): PostHog | undefined {
   return defaultInstance;
 }
+
+/** The client, by the name applications import it by. */
+export type PostHog = Client;

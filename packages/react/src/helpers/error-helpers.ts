@@ -1,6 +1,6 @@
 import type { CaptureResult } from '@millrace/browser';
 import type { ErrorInfo } from 'react';
-import type { PostHog } from '../context/posthog.ts';
+import type { PostHog } from '../context/posthog-default.ts';
 import { addReactComponentStack } from './react-component-stack.ts';
 
 /** For `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19's roots: captures the error. */

@@ -1,6 +1,6 @@
 import { useContext } from 'react';
 import { PostHogContext } from '../context/PostHogContext.ts';
-import type { PostHog } from '../context/posthog.ts';
+import type { PostHog } from '../context/posthog-default.ts';
 
 /**
  * The client. Before it has started, its members do nothing. Undefined where there is none at all: with the slim entry,

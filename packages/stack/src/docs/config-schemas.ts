@@ -1,5 +1,6 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type ServiceName, services } from '../build/programs.ts';
-import { importSource } from './import-source.ts';
 
 /** The parts of JSON Schema that settings use. */
 export interface Setting {
@@ -32,4 +33,12 @@ function findSchema(exports: Record<string, unknown>): ConfigSchema {
   );
   if (found === undefined) throw new Error('A config.ts exports no schema.');
   return found as ConfigSchema;
+}
+
+/**
+ * The exports of one source file of the repository, by its path. For what documents are made of: packages import no
+ * services, and so these stay unknown to the compiler.
+ */
+export async function importSource(root: string, path: string): Promise<Record<string, unknown>> {
+  return import(pathToFileURL(join(root, path)).href);
 }

@@ -1,6 +1,6 @@
 import { environmentName } from '@millrace/runtime';
 import { type ConfigSchema, configSchemas, type Setting } from './config-schemas.ts';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown.ts';
 
 /** Every setting of every service with its default and meaning, from the schemas that read them. */
 export async function configurationPage(root: string): Promise<string> {

@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { valuesSchema } from './chart/values-schema.ts';
+import { importSource } from './config-schemas.ts';
 import { configurationPage } from './configuration-page.ts';
+import { markdownTable } from './markdown.ts';
 import { metricsPage } from './metrics-page.ts';
-import { ruleCaseTables } from './rule-case-tables.ts';
 
 export interface Page {
   /** Relative to the repository. */
@@ -23,4 +24,36 @@ export async function generatedPages(root: string): Promise<Page[]> {
     { path: 'docs/metrics.md', text: await metricsPage(root) },
     { path: rulesPath, text: `${byHand}${generatedPart}\n${await ruleCaseTables(root)}` },
   ];
+}
+
+const folder = 'services/event-consumer/src/rule-cases';
+
+interface RuleCase {
+  no?: number[];
+  is: string;
+}
+
+/** The cases that are played against the rules of ingestion, with the file that holds each. */
+async function ruleCaseTables(root: string): Promise<string> {
+  const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('-cases.ts')).sort();
+  const sections: string[] = [];
+  for (const file of files.filter((name) => name !== 'all-cases.ts')) {
+    const lists = Object.values(await importSource(root, `${folder}/${file}`)).filter((value) => Array.isArray(value));
+    const rows = (lists.flat() as RuleCase[]).map(({ no = [], is }) => [no.map((n) => `E-${n}`).join(', '), is]);
+    sections.push(`### ${titleOf(file)}\n\nIn \`${folder}/${file}\`:\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
+  }
+  return `## Cases\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+}
+
+function titleOf(file: string): string {
+  const words = file.replace('-cases.ts', '').replaceAll('-', ' ');
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}
+
+async function elsewhere(root: string): Promise<string> {
+  const { decidedElsewhere } = (await importSource(root, `${folder}/decided-elsewhere.ts`)) as {
+    decidedElsewhere: { no: number[]; because: string }[];
+  };
+  const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
+  return `### Decided elsewhere\n\nIn \`${folder}/decided-elsewhere.ts\`:\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
 }

@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import { buildPrograms } from '../build/build-programs.ts';
 import type { Progress } from '../command.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { readBaseLock } from './base-lock.ts';
-import { bundledPackages } from './bundled-packages.ts';
 import { carriedLayer, nodeLayer, programsLayer, systemLayer } from './layers.ts';
-import { readLockfile } from './lockfile.ts';
+import { readBaseLock, readLockfile } from './locks.ts';
 import { missingLibraries } from './missing-libraries.ts';
 import type { Labels } from './oci-image.ts';
 import type { Platform } from './platform.ts';
-import { sbom } from './sbom.ts';
-import { thirdPartyLicenses } from './third-party-licenses.ts';
+import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
 import type { Tree } from './tree.ts';
 
 /** What an image of one platform consists of, from the bottom up: what changes seldom comes first. */

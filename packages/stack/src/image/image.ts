@@ -1,17 +1,15 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Command } from '../command.ts';
+import { runProgram } from '../process/run-program.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { baseLockFile } from './base-lock.ts';
 import { buildImageTrees, type ImageTree } from './build-image.ts';
-import { imageLabels } from './image-labels.ts';
-import { type ImageName, type Labels, platformImage } from './oci-image.ts';
+import { baseLockFile } from './locks.ts';
+import { type ImageName, type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
 import { ownPlatform, parsePlatforms } from './platform.ts';
+import { writeTree } from './tree.ts';
 import { updateBase } from './update-base.ts';
-import { writeArchive } from './write-archive.ts';
-import { writeLayer } from './write-layer.ts';
-import { writeTree } from './write-tree.ts';
 
 const usualRepository = 'docker.io/millrace/millrace';
 
@@ -79,4 +77,22 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
   if (!first || others.length > 0) throw new SetupProblem('--folders is for one platform at a time.');
   await rm(folder, { recursive: true, force: true });
   for (const [index, { tree }] of first.layers.entries()) await writeTree(join(folder, String(index + 1)), tree);
+}
+
+/**
+ * What the image says of where it is from. Its date is the commit's, so that one commit gives one image; where there is no
+ * history, `SOURCE_DATE_EPOCH` and `REVISION` say it.
+ * @throws SetupProblem when `SOURCE_DATE_EPOCH` is no number
+ */
+async function imageLabels(root: string): Promise<Labels> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { status, output } = await runProgram('git', ['log', '-1', '--format=%H %ct'], { cwd: root });
+  const [commit = '', committedAt = ''] = status === 0 ? output.trim().split(' ') : [];
+  const seconds = Number(process.env.SOURCE_DATE_EPOCH || committedAt);
+  if (!Number.isSafeInteger(seconds)) throw new SetupProblem('SOURCE_DATE_EPOCH is no number of seconds.');
+  return {
+    version,
+    created: new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'),
+    revision: process.env.REVISION || commit,
+  };
 }

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { carriedPackages, platformBuilds } from '../build/carried-packages.ts';
-import type { Base, BaseLock } from './base-lock.ts';
+import { npmPackage } from '../registry/npm-package.ts';
 import { debianFiles } from './debian-files.ts';
-import type { Lockfile } from './lockfile.ts';
-import { npmPackage } from './npm-package.ts';
+import type { Base, BaseLock, Lockfile } from './locks.ts';
 import type { Platform } from './platform.ts';
 import { addFolder, directory, file, link, type Tree } from './tree.ts';
 
@@ -76,7 +75,8 @@ const isOfPackage = (path: string) => !path.startsWith('node_modules/');
 
 /** The programs, the migrations, and the documents of the whole. */
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
-  const tree: Tree = new Map();
+  // The image has no shell; the kernel itself starts what the first line names.
+  const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
   await addFolder(tree, 'app', { folder: dist, takes: (path) => !path.startsWith('node_modules/') });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
   return tree;

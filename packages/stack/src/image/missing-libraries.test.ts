@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readElf } from './elf.ts';
-import { missingLibraries } from './missing-libraries.ts';
+import { missingLibraries, readElf } from './missing-libraries.ts';
 import { file, type Tree } from './tree.ts';
 
 /** The smallest file that asks for libraries: a header, two segments, a table of names and what points at it. */

@@ -1,6 +1,14 @@
+// An image as OCI describes it: layers as compressed tars, the manifest over them, and the archive all of it is written to.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Gzip } from 'fflate';
+import { type Header, pack } from 'tar-stream';
+import { cacheDirectory } from '../process/cache-directory.ts';
 import { nonroot } from './layers.ts';
 import type { Platform } from './platform.ts';
-import { type Blob, digestOf, type Layer } from './write-layer.ts';
+import { type Entry, inOrder, type Tree } from './tree.ts';
 
 export interface ImageName {
   /** With the registry: `docker.io/millrace/millrace`. */
@@ -16,7 +24,7 @@ export interface Labels {
   revision: string;
 }
 
-export interface PlatformImage {
+interface PlatformImage {
   platform: Platform;
   manifest: Blob;
   config: Blob;
@@ -39,7 +47,7 @@ const types = {
 /** What an image runs, and as whom: the programs of this system, unless said otherwise. */
 const programs = {
   User: `${nonroot.uid}:${nonroot.gid}`,
-  Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production'],
+  Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production', 'MALLOC_MMAP_THRESHOLD_=262144'],
   Entrypoint: ['/usr/bin/node'],
   Cmd: ['millrace.mjs'],
   WorkingDir: '/app',
@@ -87,7 +95,7 @@ const descriptor = (mediaType: string, { digest, content }: Blob) => ({ mediaTyp
  * The files of an archive that `ctr image import`, `docker load` and `skopeo copy oci-archive:` take, by path: an OCI image
  * layout, and for Docker its own list of the first platform's layers.
  */
-export function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
+function imageLayout({ repository, tag }: ImageName, images: readonly PlatformImage[]): Map<string, Buffer> {
   const manifests = images.map(({ platform, manifest }) => ({
     ...descriptor(types.manifest, manifest),
     platform: { architecture: platform.architecture, os: 'linux' },
@@ -116,3 +124,77 @@ export function imageLayout({ repository, tag }: ImageName, images: readonly Pla
 }
 
 const blobPath = ({ digest }: Blob): string => `blobs/${digest.replace(':', '/')}`;
+
+/** Writes one image, of one platform or several, to a file that containerd, Docker and skopeo take. */
+export async function writeArchive(file: string, name: ImageName, images: readonly PlatformImage[]): Promise<void> {
+  const entries = [...imageLayout(name, images)].map(([path, content]) => ({ name: path, content }));
+  await writeFile(file, await tarOf(entries.map((entry) => ({ ...entry, type: 'file' as const, mode: 0o644 }))));
+}
+
+/** A file of an image, named by what it holds. */
+interface Blob {
+  digest: string;
+  content: Buffer;
+}
+
+interface Layer extends Blob {
+  /** Of the tar before it was compressed. */
+  diffId: string;
+}
+
+const digestOf = (content: Uint8Array | string): string =>
+  `sha256:${createHash('sha256').update(content).digest('hex')}`;
+
+/** A compressed tar of the tree. The same tree gives the same bytes, on every machine and every Node. */
+export async function writeLayer(tree: Tree): Promise<Layer> {
+  const tar = await tarOf(
+    inOrder(tree).map(([path, entry]) => ({ ...headerOf(entry), name: path, content: contentOf(entry) })),
+  );
+  const diffId = digestOf(tar);
+  const content = await compressed(tar, diffId);
+  return { diffId, content, digest: digestOf(content) };
+}
+
+/** A tar in which nothing tells when or by whom it was made. */
+async function tarOf(entries: readonly (Partial<Header> & { name: string; content: Buffer })[]): Promise<Buffer> {
+  const tar = pack();
+  const chunks: Buffer[] = [];
+  const whole = (async () => {
+    for await (const chunk of tar) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  })();
+  for (const { content, ...header } of entries) {
+    tar.entry({ ...header, size: content.length, mtime: new Date(0), uid: 0, gid: 0, uname: '', gname: '' }, content);
+  }
+  tar.finalize();
+  return whole;
+}
+
+function headerOf(entry: Entry): Partial<Header> {
+  if (entry.kind === 'link') return { type: 'symlink', mode: 0o777, linkname: entry.target };
+  return { type: entry.kind, mode: entry.mode };
+}
+
+const contentOf = (entry: Entry): Buffer => (entry.kind === 'file' ? entry.content : Buffer.alloc(0));
+
+/**
+ * By a compressor in JavaScript: that of Node is another one for each processor and version, with other bytes. It takes
+ * five seconds for Node itself, so what was compressed once is kept.
+ */
+async function compressed(tar: Buffer, diffId: string): Promise<Buffer> {
+  const kept = join(cacheDirectory(), 'layers', diffId.replace(':', '-'));
+  if (existsSync(kept)) return readFile(kept);
+  const content = compress(tar);
+  await mkdir(join(kept, '..'), { recursive: true });
+  await writeFile(`${kept}.${process.pid}`, content);
+  await rename(`${kept}.${process.pid}`, kept);
+  return content;
+}
+
+function compress(tar: Buffer): Buffer {
+  const chunks: Uint8Array[] = [];
+  const gzip = new Gzip({ level: 6, mtime: 0 }, (chunk) => chunks.push(chunk));
+  const step = 1 << 20;
+  for (let at = 0; at < tar.length; at += step) gzip.push(tar.subarray(at, at + step), at + step >= tar.length);
+  return Buffer.concat(chunks);
+}

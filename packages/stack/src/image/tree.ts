@@ -1,5 +1,6 @@
-import { readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+// The files of an image or of a layer, in memory and written to a folder.
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /** What lies at a path of the image. All of it belongs to root, and everybody may read it: any user can run it. */
 export type Entry =
@@ -49,4 +50,22 @@ export function inOrder(tree: Tree): [path: string, entry: Entry][] {
 function parentsOf(path: string): string[] {
   const names = path.split('/').slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).join('/'));
+}
+
+/** Writes a tree into a folder of this machine. */
+export async function writeTree(folder: string, tree: Tree): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const entries = inOrder(tree);
+  for (const [path, entry] of entries) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    if (entry.kind === 'link') await symlink(entry.target, target);
+    if (entry.kind === 'directory') await mkdir(target, { recursive: true });
+    if (entry.kind === 'file') await writeFile(target, entry.content);
+    if (entry.kind !== 'link') await chmod(target, entry.mode);
+  }
+  // From the inside out: writing into a folder would change its time again.
+  for (const [path, entry] of entries.reverse()) {
+    if (entry.kind !== 'link') await utimes(join(folder, path), 0, 0);
+  }
 }

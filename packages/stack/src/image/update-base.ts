@@ -1,14 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from '../process/run-program.ts';
+import { type NpmPackage, npmPackage } from '../registry/npm-package.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { type Base, type BaseLock, baseLockFile, type DebianPackage, type NpmPackage } from './base-lock.ts';
-import { openDebianArchive, readUnpacked } from './debian-archive.ts';
-import { sha256 } from './debian-files.ts';
-import { readElf } from './elf.ts';
+import { openDebianArchive, readUnpacked, sha256 } from './debian-files.ts';
 import { carriedLayer } from './layers.ts';
-import { readLockfile } from './lockfile.ts';
-import { npmPackage } from './npm-package.ts';
+import { type Base, type BaseLock, baseLockFile, type DebianPackage, readLockfile } from './locks.ts';
+import { readElf } from './missing-libraries.ts';
 import { type Platform, parsePlatforms } from './platform.ts';
 
 /** The line of Node with long-term support that the image is on. */

@@ -6,11 +6,9 @@ import { freePort } from '../process/free-port.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
 import type { Reaper } from '../process/reaper.ts';
 import { runProgram } from '../process/run-program.ts';
-import type { RunningServer } from '../process/running-server.ts';
-import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
+import { type RunningServer, startOnFreePort, startServerProcess } from '../process/server-process.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { findJava } from './java.ts';
-import { kafkaJars } from './kafka-jars.ts';
+import { ensureJava, kafkaJars } from './kafka-programs.ts';
 
 export interface KafkaOptions {
   /** Where everything of it is kept, e.g. `.millrace/kafka`. */
@@ -37,13 +35,12 @@ export async function startKafka({
   reaper,
   secured,
 }: KafkaOptions): Promise<RunningServer> {
-  const java = await findJava();
-  if (!java) throw new SetupProblem('Kafka needs Java 17 or newer, and none was found.');
+  const java = await ensureJava();
   const classPath = `${await kafkaJars()}/*`;
   mkdirSync(directory, { recursive: true });
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM', 30_000);
-  for (let attempt = 1; ; attempt++) {
+  return startOnFreePort('Kafka', 90_000, async () => {
     const port = await freePort(preferredPort);
     const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
     const config = join(directory, 'server.properties');
@@ -62,15 +59,8 @@ export async function startKafka({
       stopPatienceMs: 30_000,
     });
     const address = `${host}:${port}`;
-    try {
-      await waitUntilReady({ name: 'Kafka', process: server }, () => hasBroker(address), 90_000);
-      return { address, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
-    } catch (error) {
-      await server.stop();
-      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
-      throw error;
-    }
-  }
+    return { server, address, isReady: () => hasBroker(address) };
+  });
 }
 
 function serverProperties(host: string, port: number, controllerPort: number, secured?: SecuredListener): string {

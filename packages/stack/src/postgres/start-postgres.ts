@@ -7,8 +7,12 @@ import { freePort } from '../process/free-port.ts';
 import { endProcess, stopRecordedProcess } from '../process/process-record.ts';
 import type { Reaper } from '../process/reaper.ts';
 import { runProgram } from '../process/run-program.ts';
-import type { RunningServer } from '../process/running-server.ts';
-import { type ServerProcess, startServerProcess, waitUntilReady } from '../process/server-process.ts';
+import {
+  type RunningServer,
+  type ServerProcess,
+  startOnFreePort,
+  startServerProcess,
+} from '../process/server-process.ts';
 import { unprivilegedUser } from '../process/unprivileged-user.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { type PostgresFiles, postgresFiles } from './postgres-files.ts';
@@ -36,20 +40,12 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
   if (!existsSync(join(files.data, 'PG_VERSION'))) {
     await initialize(programs, files, { password, isThrowaway: options.settings?.fsync === 'off' });
   }
-  for (let attempt = 1; ; attempt++) {
+  return startOnFreePort('PostgreSQL', 60_000, async () => {
     const port = await freePort(options.preferredPort);
     const server = launch(options, { programs, files, port });
     const url = `postgresql://postgres:${password}@${options.host ?? '127.0.0.1'}:${port}/postgres`;
-    try {
-      await waitUntilReady({ name: 'PostgreSQL', process: server }, () => answers(url), 60_000);
-      return { address: url, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
-    } catch (error) {
-      await server.stop();
-      // Somebody else was quicker to take the port.
-      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
-      throw error;
-    }
-  }
+    return { server, address: url, isReady: () => answers(url) };
+  });
 }
 
 function launch(

@@ -1,13 +1,16 @@
-import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SetupProblem } from '../setup-problem.ts';
 
 /**
  * Where what was fetched or unpacked once is kept for all clones of this user. Root's lies where every user can read it,
- * because root's servers run as somebody else.
+ * because root's servers run as somebody else. Tests are told by the run they belong to (MILLRACE_CACHE_DIR).
  */
 export function cacheDirectory(): string {
+  const { MILLRACE_CACHE_DIR: ofRun } = process.env;
+  if (ofRun) return ofRun;
   const isRoot = process.getuid?.() === 0;
   const candidates = isRoot ? ['/var/cache/millrace'] : userCaches();
   const last = join(tmpdir(), `millrace-cache-${process.getuid?.() ?? 'user'}`);
@@ -41,4 +44,38 @@ function canUse(directory: string): boolean {
   } catch {
     return false;
   }
+}
+
+const underWay = new Map<string, Promise<string>>();
+
+/**
+ * A directory of the cache that is made once and kept; its name holds the version of what is in it.
+ * @param make fills a temporary directory. It gets the final name only when everything is in it.
+ */
+export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
+  const directory = join(cacheDirectory(), name);
+  if (existsSync(directory)) return Promise.resolve(directory);
+  let made = underWay.get(directory);
+  if (made === undefined) {
+    made = fill(directory, make).finally(() => underWay.delete(directory));
+    underWay.set(directory, made);
+  }
+  return made;
+}
+
+async function fill(directory: string, make: (directory: string) => Promise<void>): Promise<string> {
+  await mkdir(dirname(directory), { recursive: true });
+  const temporary = await mkdtemp(`${directory}-making-`);
+  try {
+    await make(temporary);
+    // Others may read what root has made.
+    await chmod(temporary, 0o755);
+    // Another process may have been quicker.
+    await rename(temporary, directory).catch((error) => {
+      if (!existsSync(directory)) throw error;
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return directory;
 }

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from './command-line.ts';
-import { stopRecordedProcess, writeProcessRecord } from './process-record.ts';
+import { isRunning, stopRecordedProcess, writeProcessRecord } from './process-record.ts';
 
 let directory: string;
 let file: string;

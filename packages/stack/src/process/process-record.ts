@@ -1,6 +1,8 @@
+// Processes that a later run has to find: each is noted with a part of its command line, since an id alone may belong to
+// somebody else by then.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRunning } from './command-line.ts';
 
 /** A process that was started and should be found again by a later run if this one dies. */
 export interface ProcessRecord {
@@ -51,4 +53,27 @@ function send(pid: number, signal: NodeJS.Signals): void {
     // It ended by itself in between.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/**
+ * The whole command line of a running process, or null when there is none. A process id alone says nothing: it may have
+ * been given to somebody else since it was written down.
+ */
+function commandLine(pid: number): string | null {
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  if (process.platform !== 'linux') {
+    const { stdout, status } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return status === 0 ? stdout.trim() || null : null;
+  }
+  try {
+    // A zombie has an empty one: it is over, only not yet buried.
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** True when the process runs and its command line contains `marker`, e.g. its data directory. */
+export function isRunning(pid: number, marker: string): boolean {
+  return commandLine(pid)?.includes(marker) === true;
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@millrace/testing';
-import { isRunning } from './command-line.ts';
+import { isRunning } from './process-record.ts';
 
 const owner = fileURLToPath(new URL('../testing/reaper-owner.ts', import.meta.url));
 

@@ -1,3 +1,4 @@
+// Servers that others use: one that runs somewhere, and one that is started here and watched over.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -83,6 +84,38 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
   };
 }
 
+/** A server that was started and may not be ready yet. */
+interface LaunchedServer {
+  server: ServerProcess;
+  /** Where it will be found. */
+  address: string;
+  isReady(): Promise<boolean>;
+}
+
+/**
+ * Launches a server on a port that is free, and waits for it. Somebody else may be quicker to take the port: then it is
+ * launched again.
+ * @param launch chooses the port anew each time
+ * @throws SetupProblem as `waitUntilReady` does.
+ */
+export async function startOnFreePort(
+  name: string,
+  timeoutMs: number,
+  launch: () => Promise<LaunchedServer>,
+): Promise<RunningServer> {
+  for (let attempt = 1; ; attempt++) {
+    const { server, address, isReady } = await launch();
+    try {
+      await waitUntilReady({ name, process: server }, isReady, timeoutMs);
+      return { address, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
+    } catch (error) {
+      await server.stop();
+      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
+      throw error;
+    }
+  }
+}
+
 /**
  * Asks until the server answers.
  * @throws SetupProblem with the end of its log when it ends before that, or says nothing for `timeoutMs`.
@@ -100,4 +133,20 @@ export async function waitUntilReady(
     }
     await sleep(100);
   }
+}
+
+/** A server somebody can use, wherever it came from. */
+export interface RunningServer {
+  /** As it stands in DATABASE_URL, KAFKA_BROKERS or REDIS_URL. */
+  address: string;
+  /** Resolves when it ends by itself; never for a server that is not ours. */
+  ended: Promise<void>;
+  /** The end of what it logged. */
+  lastLog(): string;
+  stop(): Promise<void>;
+}
+
+/** A server that was there before and stays there. */
+export function serverAt(address: string): RunningServer {
+  return { address, ended: new Promise(() => {}), lastLog: () => '', stop: async () => {} };
 }

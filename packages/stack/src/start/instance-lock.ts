@@ -1,7 +1,6 @@
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning } from '../process/command-line.ts';
-import { readProcessRecord, writeProcessRecord } from '../process/process-record.ts';
+import { isRunning, readProcessRecord, writeProcessRecord } from '../process/process-record.ts';
 import { SetupProblem } from '../setup-problem.ts';
 
 /** A part of this command's line; see package.json. */

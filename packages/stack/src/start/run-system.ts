@@ -2,22 +2,24 @@ import { join } from 'node:path';
 import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
 import { type DemoShop, serveDemo } from '@millrace/browser/demo';
 import { createDatabase, migrate } from '@millrace/db';
+import { isAppError } from '@millrace/errors';
 import { createLogger } from '@millrace/runtime';
-import { bundlePrograms } from '../build/bundle-programs.ts';
+import { bundlePrograms } from '../build/build-programs.ts';
 import { programs, type ServiceName, services } from '../build/programs.ts';
 import type { Progress } from '../command.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
 import { freePort } from '../process/free-port.ts';
 import type { Reaper } from '../process/reaper.ts';
-import type { RunningServer } from '../process/running-server.ts';
+import type { RunningServer } from '../process/server-process.ts';
 import { provide, type Source } from '../provision/provision.ts';
 import { kafkaSources, redisSources } from '../provision/sources.ts';
+import { SetupProblem } from '../setup-problem.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';
 import { ensureDemoFlags } from './demo-flags.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
-import { type ServiceSettings, serviceEnvironment, serviceUrl } from './service-environment.ts';
+import { type ServiceSettings, serviceEnvironment, serviceUrl, storageSettings } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
 import { type SupervisedService, supervise } from './supervise.ts';
 
@@ -69,7 +71,11 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
     const apiUrl = serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0);
     const shop = await startShop(ingestUrl, data.demo.projectApiKey);
     parts.push({ name: 'the demo shop', stop: shop.stop });
-    const connection = { ...data.demo, ingestUrl, apiUrl, shopUrl: shop.url };
+    const connection = {
+      ...data.demo,
+      ...{ ingestUrl, apiUrl, shopUrl: shop.url },
+      settings: storageSettings(process.env, settings),
+    };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
     return { connection, stop };
   } catch (error) {
@@ -85,9 +91,18 @@ async function startData({ root, directory, reaper, progress }: SystemOptions, o
   const { address: databaseUrl } = await progress.step('PostgreSQL', async () =>
     own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, reaper })),
   );
-  await progress.step('Migrating the database', () => migrate(databaseUrl, join(root, 'prisma')));
+  await progress.step('Migrating the database', () => migrateOrOfferFresh(databaseUrl, join(root, 'prisma')));
   const demo = await progress.step('Demo organization', () => prepareDemo(databaseUrl, directory));
   return { databaseUrl, demo };
+}
+
+async function migrateOrOfferFresh(databaseUrl: string, prismaDirectory: string): Promise<void> {
+  try {
+    await migrate(databaseUrl, prismaDirectory);
+  } catch (error) {
+    if (!isAppError(error, 'conflict') || error.code !== 'older_database') throw error;
+    throw new SetupProblem(`${error.message} \`npm start -- --fresh\` does so, and keeps the data of before beside.`);
+  }
 }
 
 async function startShop(ingestUrl: string, projectApiKey: string): Promise<DemoShop> {
@@ -104,7 +119,7 @@ async function prepareDemo(url: string, directory: string): Promise<Demo> {
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
-  const options = { directory, reaper, ports: readPorts(process.env) };
+  const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
     progress.step(name, async () => own(name, (await provide(name, sources)).server));
   const [kafka, redis] = await all([start('Kafka', kafkaSources(options)), start('Redis', redisSources(options))]);

@@ -31,24 +31,39 @@ export function serviceUrl(env: Record<string, string | undefined>, name: Servic
   return `http://${isEverywhere ? loopback : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** What all services are told of what they stand on, as they and the `millrace` command read it. */
+export function storageSettings(
+  env: Record<string, string | undefined>,
+  { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
+): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    EVENT_LOG: kafkaBrokers ? 'kafka' : 'postgres',
+    ...(kafkaBrokers && { KAFKA_BROKERS: kafkaBrokers }),
+    ...(redisUrl && { REDIS_URL: redisUrl }),
+    ...(env.TOPIC_PREFIX && { TOPIC_PREFIX: env.TOPIC_PREFIX }),
+    SECRETS_KEY: env.SECRETS_KEY || secretsKey,
+  };
+}
+
 /**
  * A service's environment: the person's own, so that any setting can be tried, with addresses and port put in. It listens
  * on loopback unless told otherwise: the demo's key is no secret to whoever looks over your shoulder.
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,
-  { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
+  settings: ServiceSettings,
   { name, port }: { name: ServiceName; port: number },
 ): Record<string, string | undefined> {
   return {
     ...env,
     NODE_ENV: 'production',
+    // As in the image: the memory of large bodies is given back to the system.
+    MALLOC_MMAP_THRESHOLD_: '262144',
     NODE_OPTIONS: undefined,
-    DATABASE_URL: databaseUrl,
-    EVENT_LOG: kafkaBrokers ? 'kafka' : 'postgres',
-    KAFKA_BROKERS: kafkaBrokers,
-    REDIS_URL: redisUrl,
-    SECRETS_KEY: env.SECRETS_KEY || secretsKey,
+    KAFKA_BROKERS: undefined,
+    REDIS_URL: undefined,
+    ...storageSettings(env, settings),
     // On one's own machine a webhook or a warehouse is likely to be on that machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     // No balancer has to notice.

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { removePostgresFiles } from '../postgres/postgres-files.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { paste } from '../testing/paste.ts';
@@ -28,11 +28,8 @@ const start = (env: Record<string, string> = {}, options: string[] = []) => {
 const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 
-function testServer(variable: string): string {
-  const address = process.env[variable];
-  if (!address) throw new Error(`${variable} is not set. Run the tests with \`npm test\`.`);
-  return address;
-}
+/** The way to call `millrace` that is printed. */
+const printedCommand = (command: StartCommand) => String(/^ {2}(.*npx millrace .*)$/m.exec(command.output())?.[1]);
 
 /** The two commands a person pastes: send an event, look at it. */
 async function sendAndSee(command: StartCommand): Promise<string> {
@@ -49,31 +46,35 @@ async function sendAndSee(command: StartCommand): Promise<string> {
   return seen;
 }
 
-/** The README's lines for a first flag, with the addresses and keys of this system. */
-async function tryReadmeFlags(connection: Connection): Promise<unknown[]> {
+/** The README's lines from the first event to the first flag, as they stand there, with the addresses and keys of this system. */
+async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-  const [, section = ''] = /^## A first flag in one minute\n([\s\S]*?)^## /m.exec(readme) ?? [];
-  const lines = section
+  const [, newcomer = ''] = /^## A first event in one minute\n([\s\S]*?)^## Map/m.exec(readme) ?? [];
+  const lines = [...newcomer.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+    .map(([, block]) => String(block))
+    .join('')
     .replaceAll('http://127.0.0.1:8010', connection.apiUrl)
     .replaceAll('http://127.0.0.1:8000', connection.ingestUrl)
     .replaceAll('projects/1/', `projects/${connection.projectId}/`)
+    .replaceAll('--environment 1', `--environment ${connection.environmentId}`)
     .replaceAll('phx_…', connection.personalApiKey)
     .replaceAll('phc_…', connection.projectApiKey)
     .replaceAll('\\\n', ' ')
     .split('\n')
-    .filter((line) => line.startsWith('curl '));
-  const answers: unknown[] = [];
+    .filter((line) => /^(curl|npx) /.test(line));
+  // Whoever names a database means that one; the tests do.
+  const npx = `env -u DATABASE_URL -u KAFKA_BROKERS -u REDIS_URL MILLRACE_DATA_DIR='${directory}' npx `;
+  const answers: string[] = [];
   for (const line of lines) {
-    answers.push(
-      await eventually(
-        async () => {
-          const answer = JSON.parse(await paste(line.replace('curl ', 'curl -s ')));
-          // The gateway hears of a flag a moment after it was made.
-          if ('flags' in answer) expect(answer.flags).toHaveProperty('new-checkout');
-          return answer;
-        },
-        { what: 'the new flag' },
-      ),
+    await eventually(
+      async () => {
+        const answer = await paste(line.replace('curl ', 'curl -s ').replace('npx ', npx));
+        // An event, and a flag, are seen a moment after they were made.
+        if (line.includes('/events/')) expect(answer).toContain('"distinct_id":"ada"');
+        if (line.includes('/flags/?')) expect(JSON.parse(answer).flags).toHaveProperty('new-checkout');
+        answers.push(answer);
+      },
+      { what: `what the README promises of ${line}` },
     );
   }
   return answers;
@@ -122,12 +123,12 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   expect(Object.keys(connection).sort()).toEqual(
     [
       ...['apiUrl', 'environmentId', 'ingestUrl', 'organizationId', 'personalApiKey', 'projectApiKey', 'projectId'],
-      'shopUrl',
+      ...['settings', 'shopUrl'],
     ].sort(),
   );
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
-  const seen = await sendAndSee(command);
+  await sendAndSee(command);
   // Tried again: a busy machine may not answer within the time that flags wait for the database.
   await eventually(
     async () =>
@@ -138,16 +139,28 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
       }),
     { what: 'the flags of the demo' },
   );
-  const [made, asked] = await tryReadmeFlags(connection);
-  expect(made).toMatchObject({ key: 'new-checkout', active: true });
-  expect(Object.keys(flagsOf(asked)).sort()).toEqual(['button-color', 'new-checkout', 'new-home-page', 'staff-tools']);
-  expect(flagsOf(asked)['new-checkout']).toMatchObject({ enabled: true });
+  const [sent, seenToo, made, asked, changed, explained, secret, ...others] = await tryReadme(connection);
+  expect([sent, JSON.parse(String(seenToo)).results[0]]).toEqual([
+    '{"status":"Ok"}',
+    expect.objectContaining({ event: 'hello', distinct_id: 'ada' }),
+  ]);
+  expect(JSON.parse(String(made))).toMatchObject({ key: 'new-checkout', active: true });
+  const flags = flagsOf(JSON.parse(String(asked)));
+  expect(Object.keys(flags).sort()).toEqual(['button-color', 'new-checkout', 'new-home-page', 'staff-tools']);
+  expect(flags['new-checkout']).toMatchObject({ enabled: true });
+  expect(changed).toMatch(/^rollout +20 %$/m);
+  expect(explained).toMatch(/^ {2}rollout 20 %: hash 0\.\d+$/m);
+  expect(secret).toMatch(/^secret key +phs_\w+$/m);
+  expect(others).toEqual([]);
+
+  expect(await paste(printedCommand(command))).toMatch(/^new-checkout +- +true +active +20 %/m);
 
   const second = start();
   expect(await second.ended).toBe(1);
   expect(second.output().trim().split('\n')).toEqual([expect.stringMatching(/already running/)]);
   expect(existsSync(join(directory, 'connection.json'))).toBe(true);
 
+  const seen = await paste(String(curlLines(command)[1]));
   command.kill('SIGINT');
   expect(await command.ended).toBe(0);
   expect(existsSync(join(directory, 'connection.json'))).toBe(false);
@@ -160,7 +173,7 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
     personalApiKey: connection.personalApiKey,
   });
   expect(await paste(String(curlLines(again)[1]))).toBe(seen);
-}, 300_000);
+}, 600_000);
 
 test('a service that crashes comes back; a system that is killed leaves nothing running and starts again', async () => {
   const command = start();
@@ -183,8 +196,25 @@ test('a service that crashes comes back; a system that is killed leaves nothing 
   await sendAndSee(again);
 }, 300_000);
 
+test('npm start -- --fresh: empty data, and those of before stay beside', async () => {
+  const command = start();
+  const former = await command.ready();
+  await sendAndSee(command);
+  command.kill('SIGTERM');
+  expect(await command.ended).toBe(0);
+
+  const fresh = start({}, ['--fresh']);
+  expect((await fresh.ready()).projectApiKey).not.toBe(former.projectApiKey);
+  expect(await paste(String(curlLines(fresh)[1]))).not.toContain('"distinct_id":"you"');
+  const [aside = ''] = readdirSync(directory).filter((name) => name.startsWith('before-'));
+  expect(fresh.output()).toContain(join(directory, aside));
+  expect(readFileSync(join(directory, aside, 'demo.json'), 'utf8')).toContain(former.projectApiKey);
+  removePostgresFiles(join(directory, aside, 'postgres'));
+}, 300_000);
+
 test('npm start -- --kafka: the same on a broker and Redis', async () => {
-  const servers = { KAFKA_BROKERS: testServer('KAFKA_BROKERS'), REDIS_URL: testServer('REDIS_URL') };
+  const { kafkaBrokers, redisUrl } = testServers();
+  const servers = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl };
   const command = start({ ...servers, TOPIC_PREFIX: `t-${randomUUID()}.` }, ['--kafka']);
   await command.ready();
   await sendAndSee(command);

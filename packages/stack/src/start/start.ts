@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { dataDirectory } from '../data-directory.ts';
@@ -10,14 +10,18 @@ import { runSystem } from './run-system.ts';
 import { createStopRequest } from './stop-request.ts';
 import { welcome } from './welcome.ts';
 
-/** `npm start [-- --kafka]`: the whole system on this machine, until it is told to stop. */
+/**
+ * `npm start [-- --kafka] [-- --fresh]`: the whole system on this machine, until it is told to stop. With `--fresh` it starts
+ * with empty data; what was there is kept beside.
+ */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  const withKafka = readArguments(programArguments);
+  const { withKafka, isFresh } = readArguments(programArguments);
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = connectionFile(directory);
   // One that is there was left by a system that was killed.
   connection.remove();
+  if (isFresh) setDataAside(directory, progress.print);
   const logDirectory = join(directory, 'logs');
   mkdirSync(logDirectory, { recursive: true });
   const reaper = createReaper();
@@ -28,7 +32,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
       if (!stopRequest.isMade()) {
         connection.write(system.connection);
         const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL alone';
-        console.log(welcome(system.connection, { connectionPath: connection.path, logDirectory, log }));
+        console.log(welcome(system.connection, { root, connectionPath: connection.path, logDirectory, log }));
       }
       await stopRequest.made;
     } finally {
@@ -45,8 +49,24 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-function readArguments(programArguments: readonly string[]): boolean {
-  const unknown = programArguments.find((argument) => argument !== '--kafka');
-  if (unknown !== undefined) throw new SetupProblem(`Unknown option ${unknown}. There is one: npm start -- --kafka`);
-  return programArguments.includes('--kafka');
+function readArguments(programArguments: readonly string[]): { withKafka: boolean; isFresh: boolean } {
+  const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
+  if (unknown !== undefined) {
+    throw new SetupProblem(
+      `Unknown option ${unknown}. There are two: npm start -- --kafka, and --fresh for empty data.`,
+    );
+  }
+  return { withKafka: programArguments.includes('--kafka'), isFresh: programArguments.includes('--fresh') };
+}
+
+/** Moves databases, logs and keys of this installation into a folder of their own, where they can be fetched back from. */
+function setDataAside(directory: string, print: (line: string) => void): void {
+  const data = ['postgres', 'kafka', 'redis', 'demo.json', 'secrets.key'].filter((name) =>
+    existsSync(join(directory, name)),
+  );
+  if (data.length === 0) return;
+  const aside = join(directory, `before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+  mkdirSync(aside);
+  for (const name of data) renameSync(join(directory, name), join(aside, name));
+  print(`  The data of before are in ${aside}`);
 }

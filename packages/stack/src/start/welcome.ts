@@ -1,7 +1,11 @@
+import { dirname, join } from 'node:path';
 import type { Connection } from './connection-file.ts';
 
 /** What a person at the terminal reads once all is ready: where things are, and commands that work when pasted. */
-export function welcome(connection: Connection, facts: { connectionPath: string; logDirectory: string; log: string }) {
+export function welcome(
+  connection: Connection,
+  facts: { root: string; connectionPath: string; logDirectory: string; log: string },
+) {
   const { ingestUrl, apiUrl, shopUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
   return `
@@ -27,8 +31,19 @@ Ask for the flags of its demo project:
 
   curl -s -X POST '${ingestUrl}/flags/?v=2' -H 'Content-Type: application/json' -d '{"api_key":"${projectApiKey}","distinct_id":"you"}'
 
+The command line, in ${facts.root}:
+
+  ${commandLine(facts)} flags list
+
 For scripts: ${facts.connectionPath}
 Logs: ${facts.logDirectory}
-Ctrl-C stops it; the data stay.
+Ctrl-C stops it; your data is kept.
 `;
+}
+
+/** It finds the system by its folder, so one that lies elsewhere is named. */
+function commandLine({ root, connectionPath }: { root: string; connectionPath: string }): string {
+  const directory = dirname(connectionPath);
+  const isUsual = directory === join(root, '.millrace');
+  return isUsual ? 'npx millrace' : `MILLRACE_DATA_DIR='${directory.replaceAll("'", `'\\''`)}' npx millrace`;
 }

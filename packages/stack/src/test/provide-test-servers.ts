@@ -1,41 +1,58 @@
 import type { Progress } from '../command.ts';
 import type { Reaper } from '../process/reaper.ts';
-import type { RunningServer } from '../process/running-server.ts';
-import { chromiumSources, firefoxSources } from '../provision/browser-sources.ts';
+import type { RunningServer } from '../process/server-process.ts';
 import { NotProvided, provide, type Source } from '../provision/provision.ts';
-import { kafkaSources, postgresSources, redisSources } from '../provision/sources.ts';
+import {
+  chromiumSources,
+  firefoxSources,
+  kafkaProgramSources,
+  kafkaSources,
+  postgresSources,
+  redisProgramSources,
+  redisSources,
+  windowlessChromium,
+} from '../provision/sources.ts';
+import type { Need } from './test-needs.ts';
 
 export interface TestServerSet {
-  /** DATABASE_URL, KAFKA_BROKERS, REDIS_URL, CHROMIUM_PATH and FIREFOX_PATH, as far as they could be had. */
+  /** By variable, of what was needed, as far as it could be had. */
   addresses: Record<string, string>;
-  /** The variables of servers that could not be had. */
+  /** The variables of what was needed and could not be had. */
   missing: string[];
   stop(): Promise<void>;
 }
 
-/** Brings up all side by side. What cannot be had is said, and left out. */
+/** Brings up what the tests need, side by side. What cannot be had is said, and left out. */
 export async function provideTestServers(
-  directory: string,
-  reaper: Reaper,
-  progress: Progress,
+  needed: ReadonlySet<Need>,
+  { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
 ): Promise<TestServerSet> {
-  const options = { directory, reaper, ports: { kafka: 0, redis: 0 } };
-  const wanted: [variable: string, name: string, sources: Source[]][] = [
-    ['DATABASE_URL', 'PostgreSQL', postgresSources(options)],
-    ['KAFKA_BROKERS', 'Kafka', kafkaSources(options)],
-    ['REDIS_URL', 'Redis', redisSources(options)],
-    ['CHROMIUM_PATH', 'Chromium', chromiumSources()],
-    ['FIREFOX_PATH', 'Firefox', firefoxSources()],
-  ];
+  const options = { directory, reaper, ports: { kafka: 0, redis: 0 }, say: progress.print };
+  const keepsPages = needed.has('KEPT_PAGES');
+  const known: Record<Exclude<Need, 'KEPT_PAGES'>, [name: string, sources: Source[]]> = {
+    DATABASE_URL: ['PostgreSQL', postgresSources(options)],
+    KAFKA_BROKERS: ['Kafka', kafkaSources(options)],
+    REDIS_URL: ['Redis', redisSources(options)],
+    KAFKA_JARS: ["Kafka's programs", kafkaProgramSources(options)],
+    REDIS_SERVER_PATH: ['redis-server', redisProgramSources(options)],
+    CHROMIUM_PATH: ['Chromium', chromiumSources(options, { keepsPages })],
+    FIREFOX_PATH: ['Firefox', firefoxSources(options)],
+  };
   const running: RunningServer[] = [];
   const addresses: Record<string, string> = {};
   const missing: string[] = [];
   const outcomes = await Promise.allSettled(
-    wanted.map(async ([variable, name, sources]) => {
+    [...needed].map(async (variable) => {
+      if (variable === 'KEPT_PAGES') return;
+      const [name, sources] = known[variable];
       try {
         const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
         running.push(server);
         addresses[variable] = server.address;
+        if (source === windowlessChromium && keepsPages) {
+          missing.push('KEPT_PAGES');
+          progress.print('! This Chromium has no back button: the tests that need it are skipped.');
+        }
         const worthSaying = passedOver.filter((reason) => !reason.endsWith(': not set'));
         progress.print(`  ${name} from ${source}${worthSaying.length > 0 ? ` (${worthSaying.join('; ')})` : ''}`);
       } catch (error) {

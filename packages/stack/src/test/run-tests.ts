@@ -1,19 +1,31 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from '../command.ts';
+import type { Command, Progress } from '../command.ts';
 import { dataDirectory } from '../data-directory.ts';
 import { createReaper } from '../process/reaper.ts';
-import { type JestRun, jestRuns } from './jest-runs.ts';
+import {
+  type JestRun,
+  jestRuns,
+  listTests,
+  readCounts,
+  type Suite,
+  startJest,
+  sumOf,
+  type TestCounts,
+} from './jest.ts';
 import { provideTestServers, type TestServerSet } from './provide-test-servers.ts';
-import { startJest } from './run-jest.ts';
-import { readCounts, sumOf, type TestCounts } from './test-counts.ts';
+import { needsOf } from './test-needs.ts';
 import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-run-directory.ts';
 
 /**
- * `npm test [-- jest's arguments]`: clears away what killed runs left, brings up the servers, runs jest, takes everything
- * down, and ends with one line that counts. In CI a skipped test is a failure, and a part runs on the image's Node too.
+ * `npm test [-- jest's arguments]`, and with `--long` before them `npm run test:long`: clears away what killed runs left,
+ * brings up the servers that the chosen tests need, runs jest, takes everything down, and ends with one line that counts. In
+ * CI a skipped test is a failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
+  const [suite, jestArguments]: [Suite, string[]] =
+    programArguments[0] === '--long' ? ['long', programArguments.slice(1)] : ['quick', programArguments];
   const testRuns = join(dataDirectory(root), 'test');
   const removed = await removeDeadTestRuns(testRuns);
   if (removed > 0) progress.print(`  Removed what ${removed} earlier run(s) left behind`);
@@ -22,8 +34,10 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const interruption = watchForInterruption();
   const outcomes: Outcome[] = [];
   try {
-    const runs = await jestRuns(root, programArguments, Boolean(process.env.CI));
-    const servers = await provideTestServers(directory, reaper, progress);
+    const runs = await jestRuns(root, suite, jestArguments);
+    const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
+    if (files.length === 0) await tellOfOtherSuite(root, runs[0] as JestRun, progress);
+    const servers = await provideTestServers(needsOf(root, files), { directory, reaper, progress });
     try {
       for (const [index, run] of runs.entries()) {
         if (interruption.signal()) break;
@@ -41,6 +55,13 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   if (interruption.signal()) return 130;
   return report(outcomes);
 };
+
+async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress): Promise<void> {
+  const [other, command]: [Suite, string] =
+    run.suite === 'quick' ? ['long', 'npm run test:long'] : ['quick', 'npm test'];
+  const { length } = await listTests(root, { ...run, suite: other });
+  if (length > 0) progress.print(`! ${length} test file(s) like that are run by \`${command}\``);
+}
 
 /** What one run of jest came to. */
 interface Outcome {
@@ -62,12 +83,20 @@ async function runJest(
   return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
 }
 
-/** Prints the closing line, alone on its line and last. @returns the exit code of the whole. */
+/**
+ * Prints the closing line, alone on its line and last; or writes it to the file that MILLRACE_CLOSING_LINE_FILE names, for
+ * `.ci/run`, which prints the sum of two.
+ *
+ * @returns the exit code of the whole.
+ */
 function report(outcomes: readonly Outcome[]): number {
   const { passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
   const isSkipFatal = Boolean(process.env.CI) && skipped > 0;
   if (isSkipFatal) console.log('\nA skipped test is a failure in CI.');
-  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+  const closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped\n`;
+  const { MILLRACE_CLOSING_LINE_FILE: file } = process.env;
+  if (file) writeFileSync(file, closingLine);
+  else process.stdout.write(`\n${closingLine}`);
   const failedRun = outcomes.find(({ exitCode }) => exitCode !== 0);
   if (failedRun) return failedRun.exitCode;
   return failed > 0 || isSkipFatal ? 1 : 0;

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { removePostgresFiles } from '../postgres/postgres-files.ts';
-import { isRunning } from '../process/command-line.ts';
-import { readProcessRecord, stopRecordedProcess, writeProcessRecord } from '../process/process-record.ts';
+import { isRunning, readProcessRecord, stopRecordedProcess, writeProcessRecord } from '../process/process-record.ts';
 
 /** A part of this command's line; see package.json. */
 const marker = 'bin/test.mjs';

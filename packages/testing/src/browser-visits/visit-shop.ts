@@ -4,8 +4,7 @@ import { launchChromium } from '../launch-chromium.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { type Mishap, startFlakyHost } from './flaky-host.ts';
 import { startShopSite } from './shop-site.ts';
-import { createVisitor, type Entrance, entrances } from './visitor.ts';
-import type { CapturedEvent } from './visitor-tabs.ts';
+import { type CapturedEvent, createVisitor, type Entrance, entrances } from './visitor.ts';
 
 export interface ShopVisitsOptions {
   /** The library, as a module. */

@@ -1,6 +1,7 @@
+// A network to Kafka that can fail: every broker is reached through a proxy, and is told so to clients.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
-import { type KafkaAddressProxy, startKafkaAddressProxy } from './kafka-address-proxy.ts';
-import type { Address } from './kafka-addresses.ts';
+import { type Address, rewriteAddresses } from './kafka-addresses.ts';
 
 /** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a proxy of ours. */
 export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
@@ -50,5 +51,102 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
         await faults.stop();
         await addresses.stop();
       }),
+  };
+}
+
+/** A proxy in front of one broker that changes the addresses in its answers, and nothing else. */
+interface KafkaAddressProxy {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** @param replace gives the address a client is told instead of a broker's own. */
+async function startKafkaAddressProxy(
+  broker: Address,
+  replace: (address: Address) => Promise<Address>,
+): Promise<KafkaAddressProxy> {
+  const sockets = new Set<Socket>();
+  const listener = createServer((client) => {
+    const server = connect({ ...broker, noDelay: true });
+    client.setNoDelay(true);
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+    const requests = new Map<number, Request>();
+    const readRequests = frameReader();
+    client.on('data', (chunk) => {
+      for (const frame of readRequests(chunk)) noteRequest(frame, requests);
+      server.write(chunk);
+    });
+    const readAnswers = frameReader();
+    let written: Promise<void> = Promise.resolve();
+    server.on('data', (chunk) => {
+      written = written.then(async () => {
+        for (const frame of readAnswers(chunk)) client.write(await rewriteAnswer(frame, requests, replace));
+      });
+      written.catch((error: Error) => client.destroy(error));
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async stop() {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+interface Request {
+  apiKey: number;
+  version: number;
+}
+
+/** A request starts with its api key, version and correlation id. */
+function noteRequest(frame: Buffer, requests: Map<number, Request>): void {
+  requests.set(frame.readInt32BE(4), { apiKey: frame.readInt16BE(0), version: frame.readInt16BE(2) });
+}
+
+/** An answer starts with the correlation id of its request. */
+async function rewriteAnswer(
+  frame: Buffer,
+  requests: Map<number, Request>,
+  replace: (address: Address) => Promise<Address>,
+): Promise<Buffer> {
+  const correlationId = frame.readInt32BE(0);
+  const request = requests.get(correlationId);
+  requests.delete(correlationId);
+  const body = frame.subarray(4);
+  const rewritten = request ? await rewriteAddresses(request.apiKey, request.version, body, replace) : body;
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(rewritten.length + 4, 0);
+  head.writeInt32BE(correlationId, 4);
+  return Buffer.concat([head, rewritten]);
+}
+
+/** Cuts a stream into the frames that are complete: a length and that many bytes each. */
+function frameReader(): (chunk: Buffer) => Buffer[] {
+  let pending: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const frames: Buffer[] = [];
+    while (pending.length >= 4 && pending.length >= 4 + pending.readInt32BE(0)) {
+      const end = 4 + pending.readInt32BE(0);
+      frames.push(pending.subarray(4, end));
+      pending = pending.subarray(end);
+    }
+    return frames;
   };
 }

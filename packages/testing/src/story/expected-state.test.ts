@@ -1,5 +1,5 @@
 import { expectedState } from './expected-state.ts';
-import type { StoryEvent } from './story-event.ts';
+import type { StoryEvent } from './write-story.ts';
 
 let sent = 0;
 function event(distinctId: string, name: string, properties: Record<string, unknown> = {}, extra = {}): StoryEvent {

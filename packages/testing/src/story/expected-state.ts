@@ -1,5 +1,4 @@
-import { groupBy } from './group-by.ts';
-import type { StoryEvent } from './story-event.ts';
+import type { StoryEvent } from './write-story.ts';
 
 export interface ExpectedPerson {
   distinctIds: string[];
@@ -121,4 +120,15 @@ function expectedGroups(events: readonly StoryEvent[]): ExpectedGroup[] {
     groups.set(`${type} ${key}`, group);
   }
   return [...groups.keys()].sort().flatMap((name) => groups.get(name) ?? []);
+}
+
+/** Items by key, each in its order. (`Map.groupBy` came with Node 21.) */
+export function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }

@@ -1,5 +1,4 @@
-import { expectedState } from './expected-state.ts';
-import { groupBy } from './group-by.ts';
+import { expectedState, groupBy } from './expected-state.ts';
 import { writeStory } from './write-story.ts';
 
 const options = { events: 5000, people: 125, clients: 4, seed: 7 };

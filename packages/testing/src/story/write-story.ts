@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '../seeded-random.ts';
-import { personScript } from './person-script.ts';
-import type { StoryEvent } from './story-event.ts';
 
 export interface StoryOptions {
   events: number;
@@ -69,4 +67,109 @@ function withRepeats(stream: readonly StoryEvent[], count: number, random: () =>
     if (event) again.set(to, [...(again.get(to) ?? []), event]);
   }
   return stream.flatMap((event, index) => [event, ...(again.get(index) ?? [])]);
+}
+
+/**
+ * Everything one person does, in order. Their ids: a user id, one to three anonymous ids, for most an alias, for some a
+ * second user id with an anonymous id of its own. Some have a stranger beside them who stays a person alone.
+ *
+ * Why no order of partitions can refuse a merge: an anonymous id is merged away once, and until then nothing identifies
+ * it; an alias value is never identified by anything but its own alias event; the second user id, identified in a
+ * partition of its own, is joined by `$merge_dangerously`, which asks nobody. Why `created_at` is certain: the opening
+ * event is the user id's first, so the user id always gets its person from it, and it carries the earliest time.
+ */
+function personScript(person: number, length: number, random: () => number): StoryEvent[] {
+  const user = `user-${person}`;
+  const visitors = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => `visitor-${person}-${index}`);
+  const alias = random() < 0.6 ? `alias-${person}` : null;
+  const second = random() < 0.2 ? `second-${person}` : null;
+  // Someone else on the same machine, who never logs in.
+  const stranger = random() < 0.1 ? [`stranger-${person}`] : [];
+  const ids = [
+    ...stranger,
+    user,
+    ...visitors,
+    ...(alias ? [alias] : []),
+    ...(second ? [second, `visitor-${second}`] : []),
+  ];
+
+  const fixed: StoryEvent[] = [event(user, 'signed up', {})];
+  for (const visitor of visitors) {
+    fixed.push(event(user, '$identify', { $anon_distinct_id: visitor, $set: { [`login_${visitor}`]: true } }));
+    // The same login seen twice is no second merge.
+    if (random() < 0.3) fixed.push(event(user, '$identify', { $anon_distinct_id: visitor }));
+  }
+  if (second) {
+    fixed.push(event(second, '$identify', { $anon_distinct_id: `visitor-${second}` }));
+    fixed.push(event(user, '$merge_dangerously', { alias: second }));
+  }
+  if (alias) fixed.push(event(user, '$create_alias', { alias }));
+
+  const counters = new Map<string, number>();
+  const count = (id: string) => {
+    const next = (counters.get(id) ?? 0) + 1;
+    counters.set(id, next);
+    return next;
+  };
+  const fillerCount = Math.max(0, length - fixed.length);
+  const filler = () => {
+    const id = ids[Math.floor(random() * ids.length)] ?? user;
+    // The user id begins with its opening event, which stands in the fixed part.
+    return { id, make: () => fillerEvent(id, count(id), person, random) };
+  };
+  const script: StoryEvent[] = [];
+  let fixedAt = 0;
+  for (let left = fillerCount; left > 0 || fixedAt < fixed.length; ) {
+    const next = fixed[fixedAt];
+    const isFixedNext = next && random() * (left + fixed.length - fixedAt) < fixed.length - fixedAt;
+    if (isFixedNext) {
+      script.push(next);
+      fixedAt++;
+      continue;
+    }
+    const { id, make } = filler();
+    left--;
+    if (id === user && fixedAt === 0)
+      script.push(fillerEvent(visitors[0] ?? user, count(visitors[0] ?? user), person, random));
+    else script.push(make());
+  }
+  return script;
+}
+
+/** One of the ordinary things an id does; `n` is its running number, the value of all keys it writes. */
+function fillerEvent(id: string, n: number, person: number, random: () => number): StoryEvent {
+  const dice = random();
+  const company = `company-${person % 40}`;
+  if (dice < 0.3) return event(id, 'order placed', { n, $set: { [`last_${id}`]: n } });
+  if (dice < 0.4)
+    return { ...event(id, '$pageview', { n }), $set: { [`seen_${id}`]: n }, $set_once: { [`first_${id}`]: n } };
+  if (dice < 0.5) return event(id, '$set', { n, $set: { [`mood_${id}`]: `mood ${n}` } });
+  if (dice < 0.56) return event(id, 'mood lost', { n, $unset: [`mood_${id}`] });
+  if (dice < 0.62) return event(id, '$identify', { n, $set: { [`plan_${id}`]: n } });
+  if (dice < 0.7) {
+    const [$group_type, $group_key] = random() < 0.7 ? ['company', company] : ['team', `team-${person % 15}`];
+    const $group_set = { [`by_${id}`]: n, name: $group_key };
+    return event(id, random() < 0.5 ? '$groupidentify' : '$group_identify', { n, $group_type, $group_key, $group_set });
+  }
+  if (dice < 0.8) return event(id, 'invoice opened', { n, $groups: { company } });
+  // Anonymous: must leave no trace on any person.
+  if (dice < 0.85) return event(id, 'ghost', { n, $process_person_profile: false, $set: { [`ghost_${id}`]: n } });
+  return event(id, 'button pressed', { n });
+}
+
+function event(distinctId: string, name: string, properties: Record<string, unknown>): StoryEvent {
+  return { uuid: '', event: name, distinct_id: distinctId, timestamp: '', properties };
+}
+
+/** An event as the story sends it, and as the checker reads it: nothing is known here but the wire. */
+export interface StoryEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: string;
+  properties: Record<string, unknown>;
+  /** Event-level person updates, as several SDKs send them. */
+  $set?: Record<string, unknown>;
+  $set_once?: Record<string, unknown>;
+  $unset?: string[];
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
 import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
-import { createFairSlots } from '../tasks/fair-slots.ts';
+import { createFairSlots } from '../poll.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
-import { planBackfill, planRun } from './plan-runs.ts';
+import { planBackfill, planRun } from './plan.ts';
+import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
 
 let fixture: WorkerFixture;
 let warehouse: TestDatabase;
@@ -235,7 +235,7 @@ test('a destination that is down is tried again and says why; memory of its pass
     {
       status: 'FailedRetryable',
       attempts: 1,
-      latest_error: 'The destination database failed: ECONNREFUSED (nobody listens there).',
+      latest_error: 'The destination database failed: ECONNREFUSED (connection refused).',
     },
   ]);
   await proxy.pass();

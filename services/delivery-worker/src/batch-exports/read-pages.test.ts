@@ -1,10 +1,9 @@
 import { createTestTenant } from '@millrace/testing';
 import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { openCursor } from './export-source-store.ts';
-import { readPages } from './read-pages.ts';
-import type { ClaimedRun } from './records/claimed-run.ts';
-import type { EventRecord } from './records/export-records.ts';
+import type { ClaimedRun, EventRecord } from './destination.ts';
+import { readPages } from './read.ts';
+import { openCursor } from './store.ts';
 
 let fixture: WorkerFixture;
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import S3rver from 's3rver';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
-import { planRun } from './plan-runs.ts';
+import { planRun } from './plan.ts';
+import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
 
 let fixture: WorkerFixture;
 let deps: ExportRunDeps;

@@ -4,8 +4,8 @@ import { createLogger } from '@millrace/runtime';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { planRun } from './plan-runs.ts';
-import { createSettledUntil, type SettledUntil } from './settled-until.ts';
+import { planRun } from './plan.ts';
+import { createSettledUntil, type SettledUntil } from './read.ts';
 
 /** The worker under a role of its own, which is not told what the sessions of consumers do. */
 const role = `worker_${randomBytes(6).toString('hex')}`;

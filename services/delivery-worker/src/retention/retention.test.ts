@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { dropMonths } from './drop-months.ts';
-import { expireEvents } from './expire-events.ts';
-import { createIdentityExpiry } from './expire-identities.ts';
-import { deleteOldActivity, deleteOldWarnings } from './retention-store.ts';
+import { createIdentityExpiry, dropMonths, expireEvents } from './retention.ts';
+import { deleteOldActivity, deleteOldWarnings } from './store.ts';
 
 let fixture: WorkerFixture;
 let tenant: TestTenant;

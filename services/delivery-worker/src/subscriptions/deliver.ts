@@ -1,9 +1,118 @@
+import { takeMails } from '@millrace/accounts';
+import type { Database, Sql, Transaction } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
-import { type PostOutcome, postJson } from '../outbound/post-json.ts';
-import type { ClaimedDelivery } from './delivery-store.ts';
-import { type Report, reportOf, toText } from './report.ts';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { describeRule } from '@millrace/schedule';
+import { type PostOutcome, postJson } from '../outbound.ts';
+import type { FairSlots } from '../poll.ts';
+import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, putOffMails } from './store.ts';
 
-export interface DeliverDeps {
+/** Longer than any attempt can take. */
+const leaseSeconds = 120;
+/** Waits before the second, third, … attempt; after the last one it is given up. */
+const retryDelaysSeconds = [60, 300, 1800, 7200];
+
+export interface DeliverDueDeps extends DeliverDeps {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  /** Of one organization; 0 = no limit. */
+  mailsPerHour: number;
+  logger: Logger;
+  counter: ReturnType<typeof createDeliveryMetrics>;
+}
+
+/** Begins to send what is to be sent, beside what is under way. @returns whether there may be more. */
+export async function deliverDue(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
+  if (slots.free() === 0) {
+    await slots.released();
+    return true;
+  }
+  const { mailsPerHour } = deps;
+  const claimed = await deps.database.transaction(async (tx) => {
+    const due = await claimDeliveries(tx, { limit: slots.free(), leaseSeconds, usage: slots.usage() });
+    return withinMailLimit(tx, due, mailsPerHour);
+  });
+  for (const delivery of claimed) slots.start(delivery.organization_id, () => deliverOne(delivery, deps));
+  return claimed.length > 0;
+}
+
+async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<void> {
+  const outcome = await attempt(delivery, deps);
+  deps.counter.inc({ target_type: delivery.target_type, result: outcome.result });
+  if (outcome.result === 'failed') {
+    const { id: deliveryId, subscription_id: subscriptionId, attempts } = delivery;
+    deps.logger.warn('a report could not be delivered', {
+      deliveryId,
+      subscriptionId,
+      attempts,
+      reason: outcome.error,
+    });
+  }
+  await record(deps.database.sql, delivery, outcome);
+}
+
+/** A report that has taken its worker down every time is not tried for ever. */
+async function attempt(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<DeliveryOutcome> {
+  if (delivery.attempts <= retryDelaysSeconds.length + 1) return deliver(delivery, deps);
+  return {
+    result: 'failed',
+    isPermanent: true,
+    error: 'Every attempt was interrupted: the worker stopped while it was under way.',
+  };
+}
+
+async function record(sql: Sql, delivery: ClaimedDelivery, outcome: DeliveryOutcome): Promise<void> {
+  if (outcome.result !== 'failed') return finishDelivery(sql, delivery, { status: outcome.result, error: null });
+  const { error, isPermanent } = outcome;
+  const delaySeconds = isPermanent ? undefined : retryDelaysSeconds[delivery.attempts - 1];
+  if (delaySeconds === undefined) return finishDelivery(sql, delivery, { status: 'failed', error });
+  return postponeDelivery(sql, delivery, { error, delaySeconds });
+}
+
+export function createDeliveryMetrics(metrics: Metrics) {
+  return metrics.counter('millrace_subscription_deliveries_total', 'Attempts to send a report, by outcome.', [
+    'target_type',
+    'result',
+  ]);
+}
+
+/**
+ * Those of the claimed reports that may go out in this hour. The mails of an organization beyond its limit are put off to
+ * the next hour, with the reason where its members look for one.
+ *
+ * @param mailsPerHour of one organization; 0 = no limit.
+ */
+async function withinMailLimit(
+  tx: Transaction,
+  claimed: ClaimedDelivery[],
+  mailsPerHour: number,
+): Promise<ClaimedDelivery[]> {
+  if (mailsPerHour === 0) return claimed;
+  const mailsOf = byOrganization(claimed.filter(({ target_type, deleted }) => target_type === 'email' && !deleted));
+  const beyond = new Set<string>();
+  // In one order, so that two workers never wait for each other.
+  for (const organizationId of [...mailsOf.keys()].sort()) {
+    const mails = mailsOf.get(organizationId) ?? [];
+    const granted = await takeMails(tx, { organizationId, wanted: mails.length, mailsPerHour });
+    if (granted === mails.length) continue;
+    const left = mails.slice(granted).map(({ id }) => id);
+    const reason = `The organization may send ${mailsPerHour} mails an hour; this one is sent in the next hour.`;
+    await putOffMails(tx, { organizationId, claimed: left, reason });
+    for (const id of left) beyond.add(id);
+  }
+  return claimed.filter(({ id }) => !beyond.has(id));
+}
+
+function byOrganization(deliveries: ClaimedDelivery[]): Map<string, ClaimedDelivery[]> {
+  const groups = new Map<string, ClaimedDelivery[]>();
+  for (const delivery of deliveries) {
+    const group = groups.get(delivery.organization_id);
+    if (group) group.push(delivery);
+    else groups.set(delivery.organization_id, [delivery]);
+  }
+  return groups;
+}
+
+interface DeliverDeps {
   /** Null when the installation has no mail server. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
@@ -13,13 +122,13 @@ export interface DeliverDeps {
 }
 
 /** What came of one attempt. A permanent failure would come again. The sentence is for the subscription's owner. */
-export type DeliveryOutcome =
+type DeliveryOutcome =
   | { result: 'delivered' }
   | { result: 'cancelled' }
   | { result: 'failed'; isPermanent: boolean; error: string };
 
 /** Sends one report once. Never throws. */
-export async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
+async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
   if (delivery.deleted) return { result: 'cancelled' };
   const report = reportOf(delivery, deps.publicAppUrl);
   switch (delivery.target_type) {
@@ -30,7 +139,7 @@ export async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Pro
     case 'webhook':
       return toOutcome(await post(delivery, delivery.target, { document: webhookDocument(delivery, report), deps }));
     default:
-      return { result: 'failed', isPermanent: true, error: 'Nobody knows how to send this type of report.' };
+      return { result: 'failed', isPermanent: true, error: 'Unknown target type.' };
   }
 }
 
@@ -57,7 +166,7 @@ async function sendToSlack(delivery: ClaimedDelivery, report: Report, deps: Deli
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
   if (!address) {
-    const error = "The project's slack_incoming_webhook is not set, so there is no way to Slack.";
+    const error = "The project's slack_incoming_webhook is not set. Set it, or give the subscription an address.";
     return { result: 'failed', isPermanent: true, error };
   }
   const channel = delivery.target.split('|')[0];
@@ -98,4 +207,37 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   if (status >= 200 && status < 300) return { result: 'delivered' };
   const mayChange = status >= 500 || status === 408 || status === 429;
   return { result: 'failed', isPermanent: !mayChange, error: `The address answered ${status}.` };
+}
+
+/** What a report says, however it is sent. */
+interface Report {
+  title: string;
+  /** When it comes, in words. */
+  summary: string;
+  /** Where the dashboard or insight is; null when nobody has told us where the application is. */
+  link: string | null;
+  inviteMessage: string | null;
+}
+
+/** Insight before dashboard when a subscription has both (docs/api-rules.md#subscriptions). */
+function reportOf(delivery: ClaimedDelivery, publicAppUrl: string | undefined): Report {
+  const { insight, dashboard, environment_id, environment_name } = delivery;
+  const [name, path] =
+    insight !== null
+      ? [`Insight ${insight}`, `/insights/${insight}`]
+      : dashboard !== null
+        ? [`Dashboard ${dashboard}`, `/dashboard/${dashboard}`]
+        : [environment_name, ''];
+  return {
+    title: delivery.title?.trim() || name,
+    summary: describeRule(delivery),
+    link: publicAppUrl === undefined ? null : `${publicAppUrl.replace(/\/+$/, '')}/project/${environment_id}${path}`,
+    inviteMessage: delivery.invite_message?.trim() || null,
+  };
+}
+
+/** As plain text, for mails. */
+function toText({ title, summary, link, inviteMessage }: Report): string {
+  const end = `This report is ${summary}.`;
+  return [inviteMessage, title, link, end].filter((part) => part !== null).join('\n\n');
 }

@@ -4,8 +4,8 @@ import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver-due.ts';
-import { scheduleDue } from './schedule-due.ts';
+import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver.ts';
+import { scheduleDue } from './schedule.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');
 let fixture: WorkerFixture;
@@ -227,7 +227,7 @@ test('a Slack target that is an address gets the text; a channel needs the webho
     { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
   ]);
   expect((await deliveries()).map(({ status, error }) => [status, error])).toEqual([
-    ['failed', "The project's slack_incoming_webhook is not set, so there is no way to Slack."],
+    ['failed', "The project's slack_incoming_webhook is not set. Set it, or give the subscription an address."],
     ['delivered', null],
   ]);
 });

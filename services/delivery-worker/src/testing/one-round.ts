@@ -1,5 +1,5 @@
 import { createLogger } from '@millrace/runtime';
-import { createFairSlots, type FairSlots } from '../tasks/fair-slots.ts';
+import { createFairSlots, type FairSlots } from '../poll.ts';
 
 /** Lets a task begin what is due once, in slots of its own, and waits for the end of it. @returns what the task says. */
 export async function oneRound(

@@ -10,7 +10,7 @@ import {
   type SecretBox,
 } from '@millrace/runtime';
 import { createTestDatabase, type MailServer, patienceMs, startMailServer } from '@millrace/testing';
-import { createSettledUntil, type SettledUntil } from '../batch-exports/settled-until.ts';
+import { createSettledUntil, type SettledUntil } from '../batch-exports/read.ts';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 
 export interface WorkerFixture {

@@ -1,16 +1,15 @@
-import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
-import type { AdmittedEvent } from '../intake/admit-event.ts';
-import type { Refusal } from '../intake/refuse-event.ts';
-import type { ProjectOf } from '../intake/resolve-projects.ts';
-import { processedName } from '../intake/to-incoming-event.ts';
-import { parseWhole } from '../intake/unparsed-event.ts';
-import type { DropReason } from '../model/event-outcome.ts';
+import { createHmac } from 'node:crypto';
+import { isIP } from 'node:net';
+import { type CapturedEvent, eventNames, isObject, type JsonObject } from '@millrace/contracts';
+import { v7 as uuidV7 } from 'uuid';
+import type { AdmittedEvent } from '../intake/admit.ts';
+import { processedName } from '../intake/incoming-event.ts';
+import type { ReceivedEvent } from '../intake/parse.ts';
+import type { ProjectOf } from '../intake/projects.ts';
+import type { DropReason, Refusal } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
-import { isCurrent, type LocalDay, localDay } from './local-day.ts';
-import { rootDomain } from './root-domain.ts';
-import type { CookielessSalts } from './salts.ts';
-import { stripIdentifyingProperties } from './strip-identifying-properties.ts';
-import { visitorIds } from './visitor-ids.ts';
+import { withoutKeys } from '../values/json.ts';
+import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salts.ts';
 
 /** Sent in place of a distinct id by clients that set no cookie. */
 const sentinel = '$posthog_cookieless';
@@ -22,7 +21,7 @@ const sentinel = '$posthog_cookieless';
  * cannot have such an id are refused, each with a warning; the rules then drop them.
  *
  * @param events of a batch; those concerned are changed.
- * @throws UnreadableProperties as `readProperties` does, and what PostgreSQL says when it cannot be asked for a salt.
+ * @throws what PostgreSQL says when it cannot be asked for a salt.
  */
 export async function replaceVisitors(
   events: AdmittedEvent[],
@@ -32,14 +31,15 @@ export async function replaceVisitors(
     const { received } = event;
     // Gateways of a former version do not say so.
     if (received.cookieless_mode !== true && received.distinct_id !== sentinel) continue;
-    const whole = parseWhole(received);
     const project = projectOf(received);
-    if (whole.properties.$cookieless_mode !== true || project === undefined) continue;
-    const day = localDay(event.timestampMs, [whole.properties.$timezone, project.timezone]);
-    const traits = traitsOf(whole);
-    const problem = project.isCookieless ? problemOf(whole, traits, isCurrent(day, nowMs)) : 'cookieless_mode_disabled';
-    if (problem !== null) event.refusal = refusalOf(problem, whole);
-    else event.received = await withVisitorIds(whole, { projectId: project.id, traits, day, salts });
+    if (received.properties.$cookieless_mode !== true || project === undefined) continue;
+    const day = localDay(event.timestampMs, [received.properties.$timezone, project.timezone]);
+    const traits = traitsOf(received);
+    const problem = project.isCookieless
+      ? problemOf(received, traits, isCurrent(day, nowMs))
+      : 'cookieless_mode_disabled';
+    if (problem !== null) event.refusal = refusalOf(problem, received);
+    else event.received = await withVisitorIds(received, { projectId: project.id, traits, day, salts });
   }
 }
 
@@ -87,7 +87,7 @@ interface Visit {
   salts: CookielessSalts;
 }
 
-async function withVisitorIds(event: CapturedEvent, { projectId, traits, day, salts }: Visit): Promise<CapturedEvent> {
+async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, salts }: Visit): Promise<CapturedEvent> {
   const { userAgent, ip, host, extra } = traits;
   const site = await rootDomain(host);
   const ids = visitorIds(await salts.of(day), { projectId, ip, rootDomain: site, userAgent, extra }, day.startMs);
@@ -100,4 +100,72 @@ async function withVisitorIds(event: CapturedEvent, { projectId, traits, day, sa
     ...(distinct_id === undefined ? {} : { distinct_id: ids.distinctId }),
   };
   return { ...bare, distinct_id: ids.distinctId, properties };
+}
+
+/** What tells visitors of a project apart who have no cookie. */
+interface VisitorTraits {
+  projectId: number;
+  ip: string;
+  rootDomain: string;
+  userAgent: string;
+  /** A value of the project's own, to tell apart visitors who share everything else. */
+  extra: string;
+}
+
+/** Ids that are the same for all events of a visitor on one day. */
+interface VisitorIds {
+  distinctId: string;
+  deviceId: string;
+  /** A visitor has one session a day: a version 7 UUID of the beginning of the day. */
+  sessionId: string;
+}
+
+const hashBytes = 16;
+const maxExtra = 100;
+
+/** @param dayStartMs of the visitor's day, milliseconds since the epoch. */
+function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): VisitorIds {
+  const { projectId, ip, rootDomain, userAgent, extra } = traits;
+  const hash = createHmac('sha256', salt)
+    // As JSON no two visitors give one text.
+    .update(JSON.stringify([projectId, ip, rootDomain, userAgent, extra.slice(0, maxExtra)]))
+    .digest();
+  const id = hash.toString('base64url', 0, hashBytes);
+  const random = hash.subarray(hashBytes, 2 * hashBytes);
+  return {
+    distinctId: `cookieless_${id}`,
+    deviceId: `cookielessd_${id}`,
+    sessionId: uuidV7({ msecs: Math.max(0, dayStartMs), random }),
+  };
+}
+
+/** The list of public suffixes takes 15 MB: it is read in when the first visitor without cookies comes. */
+let reading: Promise<typeof import('tldts')> | undefined;
+
+/**
+ * The domain that somebody registered (`www.shop.example.co.uk:8080` → `example.co.uk`), so that a visitor is one on all
+ * hosts of a site; the host itself where there is none.
+ */
+async function rootDomain(host: string): Promise<string> {
+  if (isIP(host) !== 0) return host;
+  reading ??= import('tldts');
+  const { getDomain } = await reading;
+  return getDomain(host) ?? host.toLowerCase();
+}
+
+/** What the id of a visitor is made of. Stored beside the id, it would reveal whose id it is. */
+const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
+/** As browsers write it to the person. */
+const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
+
+/** The event without them, wherever clients write them. */
+function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
+  const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
+  for (const name of ['$set', '$set_once'] as const) {
+    const nested = bare.properties[name];
+    if (isObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
+    const beside: JsonObject | undefined = event[name];
+    if (beside !== undefined) bare[name] = withoutKeys(beside, personTraces);
+  }
+  return bare;
 }

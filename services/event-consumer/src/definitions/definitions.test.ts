@@ -163,8 +163,7 @@ test('what could not be written comes again with the next event', async () => {
   await definitions.stop();
   definitions = createDefinitions({
     database: {
-      transaction: (work, first) =>
-        isDown ? Promise.reject(new Error('away')) : fixture.database.transaction(work, first),
+      transaction: (work) => (isDown ? Promise.reject(new Error('away')) : fixture.database.transaction(work)),
     },
     logger: fixture.logger,
     now: () => nowMs,
@@ -184,11 +183,11 @@ test('a batch that is undone shows nothing', async () => {
   const deps = fixture.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {
-    transaction: (work, first) =>
-      fixture.database.transaction(async (tx, opened) => {
-        await work(tx, opened);
+    transaction: (work) =>
+      fixture.database.transaction(async (tx) => {
+        await work(tx);
         throw new Error('undone');
-      }, first),
+      }),
   };
   await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, { ...deps, database }).catch(
     () => {},

@@ -1,30 +1,31 @@
+import { eventNames, isObject } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';
-import { describeFailure } from '../failures/describe-failure.ts';
-import type { EventRow } from '../model/event-row.ts';
+import { LRUCache } from 'lru-cache';
+import { describeFailure } from '../failures.ts';
+import type { EventRow } from '../model/event.ts';
 import type { Ledger } from '../model/ledger.ts';
+import { flattened } from '../values/properties.ts';
+import { textHash53 } from '../values/text.ts';
+import { propertyType } from './property-type.ts';
 import {
+  definitionType,
   type EventDefinition,
   type PropertyDefinition,
   upsertEventDefinitions,
   upsertPropertyDefinitions,
-} from './definition-store.ts';
-import { createLooks } from './looks.ts';
-import { createNotedNames, eventKey, markOf, propertyKey } from './noted-names.ts';
-import { type SeenDefinitions, seeDefinitions } from './see-definitions.ts';
+} from './store.ts';
 
 export interface Definitions extends Stoppable {
-  /** Reads some rows of a batch, with the ledger it was decided on. Costs little, writes nothing. */
-  see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions;
-  /** To be told once the batch is committed. */
-  note(seen: SeenDefinitions): void;
+  /** Reads some rows of a committed batch, with the ledger it was decided on. Costs little, writes nothing yet. */
+  note(rows: readonly EventRow[], ledger: Ledger): void;
   /** What was written may not be there any more: the next events bring it again. */
   forgetAll(): void;
   /** Writes what was noted; never throws. */
   flush(): Promise<void>;
 }
 
-export interface DefinitionsOptions {
+interface DefinitionsOptions {
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
@@ -47,8 +48,9 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   const properties = new Map<string, PropertyDefinition>();
   let flushing: Promise<void> = Promise.resolve();
 
-  function note(seen: SeenDefinitions): void {
+  function note(rows: readonly EventRow[], ledger: Ledger): void {
     const nowMs = now();
+    const seen = seeDefinitions(rows, ledger, { looks, noted, nowMs });
     for (const one of seen.events) {
       const key = eventKey(one.projectId, one.name);
       if (noted.add(key, markOf(nowMs, true))) events.set(key, one);
@@ -95,13 +97,175 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   const timer = flushIntervalMs > 0 ? setInterval(() => void flush(), flushIntervalMs) : undefined;
   timer?.unref();
   return {
-    see: (rows, ledger) => seeDefinitions(rows, ledger, { looks, noted, nowMs: now() }),
     note,
     forgetAll: noted.forgetAll,
     flush,
     async stop() {
       clearInterval(timer);
       await flush();
+    },
+  };
+}
+
+/** What was found in a batch. */
+interface SeenDefinitions {
+  events: EventDefinition[];
+  properties: PropertyDefinition[];
+}
+
+/** Beside the first event of a name, every so many-th event of a batch is looked at. */
+const sampleEvery = 64;
+
+/** Looks at some rows of a batch; what is noted already is left out. */
+function seeDefinitions(
+  rows: readonly EventRow[],
+  ledger: Ledger,
+  { looks, noted, nowMs }: { looks: Looks; noted: NotedNames; nowMs: number },
+): SeenDefinitions {
+  const seen: SeenDefinitions = { events: [], properties: [] };
+  const seenInBatch = new Set<string>();
+  rows.forEach((row, index) => {
+    const { projectId, event: name } = row;
+    const key = eventKey(projectId, name);
+    const isFirst = !seenInBatch.has(key);
+    if (isFirst) seenInBatch.add(key);
+    if (!(isFirst && looks.take(key, nowMs)) && index % sampleEvery !== 0) return;
+    if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
+    const groupTypes = ledger.projects.get(projectId)?.groupTypes;
+    const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
+    // Nearly all are known already. Only the others are kept until the batch is committed.
+    for (const one of found) {
+      if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
+    }
+  });
+  return seen;
+}
+
+/** Longer names, in UTF-8, are somebody's data in the wrong place. */
+const maxNameBytes = 200;
+/** An event with more properties uses data as names. */
+const maxProperties = 1000;
+
+const notDescribed = new Set([
+  '$set',
+  '$set_once',
+  '$unset',
+  '$groups',
+  '$group_0',
+  '$group_1',
+  '$group_2',
+  '$group_3',
+  '$group_4',
+]);
+
+/**
+ * The properties a stored event shows: its own, its person's (`$set`, `$set_once`), or, for a group identify, only its
+ * group's (docs/ingestion-rules.md#definitions).
+ *
+ * @param groupTypeIndexOf null for a type the project does not have.
+ */
+function findDefinitions(
+  row: EventRow,
+  groupTypeIndexOf: (groupType: string) => number | null,
+  nowMs: number,
+): PropertyDefinition[] {
+  const { projectId } = row;
+  const properties = flattened(row.properties);
+  const found: PropertyDefinition[] = [];
+
+  function describe(type: PropertyDefinition['type'], object: unknown, groupTypeIndex = -1): void {
+    if (!isObject(object)) return;
+    for (const [name, value] of Object.entries(object)) {
+      if (type === definitionType.event && notDescribed.has(name)) continue;
+      if (!isDescribable(name)) continue;
+      const kind = propertyType(name, value, nowMs);
+      found.push({ projectId, type, groupTypeIndex, name, propertyType: kind, seenAtMs: nowMs });
+    }
+  }
+
+  if (row.event === eventNames.groupIdentify) {
+    const index = groupTypeIndexOf(String(properties.$group_type));
+    if (index !== null) describe(definitionType.group, properties.$group_set, index);
+  } else {
+    describe(definitionType.event, properties);
+    describe(definitionType.person, properties.$set);
+    describe(definitionType.person, properties.$set_once);
+  }
+  return found.length > maxProperties ? [] : found;
+}
+
+/** Whether an event's or a property's name can have a definition. */
+function isDescribable(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= maxNameBytes;
+}
+
+const hourMs = 3_600_000;
+/** Names this process remembers to have written; about 80 bytes each. */
+const maxRemembered = 100_000;
+
+/** Which names were noted in this hour of the clock, and whether their type was known then. */
+interface NotedNames {
+  has(key: string, mark: number): boolean;
+  /** True the first time in an hour, and once more when the type becomes known. */
+  add(key: string, mark: number): boolean;
+  forget(key: string): void;
+  forgetAll(): void;
+}
+
+function createNotedNames(): NotedNames {
+  /** By the hash of a name's key. */
+  const marks = new LRUCache<number, number>({ max: maxRemembered });
+  const has = (key: string, mark: number) => (marks.get(textHash53(key)) ?? 0) >= mark;
+  return {
+    has,
+    add(key, mark) {
+      if (has(key, mark)) return false;
+      marks.set(textHash53(key), mark);
+      return true;
+    },
+    forget: (key) => void marks.delete(textHash53(key)),
+    forgetAll: () => marks.clear(),
+  };
+}
+
+/** Of the hour, even while the type is not known yet: a later mark is a larger number. */
+function markOf(nowMs: number, isTypeKnown: boolean): number {
+  return Math.floor(nowMs / hourMs) * 2 + (isTypeKnown ? 1 : 0);
+}
+
+function propertyKey({ projectId, type, groupTypeIndex, name }: PropertyDefinition): string {
+  return `${type}:${projectId}:${groupTypeIndex}:${name}`;
+}
+
+function eventKey(projectId: number, name: string): string {
+  return `e:${projectId}:${name}`;
+}
+
+/**
+ * In so many batches a minute, the first event of each name is searched for properties. When many projects share a
+ * batch, nearly every event is the first of its name, and searching one costs more than half as much as storing it.
+ */
+const looksPerMinute = 2;
+const minuteMs = 60_000;
+
+interface Looks {
+  /** False when enough was taken. */
+  take(key: string, nowMs: number): boolean;
+}
+
+/** Counts what is taken of each key in a minute of the clock. */
+function createLooks(): Looks {
+  const taken = new Map<string, number>();
+  let minute = 0;
+  return {
+    take(key, nowMs) {
+      const current = Math.floor(nowMs / minuteMs);
+      if (current !== minute || taken.size >= maxRemembered) taken.clear();
+      minute = current;
+      const count = taken.get(key) ?? 0;
+      if (count >= looksPerMinute) return false;
+      taken.set(key, count + 1);
+      return true;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { elementsChain } from './elements-chain.ts';
+import { elementsChain } from './rows.ts';
 
 test.each<[string, unknown, string]>([
   ['a bare element', [{ tag_name: 'div' }], 'div:nth-child="0"nth-of-type="0"'],

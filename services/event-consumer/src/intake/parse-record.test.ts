@@ -1,6 +1,6 @@
 import { type CapturedEvent, type CapturedWarning, encodeCapturedRecord } from '@millrace/contracts';
-import { maxNesting } from '../values/clean-json.ts';
-import { parseRecord } from './parse-record.ts';
+import { maxNesting } from '../values/json.ts';
+import { parseRecord } from './parse.ts';
 
 const event: CapturedEvent = {
   kind: 'event',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent, CapturedRecord } from '@millrace/contracts';
-import { createPublishHandler } from '../output/publish-stored.ts';
+import { createPublishHandler } from '../output/publish.ts';
 import { processBatch } from '../process-batch.ts';
 import {
   type ConsumerFixture,

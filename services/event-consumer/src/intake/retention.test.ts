@@ -8,7 +8,7 @@ import {
   logBatch,
   type TestProject,
 } from '../testing/consumer-fixture.ts';
-import { createProjectResolver } from './resolve-projects.ts';
+import { createProjectResolver } from './projects.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {

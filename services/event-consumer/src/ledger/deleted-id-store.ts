@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
 import type { DeletedId } from '../model/ledger.ts';
-import type { DistinctIdKey } from './ledger-rows.ts';
+import type { DistinctIdKey } from './store.ts';
 
 /** Which of the projects have deleted persons that are remembered. Takes no locks; nearly always none. */
 export async function projectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {

@@ -9,6 +9,7 @@ import {
   logBatch,
   type TestProject,
 } from '../testing/consumer-fixture.ts';
+import { watchedDatabase } from '../testing/watched-database.ts';
 
 /** Persons that are deleted while events of theirs wait in the log, and ids that come back. */
 let fixture: ConsumerFixture;
@@ -133,13 +134,11 @@ test('a batch that read the person before it was deleted does not write it back'
   let isDeleted = false;
   const racing: ProcessBatchDeps = {
     ...deps,
-    step: async (name, work) => {
-      if (name === 'decide_events' && !isDeleted) {
-        isDeleted = true;
-        await deletePersonOf('ada');
-      }
-      return work();
-    },
+    database: watchedDatabase(fixture.database, async (statement) => {
+      if (isDeleted || !statement.includes('p.version = read.version')) return;
+      isDeleted = true;
+      await deletePersonOf('ada');
+    }),
   };
   const batch = logBatch(topic, offset, [
     capturedEvent(project.token, { distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }),

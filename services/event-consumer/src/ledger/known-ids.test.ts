@@ -1,4 +1,4 @@
-import { createKnownIds } from './known-ids.ts';
+import { createKnownIds } from './touched.ts';
 
 const ids = Array.from({ length: 10_000 }, (_, index) => `${index % 7}:user-${index}`);
 

@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../model/incoming-event.ts';
-import { touchedBy } from './touched-by.ts';
+import type { IncomingEvent } from '../model/event.ts';
+import { touchedBy } from './touched.ts';
 
 function event(name: string, properties: Record<string, unknown>): IncomingEvent {
   return {
@@ -12,6 +12,7 @@ function event(name: string, properties: Record<string, unknown>): IncomingEvent
     timestampMs: 0,
     capturedAtMs: 0,
     isHistorical: false,
+    warnings: [],
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as tick } from 'node:timers/promises';
-import { LedgerConflict } from '../failures/ledger-conflict.ts';
+import { LedgerConflict } from '../failures.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 let turns: Turns<string>;

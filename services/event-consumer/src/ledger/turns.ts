@@ -1,5 +1,5 @@
-import { createDeferred } from '../async/deferred.ts';
-import { LedgerConflict } from '../failures/ledger-conflict.ts';
+import { createDeferred } from '../async.ts';
+import { LedgerConflict } from '../failures.ts';
 
 /** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
 export interface Turns<Outcome> {
@@ -35,7 +35,7 @@ interface Taken<Outcome> {
 
 /**
  * Two batches that create the same person or mapping at the same time cost one of them all its work: it waits on a
- * unique index for the commit of the other, and then starts over (ledger-store.ts). Between processes there is no other
+ * unique index for the commit of the other, and then starts over (ledger/store.ts). Between processes there is no other
  * way. Inside one process the second batch waits until the first has decided, goes on from what that one decided, and
  * is written after it.
  *
@@ -82,4 +82,32 @@ function overlap(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
   const [small, large] = some.size <= others.size ? [some, others] : [others, some];
   for (const key of small) if (large.has(key)) return true;
   return false;
+}
+
+/**
+ * Does the work of one batch and ends every turn it took, whatever becomes of it: as committed when the work resolves, as
+ * undone when it throws.
+ */
+export async function withTurns<Outcome, Result>(
+  turns: Turns<Outcome>,
+  work: (ofBatch: Turns<Outcome>) => Promise<Result>,
+): Promise<Result> {
+  const taken: Turn<Outcome>[] = [];
+  const end = (isCommitted: boolean) => {
+    for (const turn of taken) turn.end(isCommitted);
+  };
+  try {
+    const result = await work({
+      async take(keys, options) {
+        const turn = await turns.take(keys, options);
+        taken.push(turn);
+        return turn;
+      },
+    });
+    end(true);
+    return result;
+  } catch (error) {
+    end(false);
+    throw error;
+  }
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { SizedProperties } from '../values/sized-properties.ts';
-import type { IncomingEvent } from './incoming-event.ts';
+import type { IncomingEvent } from './event.ts';
 
 /**
  * The ledger: every person, distinct id, group type and group that a batch touches. It is loaded before the rules run
  * and written back in sets afterwards. Loading takes no locks, unless the batch is done again: what is written is
- * locked and checked right before (ledger-store.ts).
+ * locked and checked right before (ledger/store.ts).
  *
  * The rules change it in memory only. They are deterministic and do no input or output, so a batch gives the same end
  * state as its events one by one.
@@ -31,7 +31,7 @@ export interface ProjectLedger {
   groupTypes: ReadonlyMap<string, GroupTypeState>;
   /** Ids whose person was deleted, the last time it was; whether or not they belong to somebody again. */
   deletedIds: ReadonlyMap<string, DeletedId>;
-  /** What the group identifies of the batch say, in their order. Their groups are read last (groups/save-groups.ts). */
+  /** What the group identifies of the batch say, in their order. Their groups are read last (ledger/save-groups.ts). */
   groupUpdates: GroupUpdate[];
 }
 

@@ -1,8 +1,8 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import fc from 'fast-check';
-import { admitEvent } from '../intake/admit-event.ts';
-import { toIncomingEvent } from '../intake/to-incoming-event.ts';
-import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
+import { admitEvent } from '../intake/admit.ts';
+import { toIncomingEvent } from '../intake/incoming-event.ts';
+import type { IncomingEvent, IngestProject } from '../model/event.ts';
 import { deepFreeze } from './rule-world.ts';
 
 /** Few ids, keys and names, so that events keep meeting each other. */
@@ -92,7 +92,8 @@ export const testProject: IngestProject = {
 
 /** An event ready for the rules; frozen, so that a rule that changes it fails. */
 export function incoming(captured: CapturedEvent): IncomingEvent {
-  const admission = admitEvent(captured, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
+  const received = { ...captured, properties: { ...captured.properties } };
+  const admission = admitEvent(received, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
   return deepFreeze(toIncomingEvent(admission.event));
 }

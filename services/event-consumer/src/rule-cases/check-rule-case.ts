@@ -1,4 +1,4 @@
-import { flattened } from '../values/overlay.ts';
+import { flattened } from '../values/properties.ts';
 import type { ExpectedOutcome, ExpectedPerson, RuleCase } from './rule-case.ts';
 import { createRuleWorld, type RuleWorld, type SentOutcome } from './rule-world.ts';
 

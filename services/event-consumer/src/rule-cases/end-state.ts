@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/db';
-import { flattened } from '../values/overlay.ts';
+import { flattened } from '../values/properties.ts';
 import type { RuleWorld, SentOutcome } from './rule-world.ts';
 
 /** Everything a project has after a case, in an order of its own; equal states are equal values. */

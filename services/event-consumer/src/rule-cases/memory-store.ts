@@ -1,8 +1,7 @@
 import { isObject } from '@millrace/contracts';
-import { foldGroupUpdates, type GroupState } from '../groups/fold-group-updates.ts';
-import { touchedBy } from '../ledger/touched-by.ts';
-import type { EventOutcome } from '../model/event-outcome.ts';
-import type { IncomingEvent } from '../model/incoming-event.ts';
+import { processEvent } from '../decide.ts';
+import { touchedBy } from '../ledger/touched.ts';
+import type { EventOutcome, IncomingEvent } from '../model/event.ts';
 import {
   type DistinctIdState,
   emptyProjectLedger,
@@ -11,7 +10,7 @@ import {
   type ProjectLedger,
   setGroupType,
 } from '../model/ledger.ts';
-import { processEvent } from '../process-event.ts';
+import { foldGroupUpdates, type GroupState } from '../rules/groups.ts';
 
 /** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */
 export interface MemoryStore {

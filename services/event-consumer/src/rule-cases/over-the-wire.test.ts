@@ -17,9 +17,8 @@ import {
   startService,
   testServers,
 } from '@millrace/testing';
-import { consumeLane } from '../consume-lane.ts';
-import { createConsumeMetrics } from '../consume-metrics.ts';
-import { createLiveLoad } from '../live-load.ts';
+import { consumeLane, createLiveLoad } from '../consume-lane.ts';
+import { createConsumeMetrics } from '../metrics.ts';
 import {
   type ConsumerFixture,
   capturedEvent,

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { DropReason } from '../model/event-outcome.ts';
-import type { EventRow } from '../model/event-row.ts';
+import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
 

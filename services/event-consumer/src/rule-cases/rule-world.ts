@@ -1,14 +1,13 @@
 import { type CapturedEvent, encodeCapturedRecord, type JsonObject } from '@millrace/contracts';
-import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../groups/fold-group-updates.ts';
-import { personUuid } from '../identity/person-uuid.ts';
-import { admitEvent } from '../intake/admit-event.ts';
-import { parseRecord } from '../intake/parse-record.ts';
-import { toIncomingEvent } from '../intake/to-incoming-event.ts';
-import type { EventOutcome } from '../model/event-outcome.ts';
-import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
+import { processEvent } from '../decide.ts';
+import { admitEvent } from '../intake/admit.ts';
+import { toIncomingEvent } from '../intake/incoming-event.ts';
+import { parseRecord } from '../intake/parse.ts';
+import type { EventOutcome, IncomingEvent, IngestProject } from '../model/event.ts';
 import { emptyProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { processEvent } from '../process-event.ts';
+import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../rules/groups.ts';
+import { personUuid } from '../rules/persons.ts';
 
 /** An event as a test writes it: a captured record with everything but the point left to defaults. */
 export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {

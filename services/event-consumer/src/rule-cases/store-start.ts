@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/db';
-import { personUuid } from '../identity/person-uuid.ts';
+import { personUuid } from '../rules/persons.ts';
 import { eventTime, type WorldStart } from './rule-world.ts';
 
 /** Writes what a case begins with into the tables, for a project that has nothing yet. */

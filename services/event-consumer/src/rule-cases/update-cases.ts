@@ -1,4 +1,4 @@
-import { personMode } from '../model/event-row.ts';
+import { personMode } from '../model/event.ts';
 import type { RuleCase } from './rule-case.ts';
 
 const filteredKeys = [

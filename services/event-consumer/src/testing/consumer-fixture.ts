@@ -6,14 +6,14 @@ import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
 import { createTestDatabase, eventually, patienceMs } from '@millrace/testing';
 import { createCookielessSalts } from '../cookieless/salts.ts';
-import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
-import { createEventPartitions } from '../events/event-partitions.ts';
-import { createProjectResolver } from '../intake/resolve-projects.ts';
-import { createKnownIds } from '../ledger/known-ids.ts';
+import { createDeadLetterLog } from '../dead-letters.ts';
+import { createEventPartitions } from '../events/partitions.ts';
+import { createProjectResolver } from '../intake/projects.ts';
+import { createKnownIds } from '../ledger/touched.ts';
 import { createTurns } from '../ledger/turns.ts';
+import type { Timed } from '../metrics.ts';
 import type { ProcessBatchDeps } from '../process-batch.ts';
-import type { StepTimer } from '../step-timer.ts';
-import { createWarningThrottle } from '../warnings/throttle-warnings.ts';
+import { createWarningThrottle } from '../warnings/warnings.ts';
 
 /** A migrated database of the test file's own, and what processBatch needs around it. */
 export interface ConsumerFixture {
@@ -61,10 +61,10 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
       }),
       turns: createTurns(),
       knownIds: createKnownIds(),
-      definitions: { see: () => ({ events: [], properties: [] }), note: () => {} },
-      flagCalls: { see: () => [], note: () => {} },
+      definitions: { note: () => {} },
+      flagCalls: { note: () => {} },
       throttle: createWarningThrottle(Date.now),
-      step: untimed,
+      startTimer: untimed,
       now: Date.now,
       ...overrides,
     }),
@@ -77,7 +77,7 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
   };
 }
 
-const untimed: StepTimer = async (_name, work) => work();
+const untimed = (): Timed => (_step, result) => result;
 
 async function createProject(database: Database): Promise<TestProject> {
   const token = `phc_${randomUUID().replaceAll('-', '')}`;

@@ -1,8 +1,8 @@
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
-import type { BatchReport, BatchWork, StaleBatch } from '../batch-work.ts';
+import type { BatchReport, BatchWork, StaleBatch } from '../batch.ts';
 import { createBatchHandler } from '../consume.ts';
-import { createConsumeMetrics } from '../consume-metrics.ts';
+import { createConsumeMetrics } from '../metrics.ts';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import type { ConsumerFixture } from './consumer-fixture.ts';
 

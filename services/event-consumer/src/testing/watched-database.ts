@@ -8,11 +8,7 @@ export function watchedDatabase(
   onStatement: OnStatement,
 ): Pick<Database, 'transaction'> {
   return {
-    transaction: (work, first) =>
-      database.transaction(async (tx) => {
-        const watchedTx = watched(tx, onStatement);
-        return work(watchedTx, await watchedTx.pipeline(() => first?.(watchedTx) ?? ([] as never)));
-      }),
+    transaction: (work) => database.transaction((tx) => work(watched(tx, onStatement))),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { overlaid, setOwn, withoutKeys } from './json-object.ts';
+import { overlaid, setOwn, withoutKeys } from './json.ts';
 
 /**
  * Properties of a person or a group while a batch changes them. Five hundred events of a hundred bytes may each change

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { WarningType } from '../model/warning.ts';
 import { processBatch } from '../process-batch.ts';
 import { capturedEvent, createConsumerFixture, logBatch } from '../testing/consumer-fixture.ts';
-import { createWarningThrottle } from './throttle-warnings.ts';
-import type { StoredWarning } from './warning-store.ts';
+import type { StoredWarning } from './store.ts';
+import { createWarningThrottle } from './warnings.ts';
 
 function warnings(count: number, projectId = 1, type: WarningType = 'ignored_invalid_timestamp'): StoredWarning[] {
   return Array.from({ length: count }, (_, index) => {

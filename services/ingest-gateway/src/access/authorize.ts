@@ -1,16 +1,15 @@
 import { AppError } from '@millrace/errors';
-import type { IncomingRequest } from '../request/incoming-request.ts';
-import type { KeyLookup } from './key-lookup.ts';
+import type { IncomingRequest } from '../readers/classic.ts';
 import type { KnownProject } from './project-key-store.ts';
-import type { ProjectKeys } from './project-keys.ts';
+import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
  * Step 4: lets a request in when its key is a project's, and a historical batch when the project's plan includes
- * migrations. When the stores are down and nobody can say, it is let in as well: the consumer decides.
+ * migrations. When the stores refuse to answer it is let in as well: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when too many keys are
- * looked up.
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when the stores
+ * do not answer in time.
  */
 export function authorize(
   request: Pick<IncomingRequest, 'token' | 'isHistorical'>,
@@ -22,24 +21,33 @@ export function authorize(
 
 /**
  * For a key that was found before the request was parsed.
- * @throws AppError `unauthenticated` when it is certain that no project has it, `unavailable` when too many are looked up.
+ * @throws AppError `unauthenticated` when it is certain that no project has it, `unavailable` when nobody says in time.
  */
 export async function requirePossibleKey(key: string, projectKeys: ProjectKeys): Promise<void> {
+  const lookup = await lookUp(key, projectKeys);
+  if (lookup !== null) requirePossible(lookup.outcome, 'api_key');
+}
+
+/** Whether it is certain that a project has this key. */
+export async function isKnownKey(key: string, projectKeys: ProjectKeys): Promise<boolean> {
+  return (await lookUp(key, projectKeys))?.outcome === 'known';
+}
+
+/** Null for a key of a wrong shape, which has an answer of its own and needs no lookup (findProjectApiKey). */
+async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup | null> {
   const trimmed = key.trim();
-  // A key of a wrong shape has an answer of its own, which needs no lookup (findProjectApiKey).
-  if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return;
-  const { outcome } = await projectKeys.find(trimmed);
-  requirePossible(outcome, 'api_key');
+  if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return null;
+  return projectKeys.find(trimmed);
 }
 
 /**
- * Lets a key pass that is a project's, or that no store can be asked about.
+ * Lets a key pass that is a project's, or that every store refuses to tell of.
  * @param attr the field the key was read from.
  * @throws AppError `unauthenticated`, `unavailable`.
  */
 export function requirePossible(outcome: KeyLookup['outcome'], attr: KeyField): void {
   if (outcome === 'unknown') throw unknownKey(attr);
-  if (outcome === 'busy') throw tooManyLookups();
+  if (outcome === 'busy') throw cannotBeChecked();
 }
 
 const maxLookedUp = 64;
@@ -51,7 +59,7 @@ function decide(lookup: KeyLookup, request: Pick<IncomingRequest, 'isHistorical'
     case 'unknown':
       throw unknownKey('api_key');
     case 'busy':
-      throw tooManyLookups();
+      throw cannotBeChecked();
     case 'known':
       if (request.isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
       return lookup.project;
@@ -60,14 +68,17 @@ function decide(lookup: KeyLookup, request: Pick<IncomingRequest, 'isHistorical'
 
 type KeyField = 'api_key' | 'token';
 
-function tooManyLookups(): AppError {
-  return new AppError('unavailable', 'Too many API keys are looked up at the moment. Try again.', {
+function cannotBeChecked(): AppError {
+  return new AppError('unavailable', 'The API key cannot be checked right now. Try again in a second.', {
     retryAfterSeconds: 1,
   });
 }
 
 function unknownKey(attr: KeyField): AppError {
-  return new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr });
+  return new AppError('unauthenticated', 'No project has this API key. Copy it from the settings of the project.', {
+    code: 'invalid_api_key',
+    attr,
+  });
 }
 
 function migrationNotIncluded(): AppError {

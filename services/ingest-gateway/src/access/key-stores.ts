@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { KeyValue } from '@millrace/cache';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
-import { createCircuitBreaker } from './circuit-breaker.ts';
-import { createProjectKeyCache, knownTtlSeconds } from './project-key-cache.ts';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
-import { createSlots } from './slots.ts';
-import { type StoreTimeLimits, storeTimeLimits } from './store-time-limits.ts';
-import { withTimeLimit } from './time-limit.ts';
+import {
+  createCircuitBreaker,
+  createSlots,
+  isSlow,
+  type StoreTimeLimits,
+  storeTimeLimits,
+  withTimeLimit,
+} from './store-limits.ts';
 
 export interface KeyStoresOptions {
   sql: Sql;
@@ -19,7 +23,8 @@ export interface KeyStoresOptions {
 export interface KeyStores {
   /**
    * @param isCurrent whether the answer may be left for others: nothing has changed since it was asked for.
-   * @throws what says that PostgreSQL fails, or `busy` (slots.ts). A cache that is down is as good as an empty one.
+   * @throws what says that PostgreSQL refuses, `slow` or `busy` (both store-limits.ts). A cache that is down is as good
+   * as an empty one.
    */
   ask(token: string, isCurrent: () => boolean): Promise<KeyAnswer>;
   /** Whether the last question to PostgreSQL failed. */
@@ -49,7 +54,8 @@ export function createKeyStores(options: KeyStoresOptions): KeyStores {
   const { sql, cache, changes, timeLimits = storeTimeLimits } = options;
   const shared = createProjectKeyCache(cache);
   const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
-  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
+  // Who is only slow is asked on: a rest would look like an outage.
+  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs, isFailure: (error) => !isSlow(error) });
   const toCache = createSlots(cacheSlots);
   const toDatabase = createSlots({ ...databaseSlots, waitMs: timeLimits.keyTurnMs });
   /** Keys that changed lately. A gateway that learned of the change later may have left an old copy. */
@@ -104,4 +110,54 @@ export function createKeyStores(options: KeyStoresOptions): KeyStores {
       copiesTrustedFromMs = performance.now() + knownTtlSeconds * 1000;
     },
   };
+}
+
+/** A copy is trusted this long: the time a change may take to be seen when its message was lost. */
+const knownTtlSeconds = 60;
+const unknownTtlSeconds = 10;
+
+/** The copies all gateways share. Every method rejects when the store cannot be reached. */
+interface ProjectKeyCache {
+  /** Undefined when there is no copy; null when the copy says that there is no such key. */
+  read(token: string): Promise<KnownProject | null | undefined>;
+  /** @param longestSeconds how long the copy may be used at most. */
+  write(token: string, project: KnownProject | null, longestSeconds: number): Promise<void>;
+  remove(token: string): Promise<void>;
+}
+
+function createProjectKeyCache(store: KeyValue): ProjectKeyCache {
+  return {
+    async read(token) {
+      const text = await store.get(cacheKey(token));
+      return text === null ? undefined : parseCopy(text);
+    },
+    write(token, project, longestSeconds) {
+      const ttlSeconds = project === null ? unknownTtlSeconds : knownTtlSeconds;
+      return store.set(cacheKey(token), JSON.stringify(project), Math.min(ttlSeconds, longestSeconds));
+    },
+    remove: (token) => store.delete(cacheKey(token)),
+  };
+}
+
+/** Clients choose what they send as a key, so the store's key is a digest of fixed size and alphabet. */
+function cacheKey(token: string): string {
+  return `project-key:${createHash('sha256').update(token).digest('hex')}`;
+}
+
+/** A copy in a form of another version counts as none. */
+function parseCopy(text: string): KnownProject | null | undefined {
+  try {
+    const copy = JSON.parse(text) as Partial<KnownProject> | null;
+    if (copy === null) return null;
+    const { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond, flagRequestsPerMonth } = copy;
+    if (typeof environmentId !== 'number' || typeof mayMigrate !== 'boolean') return undefined;
+    if (!isLimit(eventsPerMonth) || !isLimit(eventsPerSecond) || !isLimit(flagRequestsPerMonth)) return undefined;
+    return { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond, flagRequestsPerMonth };
+  } catch {
+    return undefined;
+  }
+}
+
+function isLimit(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
 }

@@ -50,16 +50,16 @@ test('a deleted project is gone', async () => {
 
 test('settings of browser clients change', async () => {
   const { token } = await createTestTenant(fixture.database);
-  const heatmaps = () =>
+  const optedOut = () =>
     Promise.all(
       gateways.map(async ({ url }) => {
-        const answer = (await (await fetch(`${url}/array/${token}/config`)).json()) as { heatmaps: boolean };
-        return answer.heatmaps;
+        const answer = (await (await fetch(`${url}/array/${token}/config`)).json()) as { autocapture_opt_out: boolean };
+        return answer.autocapture_opt_out;
       }),
     );
-  const before = await heatmaps();
-  await sql('UPDATE environment SET heatmaps_opt_in = $2 WHERE api_token = $1', [token, !before[0]]);
-  await eventually(async () => expect(await heatmaps()).toEqual([!before[0], !before[0]]), soon);
+  expect(await optedOut()).toEqual([false, false]);
+  await sql('UPDATE environment SET autocapture_opt_out = true WHERE api_token = $1', [token]);
+  await eventually(async () => expect(await optedOut()).toEqual([true, true]), soon);
 });
 
 test('while changes are not heard keys are asked for again every second', async () => {

@@ -14,7 +14,7 @@ import {
 import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
-import { storeTimeLimits } from './store-time-limits.ts';
+import { storeTimeLimits } from './store-limits.ts';
 
 const logger = quietLogger();
 let own: TestDatabase;
@@ -257,6 +257,19 @@ test('more new keys than a slow store can answer for are told to come again, and
   await eventually(async () => expect(await keys.find('phc_nobody_199')).toEqual({ outcome: 'unknown' }), {
     what: 'the key being looked up',
   });
+});
+
+test('a store that does not answer in time is not down: nobody is let in, and nothing is remembered', async () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  let isSilent = true;
+  const sql: Sql = {
+    query: (text, values) => (isSilent ? new Promise(() => {}) : database.sql.query(text, values)),
+  };
+  const keys = await startKeys({ sql, metrics, timeLimits: { ...patientTimeLimits, keyMs: 50 } });
+  for (let times = 0; times < 2; times++) expect(await keys.find('phc_nobody')).toEqual({ outcome: 'busy' });
+  expect(await answersBySource(metrics)).toEqual({ slow: 2 });
+  isSilent = false;
+  expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
 test('those who wait for their turn do not wait for a store that has failed', async () => {

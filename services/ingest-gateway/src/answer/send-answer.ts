@@ -1,9 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { statusOf, toAppError, toErrorBody } from '@millrace/http';
-import { discardBody } from '../bytes/discard-body.ts';
+import { declaredLength, discardBody, type Uploads } from '../body/receive.ts';
 import { endInOneWrite } from '../node-http-internals/end-in-one-write.ts';
-import { corsHeaders } from './cors.ts';
-
 /** JSON text, empty for none; a long one may come as its bytes, in pieces. */
 export type AnswerBody = string | readonly Buffer[];
 
@@ -30,7 +28,7 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
-      // A cache would go on saying so when it is no longer true: of a version that one gateway serves already and another not yet.
+      // Must not be cached: during a rollout another gateway may already serve this path.
       'cache-control': 'no-store',
       // Without the second a browser keeps the first from the page.
       ...(seconds === undefined
@@ -69,28 +67,29 @@ export function sendAnswer(
 
 /** How much of a refused upload is still read, so that its sender gets to read the answer. */
 const patience = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
+/** The same of an upload that is too large for that anyway, or has stopped. */
 const lastPatience = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
- * Sends the answer to a refused request, whatever is left of its body. A body of reasonable size is read to its end,
- * and the connection stays in use. Otherwise the answer is sent at once and the connection is closed a little later: if
- * it were closed while the client is sending, the client's system would throw the answer away.
+ * Sends the answer to a refused request at once, whatever is left of its body. A body of reasonable size is then read to
+ * its end, and the connection stays in use. Otherwise the connection is closed a little later: if it were closed while
+ * the client is sending, the client's system would throw the answer away.
  */
 export async function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   refusal: Refusal,
-  context: SendContext,
+  { requestId, isLast, uploads }: SendContext & { uploads: Uploads },
 ): Promise<void> {
-  if (!refusal.hasStalled && (await discardBody(request, patience))) {
-    return sendAnswer(request, response, refusal, context);
-  }
+  if (request.readableEnded) return sendAnswer(request, response, refusal, { requestId, isLast });
   if (response.destroyed) return;
-  const headers = { ...refusal.headers, connection: 'close' };
-  response.writeHead(refusal.status, answerHeaders(request, refusal.body, headers, context.requestId));
+  const isReadOn = !refusal.hasStalled && !(declaredLength(request) > patience.maxBytes);
+  const headers = isReadOn && !isLast ? refusal.headers : { ...refusal.headers, connection: 'close' };
+  response.writeHead(refusal.status, answerHeaders(request, refusal.body, headers, requestId));
   response.write(refusal.body);
-  await discardBody(request, lastPatience);
+  const hasEnded = await discardBody(request, isReadOn ? patience : lastPatience, uploads);
   response.end();
+  if (!hasEnded) request.socket.destroySoon();
 }
 
 function answerHeaders(
@@ -111,4 +110,27 @@ function answerHeaders(
 
 function byteLengthOf(body: AnswerBody): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
+}
+
+const vary = 'origin, access-control-request-method, access-control-request-headers';
+
+/**
+ * Headers without which a browser hides an answer from the page, also an error. Any origin is welcome and repeated as
+ * sent (`null` of sandboxed pages too): with credentials, which browser SDKs use, `*` is refused.
+ * (docs/wire-rules.md#cors)
+ */
+export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+  const { origin } = request.headers;
+  if (origin === undefined) return { vary };
+  return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
+}
+
+/** Everything a preflight asks for is allowed. A list of allowed headers has broken tracing tools again and again. */
+export function preflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+  const requested = request.headers['access-control-request-headers'];
+  return {
+    ...corsHeaders(request),
+    'access-control-allow-methods': 'GET,POST,OPTIONS',
+    ...(requested === undefined ? {} : { 'access-control-allow-headers': requested }),
+  };
 }

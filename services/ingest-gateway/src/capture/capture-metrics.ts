@@ -1,6 +1,6 @@
 import { type Metrics, observerOf, type Tally, tallies } from '@millrace/runtime';
-import type { DropTally } from '../event/drop-tally.ts';
-import type { ByteBudget } from '../memory/byte-budget.ts';
+import type { ByteBudget } from '../body/byte-budget.ts';
+import type { DropTally } from '../readers/drops.ts';
 
 /** Figures of the capture endpoints. */
 export interface CaptureMetrics {

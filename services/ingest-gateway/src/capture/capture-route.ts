@@ -1,16 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import { authorize } from '../access/authorize.ts';
-import { preflightHeaders } from '../answer/cors.ts';
-import { type Answer, toRefusal } from '../answer/send-answer.ts';
-import { createDropTally } from '../event/drop-tally.ts';
-import type { CapturePath } from '../head/capture-path.ts';
-import { parseCaptureQuery } from '../head/capture-query.ts';
-import { requestIdOf } from '../head/request-id.ts';
-import type { CaptureDependencies } from './capture-dependencies.ts';
+import { type Answer, preflightHeaders, toRefusal } from '../answer/send-answer.ts';
+import { type CapturePath, parseCaptureQuery, requestIdOf } from '../head.ts';
+import { createDropTally } from '../readers/drops.ts';
 import { publishRequest } from './publish-request.ts';
 import { readRequest } from './read-request.ts';
-import { type Progress, serveRequest } from './serve-request.ts';
+import { type CaptureDependencies, type Progress, serveRequest } from './serve-request.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**

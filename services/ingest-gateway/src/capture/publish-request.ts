@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { v7 as createUuid } from 'uuid';
-import type { DropTally } from '../event/drop-tally.ts';
-import { clientAddress } from '../head/client-address.ts';
+import { clientAddress } from '../head.ts';
 import type { Admission } from '../limits/traffic-control.ts';
 import { createPublication } from '../publish/publication.ts';
-import type { IncomingRequest } from '../request/incoming-request.ts';
-import { type CapturedEvents, type RequestContext, toCapturedEvents } from '../request/to-captured-events.ts';
-import type { CaptureDependencies } from './capture-dependencies.ts';
-import { type RecordHeaders, type RequestTrace, untracedHeaders } from './request-trace.ts';
+import { type CapturedEvents, type RequestContext, toCapturedEvents } from '../readers/captured-events.ts';
+import type { IncomingRequest } from '../readers/classic.ts';
+import type { DropTally } from '../readers/drops.ts';
+import { type CaptureDependencies, type RecordHeaders, type RequestTrace, untracedHeaders } from './serve-request.ts';
 
 export interface Publishing extends Pick<RequestContext, 'receivedAtMs' | 'nameForNameless'> {
   admission: Admission;

@@ -1,22 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { requirePossibleKey } from '../access/authorize.ts';
-import { type DecodedBody, decodeBody, isLongLz64 } from '../bytes/decode-body.ts';
-import { claimedSize } from '../bytes/gunzip.ts';
-import { type ReceivedBody, receiveBody } from '../bytes/read-body.ts';
-import { isMultipart } from '../event-parts/read-parts.ts';
-import type { CapturePath } from '../head/capture-path.ts';
-import type { CaptureQuery } from '../head/capture-query.ts';
-import { inParts } from '../large-bodies/in-parts.ts';
-import { isLarge } from '../large-bodies/is-large.ts';
-import type { ByteLease } from '../memory/byte-budget.ts';
-import { type IncomingRequest, inOnePart } from '../request/incoming-request.ts';
-import { parseCaptureRequest, type RequestHints } from '../request/parse-capture-request.ts';
-import type { CaptureDependencies } from './capture-dependencies.ts';
-import { readPartsRequest } from './read-parts-request.ts';
+import type { ProjectKeys } from '../access/project-keys.ts';
+import type { ByteLease } from '../body/byte-budget.ts';
+import { type DecodedBody, decodeBody, findKeyAtStart, isLongLz64 } from '../body/decode.ts';
+import { claimedSize } from '../body/inflate.ts';
+import { type ReceivedBody, receiveBody } from '../body/receive.ts';
+import type { CaptureLimits } from '../config.ts';
+import type { CapturePath, CaptureQuery } from '../head.ts';
+import { findTurn } from '../large-bodies/body-threads.ts';
+import { inParts, isLarge, type LargeBodies } from '../large-bodies/large-bodies.ts';
+import { type IncomingRequest, inOnePart, parseCaptureRequest, type RequestHints } from '../readers/classic.ts';
+import { decodeParts, isMultipart } from '../readers/parts.ts';
+import type { CaptureDependencies } from './serve-request.ts';
 
-type ReadDependencies = Pick<CaptureDependencies, 'limits' | 'largeBodies' | 'projectKeys' | 'metrics'>;
+type ReadDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'largeBodies' | 'projectKeys' | 'metrics'>;
 
 interface Reading {
+  request: IncomingMessage;
+  /** The key in the address. */
+  keyInQuery: string | null;
   said: RequestHints;
   lease: ByteLease;
   deps: ReadDependencies;
@@ -37,12 +39,11 @@ export function readRequest(
   deps: ReadDependencies,
 ): IncomingRequest | Promise<IncomingRequest> {
   const said = { path, apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
-  const reading = { said, lease, deps };
+  const reading = { request, keyInQuery: query.apiKey, said, lease, deps };
   const read = (body: ReceivedBody) =>
-    isMultipart(body.hints.contentType)
-      ? readPartsRequest(body.raw, request.headers, reading)
-      : readReceived(body, reading);
-  const received = receiveBody(request, query, { limits: deps.limits, lease, onReceived: deps.metrics.bodyReceived });
+    isMultipart(body.hints.contentType) ? readPartsRequest(body, reading) : readReceived(body, reading);
+  const { limits, uploads, metrics } = deps;
+  const received = receiveBody(request, query, { limits, lease, uploads, onReceived: metrics.bodyReceived });
   return received instanceof Promise ? received.then(read) : read(received);
 }
 
@@ -69,9 +70,50 @@ function readDecoded(
 
 async function readElsewhere(
   { raw, hints, said }: ReceivedBody & { said: RequestHints },
-  { lease, deps }: Reading,
+  { request, keyInQuery, lease, deps }: Reading,
 ): Promise<IncomingRequest> {
-  const { maxDecompressedBytes } = deps.limits;
+  const { maxDecompressedBytes, trustProxy } = deps.limits;
+  const keys = [keyInQuery, said.apiKey, await findKeyAtStart(raw, hints)];
+  const turn = await findTurn(request, keys, { projectKeys: deps.projectKeys, trustProxy });
   const checkKey = (key: string) => requirePossibleKey(key, deps.projectKeys);
-  return inParts(await deps.largeBodies.find({ raw, hints, request: said, maxDecompressedBytes, lease, checkKey }));
+  const found = await deps.largeBodies.find({ raw, hints, request: said, maxDecompressedBytes, lease, turn, checkKey });
+  return inParts(found);
+}
+
+interface ReadingParts {
+  request: IncomingMessage;
+  keyInQuery: string | null;
+  said: RequestHints;
+  lease: ByteLease;
+  deps: { limits: CaptureLimits; largeBodies: Pick<LargeBodies, 'findInParts'>; projectKeys: ProjectKeys };
+}
+
+/**
+ * Steps 2 and 3 for an event that comes in parts (`POST /i/v0/ai`, multipart/form-data), in this thread or, for a body
+ * that would keep it too long, in another one. Its project API key is in the `Authorization` header, or in the event.
+ *
+ * @throws AppError see `decodeParts`, `parseCaptureRequest`, `requirePossibleKey`.
+ */
+async function readPartsRequest(
+  { raw, hints }: ReceivedBody,
+  { request, keyInQuery, said, lease, deps }: ReadingParts,
+): Promise<IncomingRequest> {
+  const { maxDecompressedBytes, maxRecordBytes, trustProxy } = deps.limits;
+  const { headers } = request;
+  const bearer = bearerOf(headers.authorization);
+  if (bearer !== null) await requirePossibleKey(bearer, deps.projectKeys);
+  const body = { raw, contentType: headers['content-type'] ?? '', bearer };
+  const options = { maxDecompressedBytes, maxRecordBytes, lease };
+  if (isLarge(raw.length) || isLarge(claimedSize(raw))) {
+    const keys = [keyInQuery, await findKeyAtStart(raw, hints)];
+    const turn = await findTurn(request, keys, { projectKeys: deps.projectKeys, trustProxy });
+    const found = await deps.largeBodies.findInParts({ ...body, ...options, request: said, turn });
+    return { ...inParts(found), leftOut: found.leftOut };
+  }
+  const { json, leftOut } = await decodeParts(body, options);
+  return { ...inOnePart(parseCaptureRequest(json, said)), leftOut };
+}
+
+function bearerOf(authorization: string | undefined): string | null {
+  return /^Bearer\s+(\S.*)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null;
 }

@@ -3,7 +3,7 @@ import { createSqlDatabase, type ProjectChanges, watchProjectChanges } from '@mi
 import { createFlagRows } from '@millrace/flag-store/testing/flag-rows';
 import { createMetrics } from '@millrace/runtime';
 import { createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
-import { storeTimeLimits } from '../access/store-time-limits.ts';
+import { storeTimeLimits } from '../access/store-limits.ts';
 import { askFlags } from '../testing/flag-client.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';

@@ -1,25 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
-import type { EvaluatedFlags } from '@millrace/flags';
+import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flag-store';
+import {
+  type CompiledFlags,
+  type EvaluatedFlags,
+  type FlagSelection,
+  neededData,
+  nothingStored,
+  selectFlags,
+  startEvaluation,
+  stepLimits,
+} from '@millrace/flags';
 import type { KnownProject } from '../access/project-key-store.ts';
-import { preflightHeaders } from '../answer/cors.ts';
-import type { Answer } from '../answer/send-answer.ts';
+import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
 import { type Progress, serveRequest } from '../capture/serve-request.ts';
-import { browserConfig } from '../config-and-flags/config-route.ts';
-import { findFlagProject } from '../flag-data/find-flag-project.ts';
-import type { FlagOutcome } from '../flag-data/flag-metrics.ts';
-import { toFlagRefusal } from '../flag-data/flag-refusal.ts';
-import { clientAddress } from '../head/client-address.ts';
-import { requestIdOf } from '../head/request-id.ts';
-import { evaluateQuestion } from './evaluate-question.ts';
-import { flagAnswer } from './flag-answer.ts';
-import type { FlagDependencies } from './flag-dependencies.ts';
-import type { FlagPath } from './flag-path.ts';
-import { type FlagQuery, parseFlagQuery } from './flag-query.ts';
-import type { FlagQuestion } from './flag-question.ts';
-import { readFlagRequest } from './read-flag-request.ts';
-import { requestRuntime } from './request-runtime.ts';
+import { browserConfig } from '../config/config-route.ts';
+import { type FlagData, findFlagProject } from '../flag-data.ts';
+import { clientAddress, requestIdOf } from '../head.ts';
+import { flagAnswer, toFlagRefusal } from './answer.ts';
+import type { ExpensiveQuestions } from './expensive-questions.ts';
+import type { FlagOutcome } from './metrics.ts';
+import type { FlagDependencies } from './parts.ts';
+import {
+  type FlagPath,
+  type FlagQuery,
+  type FlagQuestion,
+  parseFlagQuery,
+  readFlagRequest,
+  requestRuntime,
+} from './question.ts';
 
 /** A path of flags and the text after `?`. */
 export interface FlagTarget {
@@ -95,7 +105,9 @@ async function answerQuestion(
       ...(query.onlySurveys ? { keyPrefix: surveyPrefix } : {}),
     },
     onlySentProperties: query.onlySentProperties,
+    address: addressOf(request, deps),
     data: deps.data,
+    expensiveQuestions: deps.expensiveQuestions,
     onFailure: () => deps.metrics.failed('stored_data_unavailable'),
   });
   for (const { failure } of evaluated.results) if (failure !== null) deps.metrics.failed(failure);
@@ -137,4 +149,44 @@ function addressOf({ headers, socket }: IncomingMessage, { limits }: FlagDepende
 function requireGetOrPost({ method }: IncomingMessage): void {
   if (method === 'GET' || method === 'POST') return;
   throw new AppError('method_not_allowed', 'This path takes GET, HEAD, POST, OPTIONS.');
+}
+
+interface Evaluating {
+  environmentId: number;
+  context: NonNullable<FlagQuestion['context']>;
+  selection: FlagSelection;
+  onlySentProperties: boolean;
+  /** Null when it is not known. */
+  address: string | null;
+  data: FlagData;
+  expensiveQuestions: ExpensiveQuestions;
+  /** Told of each question to the database that failed. */
+  onFailure(error: unknown): void;
+}
+
+/**
+ * What the flags are for somebody: definitions from memory, then what the question leaves open is read, then evaluated.
+ * @throws AppError `unavailable` when nobody can say which flags there are, `rate_limited` for an address whose questions
+ * cost too much.
+ */
+async function evaluateQuestion(evaluating: Evaluating): Promise<EvaluatedFlags> {
+  const { environmentId, context, data, onFailure } = evaluating;
+  const flags = await definitionsOf(environmentId, data);
+  const selected = selectFlags(flags, evaluating.selection);
+  const needed = neededData(flags, selected, context);
+  if (evaluating.onlySentProperties) needed.personProperties = [];
+  const stored = needsStoredData(needed)
+    ? await loadStoredData(data.database.requests, { ...context, environmentId, flags, needed, onFailure })
+    : nothingStored;
+  const evaluation = startEvaluation(flags, selected, { ...context, stored, now: Date.now() });
+  const evaluated = await inTimeSlices(evaluation.upTo(stepLimits.cheap));
+  return evaluated.isComplete ? evaluated : evaluating.expensiveQuestions.evaluate(evaluation, evaluating);
+}
+
+async function definitionsOf(environmentId: number, { definitions }: FlagData): Promise<CompiledFlags> {
+  try {
+    return await definitions.get(environmentId);
+  } catch (cause) {
+    throw new AppError('unavailable', 'The flags of the project cannot be read now.', { cause });
+  }
 }

@@ -65,7 +65,7 @@ const attacks: Record<string, (environmentId: number) => Promise<{ question: obj
     await rows.addFlag(id, 'other');
     return {
       question: { person_properties: { p: 'a'.repeat(16_000) } },
-      expected: { f: 'false no_condition_match:99', other: 'true condition_match:0' },
+      expected: { f: 'false failed:timeout:null', other: 'true condition_match:0' },
     };
   },
   'what is nearly a number of a million digits': async (id) => {
@@ -185,4 +185,53 @@ test.each(Object.entries(attacks))('%s', async (_name, attack) => {
   expect((user + system) / 1000).toBeLessThan(mostCpuMs);
   // Everybody else is still served.
   expect((await fetch(`${gateway.url}/_liveness`)).status).toBe(200);
+});
+
+const ownNames = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
+
+test('names that every object has are names as any other: of flags, variants, properties and group types', async () => {
+  const { token, environmentId } = await createTestTenant(fixture.database);
+  await fixture.database.sql.query(
+    `INSERT INTO group_type_mapping SELECT $1, name, (index - 1)::smallint, now()
+       FROM unnest($2::text[]) WITH ORDINALITY AS type (name, index)`,
+    [environmentId, ownNames],
+  );
+  for (const [index, name] of ownNames.entries()) {
+    const group = { key: name, type: 'group', group_type_index: index, operator: 'exact', value: 'g' };
+    await rows.addFlag(environmentId, name, {
+      filters: {
+        groups: [
+          { properties: [{ key: name, type: 'person', operator: 'exact', value: 'sent' }] },
+          { properties: [group], aggregation_group_type_index: index, variant: name },
+        ],
+        multivariate: { variants: [{ key: name, rollout_percentage: 100 }] },
+        payloads: { [name]: '"paid"' },
+      },
+    });
+  }
+  const named = <Value>(value: Value) => Object.fromEntries(ownNames.map((name) => [name, value]));
+  const questions = [
+    { person_properties: named('sent') },
+    { groups: named('acme'), group_properties: named(named('g')) },
+  ];
+  for (const question of questions) {
+    const asked = { token, distinct_id: 'u', ...question };
+    for (const path of ['/flags?v=2', '/decide?v=4']) {
+      const { body } = await askFlags(gateway, asked, { path });
+      for (const name of ownNames) {
+        expect(Object.hasOwn(body.flags, name)).toBe(true);
+        expect(body.flags[name]).toMatchObject({ key: name, variant: name, metadata: { payload: '"paid"' } });
+      }
+      expect(Object.keys(body.flags).sort()).toEqual(ownNames.toSorted());
+    }
+    for (const path of ['/flags?v=1', '/decide?v=3']) {
+      const { body } = await askFlags(gateway, asked, { path });
+      expect(Object.entries(body.featureFlags).sort()).toEqual(ownNames.map((name) => [name, name]).sort());
+      expect(Object.entries(body.featureFlagPayloads).sort()).toEqual(ownNames.map((name) => [name, '"paid"']).sort());
+    }
+    const { body } = await askFlags(gateway, asked, { path: '/decide?v=2' });
+    expect(Object.keys(body.featureFlags).sort()).toEqual(ownNames.toSorted());
+  }
+  const nobody = await askFlags(gateway, { token, distinct_id: 'u' });
+  expect(nobody.flags).toEqual(named('false no_condition_match:0'));
 });

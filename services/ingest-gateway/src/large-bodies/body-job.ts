@@ -1,12 +1,11 @@
 import type { ErrorKind } from '@millrace/errors';
-import type { BodyHints } from '../bytes/decode-body.ts';
-import type { PartsBody } from '../event-parts/decode-parts.ts';
-import type { ThreadShares } from '../memory/byte-budget.ts';
-import type { RequestHints } from '../request/parse-capture-request.ts';
-import type { EventDrop } from '../request/validate-events.ts';
-import type { V1Body } from '../request-v1/read-v1-body.ts';
-import type { V1Head } from '../request-v1/v1-head.ts';
-import type { ValidatedBatch } from '../request-v1/validate-batch.ts';
+import type { ThreadShares } from '../body/byte-budget.ts';
+import type { BodyHints } from '../body/decode.ts';
+import type { RequestHints } from '../readers/classic.ts';
+import type { PartsBody } from '../readers/parts.ts';
+import type { ValidatedBatch } from '../readers/v1-batch.ts';
+import type { V1Body, V1Head } from '../readers/v1-request.ts';
+import type { EventDrop } from '../readers/validate.ts';
 
 /** What a body thread is told when it starts. */
 export interface ThreadStart {
@@ -35,7 +34,7 @@ export interface PartsJob extends Omit<PartsBody, 'raw'> {
   maxRecordBytes: number;
 }
 
-/** One of Capture v1. Whose key it is was asked before. */
+/** One of Capture v1. The API key is already verified. */
 export interface V1Job extends Omit<V1Body, 'raw'> {
   type: 'v1';
   raw: Uint8Array;
@@ -49,7 +48,7 @@ export interface KeyCheck {
   isPossible: boolean;
 }
 
-/** A request as a thread found it: its JSON, and the positions of everything in it (scan-request.ts). */
+/** A request as a thread found it: its JSON, and the positions of everything in it (scan.ts). */
 export interface FoundRequest {
   kind: 'capture';
   json: Uint8Array;

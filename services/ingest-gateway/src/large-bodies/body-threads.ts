@@ -1,13 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import type { ByteBudget } from '../memory/byte-budget.ts';
+import { isKnownKey } from '../access/authorize.ts';
+import type { ProjectKeys } from '../access/project-keys.ts';
+import type { ByteBudget } from '../body/byte-budget.ts';
+import { clientAddress } from '../head.ts';
 import type { ThreadMessage } from './body-job.ts';
 
-export interface BodyThreadsOptions {
+interface BodyThreadsOptions {
   program: URL;
   budget: ByteBudget;
-  count: number;
+  /** Numbers of the threads in the budget. */
+  numbers: readonly number[];
   heapMb: number;
   logger: Logger;
 }
@@ -23,8 +28,8 @@ export interface BodyThread {
 
 /** Threads that are started when there is work for them, and ended when there was none for a while. */
 export interface BodyThreads {
-  /** Waits for a free one. The longest idle is taken last, so that few threads are kept alive by little work. */
-  take(): Promise<BodyThread>;
+  /** Waits for a free one, in turn with other subjects. The longest idle is taken last, so that few threads are kept alive by little work. */
+  take(subject: string): Promise<BodyThread>;
   /** Makes a taken one run, if it does not. */
   start(thread: BodyThread): Worker;
   release(thread: BodyThread): void;
@@ -34,16 +39,18 @@ export interface BodyThreads {
 /** A thread that has been idle for this time is ended and gives its memory back. */
 const idleMs = 30_000;
 
-export function createBodyThreads({ program, budget, count, heapMb, logger }: BodyThreadsOptions): BodyThreads {
-  const all: BodyThread[] = Array.from({ length: count }, (_, index) => ({
-    number: index + 1,
-    worker: undefined,
-    finish: undefined,
-    answer: () => {},
-    idleTimer: undefined,
-  }));
+export function createBodyThreads({ program, budget, numbers, heapMb, logger }: BodyThreadsOptions): BodyThreads {
+  const all = numbers.map(
+    (number): BodyThread => ({
+      number,
+      worker: undefined,
+      finish: undefined,
+      answer: () => {},
+      idleTimer: undefined,
+    }),
+  );
   const free = [...all];
-  const waiting: ((thread: BodyThread) => void)[] = [];
+  const waiting = createTurnQueue<(thread: BodyThread) => void>();
 
   function startWorker(thread: BodyThread): Worker {
     const worker = new Worker(program, {
@@ -67,9 +74,9 @@ export function createBodyThreads({ program, budget, count, heapMb, logger }: Bo
   }
 
   return {
-    take() {
+    take(subject) {
       const thread = free.pop();
-      return thread === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(thread);
+      return thread === undefined ? new Promise((resolve) => waiting.add(subject, resolve)) : Promise.resolve(thread);
     },
     start(thread) {
       clearTimeout(thread.idleTimer);
@@ -77,7 +84,7 @@ export function createBodyThreads({ program, budget, count, heapMb, logger }: Bo
       return thread.worker;
     },
     release(thread) {
-      const next = waiting.shift();
+      const next = waiting.next();
       if (next !== undefined) {
         next(thread);
         return;
@@ -105,4 +112,58 @@ function lostError(cause: unknown): AppError {
     retryAfterSeconds: 1,
     cause,
   });
+}
+
+/** Where a body waits: in the lane of known keys, or in that of bodies whose key is not known before they are unpacked. */
+export interface Turn {
+  isKnown: boolean;
+  /** The key, or the address it came from. */
+  subject: string;
+}
+
+/**
+ * The turn of a body by the keys that stand in its address, its head or its first bytes. They only say where it waits. Its
+ * key is looked for and checked as in every other body once it is unpacked: SDKs for Python and PHP send it last.
+ */
+export async function findTurn(
+  request: IncomingMessage,
+  keys: readonly (string | null)[],
+  { projectKeys, trustProxy }: { projectKeys: ProjectKeys; trustProxy: boolean },
+): Promise<Turn> {
+  const { authorization, 'x-posthog-project-api-key': named } = request.headers;
+  const bearer = /^Bearer\s+(\S+)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null;
+  for (const key of new Set([...keys, bearer, typeof named === 'string' ? named : null])) {
+    if (key !== null && (await isKnownKey(key, projectKeys))) return { isKnown: true, subject: key.trim() };
+  }
+  const address = clientAddress(request.headers, request.socket.remoteAddress, trustProxy);
+  return { isKnown: false, subject: address ?? '' };
+}
+
+/** What waits for a thread. */
+interface TurnQueue<T> {
+  add(subject: string, item: T): void;
+  /** Undefined when nothing waits. */
+  next(): T | undefined;
+}
+
+/** All subjects take turns, and what waits of one keeps its order. */
+function createTurnQueue<T>(): TurnQueue<T> {
+  const waiting = new Map<string, T[]>();
+  return {
+    add(subject, item) {
+      const items = waiting.get(subject);
+      if (items === undefined) waiting.set(subject, [item]);
+      else items.push(item);
+    },
+    next() {
+      const [first] = waiting;
+      if (first === undefined) return undefined;
+      const [subject, items] = first;
+      const item = items.shift();
+      // To the end of the line.
+      waiting.delete(subject);
+      if (items.length > 0) waiting.set(subject, items);
+      return item;
+    },
+  };
 }

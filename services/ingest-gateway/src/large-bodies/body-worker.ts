@@ -1,14 +1,20 @@
 /** The program of a body thread: takes one job after the other, decodes the body and finds what is in it. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/errors';
-import { decodeBody } from '../bytes/decode-body.ts';
-import { decodeParts } from '../event-parts/decode-parts.ts';
-import { createThreadLease } from '../memory/byte-budget.ts';
-import { decodeV1Body } from '../request-v1/read-v1-body.ts';
+import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';
+import { decodeBody } from '../body/decode.ts';
+import { slotsPerEvent } from '../json/event-fields.ts';
+import { createScanner, type Scan } from '../json/scan.ts';
+import { parseCaptureRequest, type RequestHints } from '../readers/classic.ts';
+import { decodeParts } from '../readers/parts.ts';
+import { parseV1Batch, validateBatch } from '../readers/v1-batch.ts';
+import { decodeV1Body, type V1Head } from '../readers/v1-request.ts';
 import {
   type BodyJob,
   type CaptureJob,
   type Found,
+  type FoundRequest,
+  type FoundV1,
   type KeyCheck,
   type PartsJob,
   type ThreadMessage,
@@ -16,8 +22,6 @@ import {
   toTransferable,
   type V1Job,
 } from './body-job.ts';
-import { findRequest } from './find-request.ts';
-import { findV1Request } from './find-v1-request.ts';
 
 const { shares, thread } = workerData as ThreadStart;
 const lease = createThreadLease(shares, thread);
@@ -87,3 +91,52 @@ function toMessage(error: unknown): ThreadMessage {
 }
 
 if (parentPort !== null) listen(parentPort);
+
+const scan = createScanner();
+
+/**
+ * Step 3 for a large body: validates it like a small one and gives its events as positions in JSON, which can be
+ * transferred to another thread at no cost. JSON that had to be repaired is written anew.
+ *
+ * @throws AppError see `parseCaptureRequest`.
+ */
+function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
+  const { events, ...request } = parseCaptureRequest(json, hints);
+  const isAsWritten = events.every(({ raw }) => raw !== undefined);
+  const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
+  const found = scan(text);
+  if (found === null) throw new Error('What was repaired cannot be scanned.');
+  // JSON that was written anew holds the usable events only.
+  const slots = isAsWritten && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
+  return { kind: 'capture', ...request, json: text, slots, events: events.length };
+}
+
+function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
+  return shape === 'event' ? slots.slice(0, slotsPerEvent) : slots.slice(slotsPerEvent, (1 + events) * slotsPerEvent);
+}
+
+/** Those of the events at these indexes. */
+function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
+  const kept = new Int32Array(indexes.length * slotsPerEvent);
+  for (let number = 0; number < indexes.length; number++) {
+    const from = (1 + (indexes[number] ?? 0)) * slotsPerEvent;
+    kept.set(slots.subarray(from, from + slotsPerEvent), number * slotsPerEvent);
+  }
+  return kept;
+}
+
+/**
+ * Step 3 for a large body of Capture v1: validates every event like in a small one. The accepted events are written
+ * anew, because clients of this protocol move some properties elsewhere, and are given as positions in that JSON.
+ *
+ * @throws AppError see `parseV1Batch`.
+ */
+function findV1Request(text: string, sdk: V1Head['sdk'], lease: ByteLease): FoundV1 {
+  const { events, uuids, ...validated } = validateBatch(parseV1Batch(text), sdk);
+  const json = Buffer.from(JSON.stringify({ batch: events }), 'utf8');
+  lease.take(json.length);
+  const found = scan(json);
+  if (found === null) throw new Error('What was written anew cannot be scanned.');
+  const slots = found.slots.slice(slotsPerEvent, (1 + found.events) * slotsPerEvent);
+  return { kind: 'v1', ...validated, uuids: uuids.join(','), json, slots, events: events.length };
+}

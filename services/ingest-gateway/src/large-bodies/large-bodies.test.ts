@@ -181,3 +181,67 @@ test('stopping waits for the large bodies under way', async () => {
   expect(await answer).toMatchObject({ status: 200 });
   expect(await reader.events(key, 600)).toHaveLength(600);
 });
+
+describe('while many large bodies wait', () => {
+  const items = `[${'{},'.repeat(200_000)}{}]`;
+  const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
+  const batch = (key: string) => JSON.stringify({ api_key: key, batch: events() });
+  const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
+
+  /** The others in the order in which they were answered, and `last` where it came among them. */
+  async function orderOf(others: (() => Promise<{ status: number }>)[], last: () => Promise<{ status: number }>) {
+    const answered: string[] = [];
+    // Both threads are there.
+    await Promise.all([post(batch(await newKey())), post(keyLast(await newKey()))]);
+    const waiting = others.map((send) => send().then(() => answered.push('other')));
+    // By then the others wait.
+    await waiting[0];
+    const { status } = await last();
+    answered.push('last');
+    const position = answered.length - 1;
+    await Promise.all(waiting);
+    return { status, position };
+  }
+
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+
+  test('one of a known key does not wait for those without a key', async () => {
+    const key = await newKey();
+    const others = Array.from({ length: 6 }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
+    const { status, position } = await orderOf(others, () => post(batch(key), gateway, from('10.1.0.1')));
+    expect(status).toBe(200);
+    expect(position).toBeLessThan(5);
+  });
+
+  test('one whose key comes last waits for one of another address, and is stored', async () => {
+    const key = await newKey();
+    const others = Array.from({ length: 6 }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
+    const { status, position } = await orderOf(others, () => post(keyLast(key), gateway, from('10.1.0.2')));
+    expect(status).toBe(200);
+    expect(position).toBeLessThan(5);
+    expect(await reader.events(key, 600)).toHaveLength(600);
+  });
+
+  test.each<[string, (key: string) => [Buffer | string, Record<string, string>, string]]>([
+    ['in its first bytes', (key) => [batch(key), {}, '']],
+    ['in its first bytes, as gzip in base64', (key) => [gzipSync(batch(key)).toString('base64'), {}, '']],
+    ['in the address', (key) => [keyLast(key), {}, `?api_key=${key}`]],
+    ['in its head', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
+  ])('one whose key is %s waits for one of another key', async (_where, make) => {
+    const [busy, key] = [await newKey(), await newKey()];
+    const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });
+    const others = Array.from({ length: 6 }, () => () => post(many));
+    const [body, headers, query] = make(key);
+    const send = async () => {
+      const response = await fetch(`${gateway.url}/batch/${query}`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array(Buffer.from(body)),
+      });
+      return { status: response.status };
+    };
+    const { status, position } = await orderOf(others, send);
+    expect(status).toBe(200);
+    expect(position).toBeLessThan(5);
+  });
+});

@@ -1,7 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import type { ByteBudget, ByteLease } from '../memory/byte-budget.ts';
+import { type ByteBudget, type ByteLease, overloaded } from '../body/byte-budget.ts';
+import { slotsPerEvent } from '../json/event-fields.ts';
+import { type CaptureRequest, type IncomingRequest, readScannedEvent, sentEvents } from '../readers/classic.ts';
 import {
   type BodyJob,
   type CaptureJob,
@@ -14,37 +16,40 @@ import {
   toTransferable,
   type V1Job,
 } from './body-job.ts';
-import { type BodyThread, createBodyThreads } from './body-threads.ts';
+import { type BodyThread, type BodyThreads, createBodyThreads, type Turn } from './body-threads.ts';
 
-export interface LargeBodiesOptions {
+interface LargeBodiesOptions {
   /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
   program: URL;
   budget: ByteBudget;
-  /** The number of threads the budget was made for. */
+  /** The number of threads for bodies of known keys; the budget was made for one more. */
   threads: number;
   /** Memory for the JavaScript objects of one thread. A thread that needs more is ended, and only its request fails. */
   heapMb: number;
   logger: Logger;
 }
 
-export interface LargeBody extends Omit<CaptureJob, 'type'> {
+interface LargeBody extends Omit<CaptureJob, 'type'> {
   lease: ByteLease;
+  turn: Turn;
   /** Told the key of the outermost object before anything is parsed; rejects to refuse the request. */
   checkKey(key: string): Promise<void>;
 }
 
-export interface LargePartsBody extends Omit<PartsJob, 'type'> {
+interface LargePartsBody extends Omit<PartsJob, 'type'> {
   lease: ByteLease;
+  turn: Turn;
 }
 
-export interface LargeV1Body extends Omit<V1Job, 'type'> {
+interface LargeV1Body extends Omit<V1Job, 'type'> {
   lease: ByteLease;
+  turn: Turn;
 }
 
 /** Bodies that would keep the process too long, worked on in threads beside it. */
 export interface LargeBodies {
   /**
-   * Decodes a body and finds its events. Waits for a free thread; what waits is in the byte budget already.
+   * Decodes a body and finds its events. Waits for its turn and a free thread; what waits is in the byte budget already.
    * @throws AppError as the steps do; `unavailable` when the thread was lost.
    */
   find(body: LargeBody): Promise<FoundRequest>;
@@ -60,9 +65,13 @@ const longestJobMs = 30_000;
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   const { program, budget, heapMb, logger } = options;
-  const threads = createBodyThreads({ program, budget, count: options.threads, heapMb, logger });
+  const lane = (numbers: readonly number[]) => createBodyThreads({ program, budget, numbers, heapMb, logger });
+  const ofKnown = lane(Array.from({ length: options.threads }, (_, index) => index + 1));
+  // Whoever sends bodies without a key that is known keeps only others of their kind waiting.
+  const ofOthers = lane([options.threads + 1]);
+  let bytesOfOthers = 0;
 
-  async function run(thread: BodyThread, job: BodyJob, { lease, checkKey }: Asking): Promise<Found> {
+  async function run(threads: BodyThreads, thread: BodyThread, job: BodyJob, { lease, checkKey }: Asking) {
     const worker = threads.start(thread);
     const timer = setTimeout(() => void worker.terminate(), longestJobMs).unref();
     try {
@@ -86,27 +95,42 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   }
 
   async function work(job: BodyJob, asking: Asking): Promise<Found> {
-    const thread = await threads.take();
+    if (asking.turn.isKnown) return runIn(ofKnown, job, asking);
+    // Together they hold half of the memory for bodies at most.
+    const { length } = job.raw;
+    if (bytesOfOthers > 0 && bytesOfOthers + length > budget.maxBytes / 2) throw overloaded();
+    bytesOfOthers += length;
     try {
-      return await run(thread, job, asking);
+      return await runIn(ofOthers, job, asking);
+    } finally {
+      bytesOfOthers -= length;
+    }
+  }
+
+  async function runIn(threads: BodyThreads, job: BodyJob, asking: Asking): Promise<Found> {
+    const thread = await threads.take(asking.turn.subject);
+    try {
+      return await run(threads, thread, job, asking);
     } finally {
       threads.release(thread);
     }
   }
 
   return {
-    async find({ lease, checkKey, ...body }) {
-      return asCapture(await work({ type: 'capture', ...body }, { lease, checkKey }));
+    async find({ lease, turn, checkKey, ...body }) {
+      return asCapture(await work({ type: 'capture', ...body }, { lease, turn, checkKey }));
     },
-    async findInParts({ lease, ...body }) {
-      return asCapture(await work({ type: 'parts', ...body }, { lease, checkKey: neverAsked }));
+    async findInParts({ lease, turn, ...body }) {
+      return asCapture(await work({ type: 'parts', ...body }, { lease, turn, checkKey: neverAsked }));
     },
-    async findV1({ lease, ...body }) {
-      const found = await work({ type: 'v1', ...body }, { lease, checkKey: neverAsked });
+    async findV1({ lease, turn, ...body }) {
+      const found = await work({ type: 'v1', ...body }, { lease, turn, checkKey: neverAsked });
       if (found.kind !== 'v1') throw new Error('A body thread found something else.');
       return found;
     },
-    stop: threads.stop,
+    async stop() {
+      await Promise.all([ofKnown.stop(), ofOthers.stop()]);
+    },
   };
 }
 
@@ -115,10 +139,10 @@ function asCapture(found: Found): FoundRequest {
   return found;
 }
 
-/** Whose key it is was asked before. */
+/** The API key is already verified. */
 async function neverAsked(): Promise<void> {}
 
-type Asking = Pick<LargeBody, 'lease' | 'checkKey'>;
+type Asking = Pick<LargeBody, 'lease' | 'turn' | 'checkKey'>;
 
 interface MessageContext extends Pick<Asking, 'checkKey'> {
   worker: Worker;
@@ -151,4 +175,38 @@ function handleMessage(message: ThreadMessage, { worker, checkKey, resolve, reje
 
 function toError({ kind, message, code, attr, retryAfterSeconds }: Refusal): AppError {
   return new AppError(kind, message, { code, attr, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+}
+
+/** A body that is larger, on the wire or decompressed, is decoded and validated in another thread. */
+const largeBytes = 256 * 1024;
+
+export function isLarge(bytes: number): boolean {
+  return bytes > largeBytes;
+}
+
+/** Some milliseconds of work. */
+const eventsPerPart = 128;
+
+/** What a thread has found. The events of each part are read when the part is reached. */
+export function inParts(found: FoundRequest): IncomingRequest {
+  const { token, isHistorical, events, drops } = found;
+  return { token, isHistorical, events: sentEvents(events, drops), parts: () => partsOf(found) };
+}
+
+function* partsOf(found: FoundRequest): Iterable<CaptureRequest> {
+  const { json, slots, events, indexes, drops = [], token, isHistorical, sentAtMs, unreadableSentAt } = found;
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
+  for (let first = 0; first < events; first += eventsPerPart) {
+    const numbers = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, number) => first + number);
+    yield {
+      token,
+      isHistorical,
+      sentAtMs,
+      unreadableSentAt,
+      firstIndex: first,
+      indexes: indexes?.subarray(first, first + eventsPerPart),
+      drops: first === 0 ? drops : [],
+      events: numbers.map((number) => readScannedEvent(bytes, slots, number * slotsPerEvent)),
+    };
+  }
 }

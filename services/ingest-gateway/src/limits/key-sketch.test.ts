@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createKeySketch } from './key-sketch.ts';
+import { createKeySketch } from './hot-keys.ts';
 
 test('never counts too little', () => {
   fc.assert(

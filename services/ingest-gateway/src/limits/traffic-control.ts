@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { recordKey } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { KnownProject } from '../access/project-key-store.ts';
-import type { CapturedEvents } from '../request/to-captured-events.ts';
-import { retriesOn429 } from './retries-on-429.ts';
-import { routeEvents } from './route-events.ts';
-import { createTrafficFindings } from './traffic-findings.ts';
-import { createTrafficParts, type TrafficControlDependencies } from './traffic-parts.ts';
+import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
+import type { KeyRestrictions } from './restrictions.ts';
+import type { TrafficSpike } from './spikes.ts';
+import { createTrafficParts, type TrafficControlDependencies, type TrafficParts } from './traffic-parts.ts';
 
 /** What one request is, before its events are looked at. */
 export interface Admission {
@@ -96,4 +96,128 @@ function throttled(retryAfterSeconds: number, isTold: boolean): AppError {
 /** Nobody could say whether the plan includes migrations: the consumer will ask. */
 function markUnchecked({ accepted }: CapturedEvents): void {
   for (const { record } of accepted) record.plan_unchecked = true;
+}
+
+/** Whose traffic it is. */
+interface Owner {
+  token: string;
+  /** Null: no store could say. */
+  environmentId: number | null;
+}
+
+/** Events of one request. */
+interface Concerned {
+  token: string;
+  events: number;
+}
+
+/** Counts what limits and lists find, for metrics and for warnings to the project. */
+interface TrafficFindings {
+  /** @param distinctId of a hot key; null: it is the whole project. */
+  spike(owner: Owner, distinctId: string | null, spike: TrafficSpike): void;
+  quotaUsedUp(concerned: Concerned, project: KnownProject): void;
+  tooFast(concerned: Concerned, project: KnownProject): void;
+  /** Events on the operator's drop list. */
+  blocked(owner: Owner, events: number): void;
+}
+
+function createTrafficFindings({
+  quotas,
+  metrics,
+  reports,
+}: Pick<TrafficParts, 'quotas' | 'metrics' | 'reports'>): TrafficFindings {
+  return {
+    spike({ token, environmentId }, distinctId, { window, ...numbers }) {
+      const scope = distinctId === null ? 'project' : 'distinct_id';
+      metrics.spike(scope);
+      reports.add({
+        token,
+        environmentId,
+        type: 'traffic_spike',
+        count: numbers.events,
+        subject: `${distinctId ?? ''}:${window}`,
+        details: { scope, ...(distinctId === null ? {} : { distinctId, reroutedToOverflow: true }), ...numbers },
+        identity: `${scope}:${distinctId ?? ''}:${window}`,
+      });
+    },
+    quotaUsedUp({ token, events: count }, { environmentId, eventsPerMonth }) {
+      const period = quotas.period();
+      const details = { period, eventsPerMonth };
+      const type = 'quota_limited';
+      reports.add({ token, environmentId, type, count, subject: period, details, identity: period });
+    },
+    tooFast({ token, events: count }, { environmentId, eventsPerSecond }) {
+      metrics.rateLimited(count);
+      const details = { eventsPerSecond };
+      reports.add({ token, environmentId, type: 'rate_limited', count, subject: '', details, identity: null });
+    },
+    blocked({ token, environmentId }, count) {
+      reports.add({ token, environmentId, type: 'blocked_token', count, subject: '', details: {}, identity: null });
+    },
+  };
+}
+
+/** What became of the events of one request, for the figures. */
+interface Routing {
+  captured: CapturedEvents;
+  blocked: number;
+  forced: number;
+  personless: number;
+  hot: number;
+}
+
+/**
+ * Applies the operator's lists and sends the events of hot keys to the overflow lane. Order of precedence: drop, then
+ * historical (nothing reroutes it), then forced overflow, then hot (docs/wire-rules.md#lanes).
+ * - Forced overflow: no key, no person, so its events spread over all partitions (case R09).
+ * - Hot: the key stays, so that one person's events stay in order; it delays only who shares its overflow partition.
+ *
+ * @param restrictions of the request's project key, if there are any.
+ */
+function routeEvents(
+  captured: CapturedEvents,
+  restrictions: KeyRestrictions | undefined,
+  isHot: (key: string) => boolean,
+): Routing {
+  const routing: Routing = { captured, blocked: 0, forced: 0, personless: 0, hot: 0 };
+  const isLive = captured.lane === 'live';
+  const accepted: AcceptedEvent[] = [];
+  for (const event of captured.accepted) {
+    const { record, index, partitionId } = event;
+    if (restrictions?.applies('drop_event', record.distinct_id)) {
+      captured.dropped.add('blocked_token', { index, uuid: record.uuid, event: record.event });
+      routing.blocked += 1;
+      continue;
+    }
+    accepted.push(event);
+    const isForced = isLive && restrictions?.applies('force_overflow', record.distinct_id) === true;
+    if (isForced || restrictions?.applies('skip_person_processing', record.distinct_id)) {
+      record.force_disable_person_processing = true;
+      routing.personless += 1;
+    }
+    if (isForced) {
+      event.overflow = 'spread';
+      routing.forced += 1;
+    } else if (isLive && isHot(recordKey('live', captured.token, partitionId))) {
+      event.overflow = 'in_order';
+      routing.hot += 1;
+    }
+  }
+  if (routing.blocked > 0) routing.captured = { ...captured, accepted };
+  return routing;
+}
+
+/**
+ * SDKs that are known to send a batch again after 429 (docs/wire-rules.md#what-sdks-do-with-an-answer) name themselves
+ * so. The legacy Java SDK does not and drops it, so a name that is not here is not trusted.
+ */
+const retryingSdk = /^posthog-(?:node|python|go|ruby|php|rust|dotnet|ios|android|react-native|js-lite)\//i;
+
+/**
+ * Whether the sender of a request that is refused for a while may be told so with 429. Browsers drop what is answered
+ * with any 4xx; everybody sends again after a 503 (rule 12).
+ */
+function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  // Node's own fetch sends `sec-fetch-mode` as well, so that is no sign of a browser.
+  return method === 'POST' && headers.origin === undefined && retryingSdk.test(headers['user-agent'] ?? '');
 }

@@ -2,17 +2,13 @@ import type { KeyValue } from '@millrace/cache';
 import type { TopicNames } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
-import type { Logger, Metrics } from '@millrace/runtime';
+import type { Logger, MetricName, Metrics } from '@millrace/runtime';
 import type { GatewayConfig } from '../config.ts';
-import { createHotKeys, type HotKeys } from './hot-keys.ts';
-import { createKeySketch } from './key-sketch.ts';
-import { createProjectSpikes, type ProjectSpikes } from './project-spikes.ts';
-import { createQuotas, type Quotas } from './quotas.ts';
-import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { parseRestrictionList } from './restriction-set.ts';
-import { createRestrictions, type Restrictions } from './restrictions.ts';
+import { createHotKeys, createKeySketch, type HotKeys } from './hot-keys.ts';
+import { createQuotas, createRateLimit, type Quotas, type RateLimit } from './quotas.ts';
+import { createRestrictions, parseRestrictionList, type Restrictions } from './restrictions.ts';
 import { createSharedCounters, type SharedCounters } from './shared-counters.ts';
-import { createTrafficMetrics, type TrafficMetrics } from './traffic-metrics.ts';
+import { createProjectSpikes, type ProjectSpikes } from './spikes.ts';
 import { createTrafficReports, type TrafficReports } from './traffic-reports.ts';
 
 /** The part of the settings that limits need; their names say what they are. */
@@ -114,4 +110,63 @@ export async function createTrafficParts(deps: TrafficControlDependencies): Prom
     onLost: (warnings) => metrics.reportsLost(warnings),
   });
   return { counters, quotas, rateLimit, restrictions, projectSpikes, hotKeys, metrics, reports };
+}
+
+/** Figures of limits and fairness. What is dropped counts under `millrace_capture_events_dropped_total{cause}`. */
+interface TrafficMetrics {
+  rateLimited(events: number): void;
+  rerouted(reason: 'hot_key' | 'force_overflow', events: number): void;
+  personProcessingSkipped(events: number): void;
+  spike(scope: 'project' | 'distinct_id'): void;
+  countersFlushed(outcome: 'ok' | 'failed', counters: number): void;
+  reportsLost(warnings: number): void;
+}
+
+/** What is looked at when somebody asks for the figures. */
+interface TrafficState {
+  spikingProjects(): number;
+  hotKeys(): number;
+  restrictions(): number;
+  counters(): number;
+}
+
+function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMetrics {
+  const rateLimited = metrics.counter(
+    'millrace_capture_events_rate_limited_total',
+    'Events of requests put off because the project sends faster than its plan allows',
+  );
+  const rerouted = metrics.counter(
+    'millrace_capture_events_rerouted_overflow_total',
+    'Live events written to the overflow lane',
+    ['reason'],
+  );
+  const personless = metrics.counter(
+    'millrace_capture_events_person_processing_skipped_total',
+    'Events for which the operator wants no person',
+  );
+  const spikes = metrics.counter('millrace_traffic_spikes_total', 'Spikes of live traffic that began', ['scope']);
+  const flushed = metrics.counter(
+    'millrace_limit_counters_flushed_total',
+    'Counters told to the key-value store; a failed one is told again',
+    ['outcome'],
+  );
+  const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Warnings about traffic that were not written');
+  const gauges: [MetricName, string, () => number][] = [
+    ['millrace_traffic_spiking_projects', 'Projects in a spike', state.spikingProjects],
+    ['millrace_traffic_hot_keys', 'Distinct ids whose live events go to the overflow lane', state.hotKeys],
+    ['millrace_ingestion_restrictions', "Entries of the operator's lists in force", state.restrictions],
+    ['millrace_limit_counters', 'Counters held in memory', state.counters],
+  ];
+  for (const [name, help, read] of gauges) {
+    const gauge = metrics.gauge(name, help);
+    Object.assign(gauge, { collect: () => gauge.set(read()) });
+  }
+  return {
+    rateLimited: (events) => rateLimited.inc(events),
+    rerouted: (reason, events) => rerouted.inc({ reason }, events),
+    personProcessingSkipped: (events) => personless.inc(events),
+    spike: (scope) => spikes.inc({ scope }),
+    countersFlushed: (outcome, counters) => flushed.inc({ outcome }, counters),
+    reportsLost: (warnings) => lost.inc(warnings),
+  };
 }

@@ -1,9 +1,9 @@
 import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
-import { parseRawFields } from '../event/raw-fields.ts';
-import type { AcceptedEvent, CapturedEvents } from '../request/to-captured-events.ts';
-import { encodeRawRecord } from './encode-raw-record.ts';
+import { parseRawFields } from '../json/event-fields.ts';
+import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
+import { encodeRawRecord } from './records.ts';
 
 export interface PublicationOptions {
   log: Pick<EventLog, 'append'>;

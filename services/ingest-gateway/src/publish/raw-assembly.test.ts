@@ -1,10 +1,10 @@
 import { encodeCapturedRecord } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
 import fc from 'fast-check';
-import { repairEmptyObjects } from '../event/empty-objects.ts';
-import { parseCaptureRequest } from '../request/parse-capture-request.ts';
-import { toCapturedEvents } from '../request/to-captured-events.ts';
-import { createScanner } from '../scan/scan-request.ts';
+import { repairEmptyObjects } from '../json/event-fields.ts';
+import { createScanner } from '../json/scan.ts';
+import { toCapturedEvents } from '../readers/captured-events.ts';
+import { parseCaptureRequest } from '../readers/classic.ts';
 import { createPublication } from './publication.ts';
 
 const path = { nameForNameless: null, takesBatches: false };

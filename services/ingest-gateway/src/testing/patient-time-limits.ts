@@ -1,15 +1,17 @@
 import { patienceMs } from '@millrace/testing';
-import type { StoreTimeLimits } from '../access/store-time-limits.ts';
+import type { StoreTimeLimits } from '../access/store-limits.ts';
 
 /** For tests in which every store answers. Those of outages use the limits of the product. */
 export const patientTimeLimits: StoreTimeLimits = {
   cachedKeyMs: patienceMs,
   keyMs: patienceMs,
   keyTurnMs: patienceMs,
+  oldKeyMs: patienceMs,
   flagDataMs: patienceMs,
   flagDataTurnMs: patienceMs,
   definitionsMs: patienceMs,
   definitionsTurnMs: patienceMs,
   settingsMs: patienceMs,
+  flagTurnsMs: patienceMs,
   bearerTurnMs: patienceMs,
 };

@@ -9,11 +9,11 @@ import { createHealth, createMetrics, type Logger, type Metrics, readConfig, typ
 import { createTestDatabase, eventually, patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
-import type { StoreTimeLimits } from '../access/store-time-limits.ts';
+import type { StoreTimeLimits } from '../access/store-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';
-import type { BrowserLibrary } from '../browser-library/browser-library.ts';
+import type { BrowserLibrary } from '../config/library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
-import { createFlagParts } from '../flag-parts.ts';
+import { createFlagParts } from '../flags/parts.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
 import { patientTimeLimits } from './patient-time-limits.ts';
 import { quietLogger } from './quiet-logger.ts';

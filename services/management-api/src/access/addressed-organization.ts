@@ -2,9 +2,13 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import { organizationExists } from './addressed-store.ts';
-import { type Caller, type Membership, visibleOrganizationIds } from './caller.ts';
-import { refuseProjectScopedKey, requireOrganizationInKey } from './key-restrictions.ts';
-
+import {
+  type Caller,
+  type Membership,
+  refuseProjectScopedKey,
+  requireOrganizationInKey,
+  visibleOrganizationIds,
+} from './caller.ts';
 /** Path parameter of everything below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
   organization_id: Type.String({ description: 'Id (UUID) of the organization, or `@current`.' }),

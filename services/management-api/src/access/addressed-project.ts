@@ -1,10 +1,18 @@
+// The project or environment that a path addresses.
+
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError, isAppError } from '@millrace/errors';
+import type { Route } from '@millrace/http';
 import { Type } from 'typebox';
-import { type AddressedProject, type FoundProject, findFirstOfProject, firstEnvironment } from './addressed-store.ts';
-import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from './caller.ts';
-import { requireProjectInKey } from './key-restrictions.ts';
+import {
+  type AddressedProject,
+  environmentExists,
+  type FoundProject,
+  findFirstOfProject,
+  firstEnvironment,
+} from './addressed-store.ts';
+import { type Caller, onlyEnvironmentsOf, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
 
 /** Path parameter of everything below `/api/projects/:project_id`. */
 export const projectParams = Type.Object({
@@ -81,4 +89,53 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
     { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
     { only: onlyEnvironmentsOf(caller), preferred: caller.currentEnvironmentId },
   );
+}
+
+/**
+ * As `addressedProject`, for resources below an environment where existing clients tell somebody else's environment (403)
+ * from one that does not exist (404; docs/api-rules.md#levels).
+ */
+export function parentEnvironment(sql: Sql) {
+  const address = addressedProject(sql);
+  return async (context: { caller: Caller; params: { project_id: string } }) => {
+    try {
+      return await address(context);
+    } catch (error) {
+      const id = Number(context.params.project_id);
+      if (isAppError(error, 'not_found') && isRowId(id) && (await environmentExists(sql, id))) {
+        throw new AppError('forbidden', "You don't have access to the project.", { cause: error });
+      }
+      throw error;
+    }
+  };
+}
+
+function isRowId(id: number): boolean {
+  return Number.isInteger(id) && id > 0 && id <= 2_147_483_647;
+}
+
+const projects = '/api/projects/';
+
+/**
+ * The routes, and each of them below `/api/environments/` as well: newer clients address data by the environment, older
+ * ones by the project. Both kinds of number find the same environment (`addressedProject`).
+ */
+export function belowEnvironmentsToo(routes: Route<Caller>[]): Route<Caller>[] {
+  return routes.flatMap((route) => [
+    route,
+    {
+      ...route,
+      path: route.path.replace(projects, '/api/environments/'),
+      operationId: `environments_${route.operationId}`,
+    },
+  ]);
+}
+
+/** What is not there and what is not for the caller's eyes look the same. */
+export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? new AppError('not_found', 'Not found.', { cause: error }) : error;
+  }
 }

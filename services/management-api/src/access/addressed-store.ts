@@ -55,3 +55,8 @@ export async function firstEnvironment(
   );
   return rows[0];
 }
+
+export async function environmentExists(sql: Sql, environmentId: number): Promise<boolean> {
+  const rows = await sql.query('SELECT 1 FROM environment WHERE id = $1', [environmentId]);
+  return rows.length > 0;
+}

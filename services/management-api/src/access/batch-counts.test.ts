@@ -1,5 +1,5 @@
 import { type CounterChange, createInProcessKeyValue } from '@millrace/cache';
-import { batchCounts } from './batch-counts.ts';
+import { batchCounts } from './rate-limit.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
 

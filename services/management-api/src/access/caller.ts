@@ -1,5 +1,8 @@
-import type { Membership } from '@millrace/accounts/access';
-import { membershipLevels } from '@millrace/contracts';
+// Who makes a request, and what the key used keeps from them.
+
+import { isProjectInKey, type Membership } from '@millrace/accounts/access';
+import { grants, membershipLevels, type Scope } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
 
 export type { Membership } from '@millrace/accounts/access';
 
@@ -54,7 +57,42 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
   );
 }
 
+/**
+ * Whether the caller is shown the secrets of a record: who administrates it, with a key that may change it.
+ *
+ * @param level the caller's on the record.
+ */
+export function seesSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
+  return level !== null && level >= membershipLevels.administrator && grants(scopes, write);
+}
+
 /** Ids of the organizations whose data the caller may see with this key. */
 export function visibleOrganizationIds(caller: Caller): string[] {
   return visibleMemberships(caller).map(({ organizationId }) => organizationId);
+}
+
+/** Restrictions of a key beside its scopes (docs/api-rules.md#personal-api-keys). All throw AppError `forbidden`. */
+
+/** For routes that address no project: a key made for single projects has no business there. */
+export function refuseProjectScopedKey(caller: Caller): void {
+  if (caller.scopedTeams.length === 0) return;
+  throw new AppError('forbidden', 'API keys with scoped projects are only supported on project-based endpoints.');
+}
+
+export function requireOrganizationInKey(caller: Caller, organizationId: string): void {
+  if (caller.scopedOrganizations.length === 0 || caller.scopedOrganizations.includes(organizationId)) return;
+  throw new AppError('forbidden', `API key does not have access to the requested organization: ID ${organizationId}.`);
+}
+
+/**
+ * @param named the id by which the request named the project: a refusal shows no other, least of all that of the
+ * organization behind it.
+ */
+export function requireProjectInKey(
+  caller: Caller,
+  found: { environmentIds: readonly number[]; organizationId: string },
+  named: string | number,
+): void {
+  if (isProjectInKey(caller, found)) return;
+  throw new AppError('forbidden', `API key does not have access to the requested project: ID ${named}.`);
 }

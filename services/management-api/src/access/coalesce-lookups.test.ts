@@ -1,4 +1,4 @@
-import { coalesceLookups } from './coalesce-lookups.ts';
+import { coalesceLookups } from './personal-key-access.ts';
 
 interface Question {
   subject: string;

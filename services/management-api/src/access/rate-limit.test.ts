@@ -4,8 +4,7 @@ import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@mi
 import { createLogger } from '@millrace/runtime';
 import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
-import { networkOf } from './guess-limit.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, networkOf } from './rate-limit.ts';
 
 const logger = createLogger('test', 'error');
 
@@ -132,7 +131,7 @@ describe('over the wire', () => {
       expect(body).toEqual({
         type: 'throttled_error',
         code: 'throttled',
-        detail: `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+        detail: `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}. This personal API key sent too many requests.`,
         attr: null,
       });
     }
@@ -179,6 +178,13 @@ describe('over the wire', () => {
       label: 'k',
       scopes: ['*'],
     });
-    expect((await api.get('/api/users/@me/', fresh.value)).status).toBe(429);
+    expect(await api.get('/api/users/@me/', fresh.value)).toMatchObject({
+      status: 429,
+      body: {
+        detail: expect.stringMatching(
+          / Too many requests with a wrong personal API key, or with none, came from 127\.0\.0\.1\.$/,
+        ),
+      },
+    });
   });
 });

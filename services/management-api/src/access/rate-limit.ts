@@ -1,6 +1,8 @@
-import { createInProcessKeyValue, type KeyValue } from '@millrace/cache';
+// How often somebody may ask: sliding windows, and what is counted in them: requests, wrong keys, invites asked for.
+
+import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/cache';
 import { AppError } from '@millrace/errors';
-import { batchCounts } from './batch-counts.ts';
+import { LRUCache } from 'lru-cache';
 
 /** At most `limit` requests in any `seconds`. */
 export interface RateWindow {
@@ -96,11 +98,150 @@ function secondsToWait(
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
 
-/** With `Retry-After` (docs/api-rules.md#rate-limits). */
-export function throttled(seconds: number): AppError {
+/**
+ * With `Retry-After` (docs/api-rules.md#rate-limits).
+ *
+ * @param reason a sentence on whose requests were too many.
+ */
+export function throttled(seconds: number, reason: string): AppError {
   return new AppError(
     'rate_limited',
-    `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+    `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}. ${reason}`,
     { code: 'throttled', retryAfterSeconds: seconds },
   );
+}
+
+type AddToCounters = KeyValue['addToCounters'];
+
+interface Waiting {
+  changes: readonly CounterChange[];
+  resolve(counts: number[]): void;
+  reject(error: unknown): void;
+}
+
+/** What one command may hold (`KeyValue.addToCounters`). */
+const maxChanges = 200;
+
+/**
+ * Sends the changes that are asked for in one turn of the event loop as one command, each counter once. Everyone gets
+ * the counts as if the changes had been made one by one in the order they came. For changes with `atLeast` 0.
+ */
+export function batchCounts(addToCounters: AddToCounters): AddToCounters {
+  let waiting: Waiting[] = [];
+  let changeCount = 0;
+
+  async function send(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    changeCount = 0;
+    if (batch.length === 0) return;
+    const sums = new Map<string, CounterChange>();
+    for (const change of batch.flatMap(({ changes }) => changes)) {
+      const before = sums.get(change.key);
+      sums.set(change.key, { ...change, by: change.by + (before?.by ?? 0) });
+    }
+    try {
+      const totals = await addToCounters([...sums.values()]);
+      const counts = new Map([...sums.values()].map(({ key, by }, index) => [key, (totals[index] ?? 0) - by]));
+      for (const { changes, resolve } of batch) {
+        resolve(
+          changes.map(({ key, by }) => {
+            const count = (counts.get(key) ?? 0) + by;
+            counts.set(key, count);
+            return count;
+          }),
+        );
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (changes) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ changes, resolve, reject });
+      changeCount += changes.length;
+      if (changeCount >= maxChanges) void send();
+      else if (waiting.length === 1) process.nextTick(() => void send());
+    });
+}
+
+/**
+ * Keeps an address from trying keys: after too many requests with a wrong one or none, all that comes from there is
+ * refused for a while, except keys that were good here a moment ago, because a whole office may share an address with one
+ * broken script.
+ */
+export interface GuessLimit {
+  /**
+   * To be asked before a key is looked up.
+   * @param secureValue null for a request without a key.
+   * @throws AppError `rate_limited`.
+   */
+  check(address: string, secureValue: string | null): void;
+  noteGood(secureValue: string): void;
+  /** Counts a wrong or missing key. */
+  noteWrong(address: string): Promise<void>;
+}
+
+const goodKeyMs = 10 * 60_000;
+
+export function createGuessLimit(rateLimit: RateLimit, now: () => number = Date.now): GuessLimit {
+  const blockedUntil = new LRUCache<string, number>({ max: 10_000 });
+  const goodKeys = new LRUCache<string, true>({ max: 10_000, ttl: goodKeyMs });
+  return {
+    check(address, secureValue) {
+      const leftMs = (blockedUntil.get(networkOf(address)) ?? 0) - now();
+      if (leftMs <= 0 || (secureValue !== null && goodKeys.has(secureValue))) return;
+      const reason = `Too many requests with a wrong personal API key, or with none, came from ${networkOf(address)}.`;
+      throw throttled(Math.ceil(leftMs / 1000), reason);
+    },
+    noteGood: (secureValue) => void goodKeys.set(secureValue, true),
+    async noteWrong(address) {
+      const network = networkOf(address);
+      const wait = await rateLimit.take(network);
+      if (wait !== null) blockedUntil.set(network, now() + wait * 1000);
+    },
+  };
+}
+
+/** Who has one IPv6 address has a /64 of them; an IPv4 address counts by itself, however it is written. */
+export function networkOf(address: string): string {
+  const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  const [head = '', tail] = address.split('%')[0]?.toLowerCase().split('::') ?? [];
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
+  return [...front, ...zeros, ...back].slice(0, 4).join(':');
+}
+
+/** How often invites are asked for without a key, where nothing else holds a stranger back. */
+export interface SignUpLimit {
+  /** Counts a request, right or wrong. @throws AppError `rate_limited` for too many from there. */
+  countRequest(address: string): Promise<void>;
+  /**
+   * Counts a request for an invite that did not have its secret, from wherever. Who has the secret is not counted, so
+   * that nobody can shut out the one who was invited.
+   * @throws AppError `rate_limited`.
+   */
+  countWrong(inviteId: string): Promise<void>;
+}
+
+/** @param perMinute requests of one address, and wrong ones for one invite; 0 = no limit. */
+export function createSignUpLimit({ keyValue, perMinute }: { keyValue: KeyValue; perMinute: number }): SignUpLimit {
+  const windows = [{ seconds: 60, limit: perMinute }];
+  const ofAddress = createRateLimit({ keyValue, name: 'signup', windows });
+  const ofInvite = createRateLimit({ keyValue, name: 'invite', windows });
+  return {
+    async countRequest(address) {
+      refuse(await ofAddress.take(networkOf(address)));
+    },
+    async countWrong(inviteId) {
+      refuse(await ofInvite.take(inviteId.toLowerCase()));
+    },
+  };
+}
+
+function refuse(wait: number | null): void {
+  if (wait !== null) throw throttled(wait, 'Too many requests for invites came from your address.');
 }

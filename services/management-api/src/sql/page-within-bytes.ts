@@ -1,3 +1,5 @@
+// Pages whose rows may be large: as many of them as fit a number of bytes.
+
 import { unprepared } from '@millrace/db';
 
 /** A row of a page that was cut by its bytes. */
@@ -54,4 +56,42 @@ export function pageWithinBytes({
       CROSS JOIN LATERAL (SELECT ${columns} ${row(keyAt('shown.number'))} LIMIT 1) AS page
       WHERE shown.number > 0
       ORDER BY shown.number`;
+}
+
+/**
+ * Where the next page begins.
+ *
+ * @param positionOf the sort key of a row, as the list's cursor schema has it.
+ */
+export function endOfPage<Row>(rows: Paged<Row>[], positionOf: (row: Row) => Record<string, unknown>) {
+  const last = rows.at(-1);
+  return { nextPosition: last !== undefined && last.fetched > rows.length ? positionOf(last) : null };
+}
+
+const MiB = 1024 * 1024;
+
+/** Bytes of all pages that are being put together at the same time, as PostgreSQL sends them. In memory each is several times that. */
+const totalBytes = 8 * MiB;
+/** A page alone gets no more: what it leaves out is one request away. */
+const largestShare = 2 * MiB;
+const smallestShare = MiB / 4;
+
+/** Divides what pages may take of the process's memory among those that are being put together. */
+export interface PageShares {
+  /** Runs `work`, which puts one page together. Its page ends with the row that reaches `maxBytes`. */
+  run<T>(work: (maxBytes: number) => Promise<T>): Promise<T>;
+}
+
+export function createPageShares(): PageShares {
+  let pages = 0;
+  return {
+    async run(work) {
+      pages += 1;
+      try {
+        return await work(Math.round(Math.max(smallestShare, Math.min(largestShare, totalBytes / pages))));
+      } finally {
+        pages -= 1;
+      }
+    },
+  };
 }

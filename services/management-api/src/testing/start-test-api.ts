@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
-import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createHealth, createLogger, createMetrics, createSecretBox, type Logger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
+import { createSearches } from '../access/searches.ts';
 import { type AppDeps, createApp } from '../app.ts';
-import { createDestinationSecrets } from '../resources/batch-exports/destination-secrets.ts';
-import { createChallengeLookup } from '../resources/domains/look-up-challenge.ts';
-import { createPayloadSecrets } from '../resources/feature-flags/payload-secrets.ts';
-import { createInviteMailing } from '../resources/invites/invite-mailing.ts';
+import { createDestinationSecrets } from '../resources/batch-exports/destinations.ts';
+import { createChallengeLookup } from '../resources/domains/verification.ts';
+import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
+import { createInviteMailing } from '../resources/invites/mailing.ts';
 
 export interface TestAnswer {
   status: number;
@@ -54,13 +55,10 @@ export async function startTestApi(
 ): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
-  const database = createDatabase({
-    url: testDatabase.url,
-    logger,
-    poolSize: 5,
-    preparesQueries: true,
-    statementTimeoutMs,
-  });
+  const connections = { url: testDatabase.url, logger, preparesQueries: true, statementTimeoutMs };
+  const database = createDatabase({ ...connections, poolSize: 5 });
+  const searchConnections = 2;
+  const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
   const count = () => {
@@ -69,7 +67,8 @@ export async function startTestApi(
   const sql = countingSql(database.sql, count);
   const app = createApp({
     sql,
-    transaction: (work, first) => database.transaction((tx, opened) => work(countingSql(tx, count), opened), first),
+    transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
+    searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
     logger,
     metrics,
     health: createHealth(metrics),
@@ -116,6 +115,7 @@ export async function startTestApi(
     statementCount: () => statements,
     async stop() {
       await server.stop();
+      await searchDatabase.stop();
       await database.stop();
       await testDatabase.drop();
     },

@@ -1,13 +1,13 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { compilePrograms, eventually, type ServiceProcess, writeStory } from '@millrace/testing';
-import { readable, textTable } from '../../report/text-table.ts';
-import { topicPrefix } from '../chaos-services.ts';
-import { type ChaosSystem, startChaosSystem } from '../chaos-system.ts';
+import { promisify } from 'node:util';
+import { compilePrograms, eventually, type ServiceProcess, type TestTenant, writeStory } from '@millrace/testing';
+import type { Pool } from 'pg';
+import { readable, textTable } from '../../report/report.ts';
+import { type ChaosSystem, startChaosSystem, topicPrefix } from '../chaos-system.ts';
 import { type LaneWatch, watchLanes } from '../lane-watch.ts';
 import { checkState, type StateCheck } from '../state-check.ts';
 import { createStoryLoad, type StoryLoad } from '../story-load.ts';
-import { type KeptWrites, keptWrites, startApiWrites } from './api-writes.ts';
-import { createOperator, type Operator } from './operator.ts';
 import { type PostgresBackup, startArchiving } from './postgres-backup.ts';
 
 export interface RestoreChaosOptions {
@@ -196,4 +196,83 @@ function report(results: readonly RoundResult[]): string {
     textTable([headings, ...rows]),
     'Acknowledged, stored, lost, doubled and wrong are of the whole run up to there.',
   ].join('\n');
+}
+
+/** An administrator who makes one flag after the other. */
+interface ApiWrites {
+  /** Those that were answered with 201, in their order. */
+  made(): readonly string[];
+  stop(): Promise<void>;
+}
+
+const pauseMs = 250;
+
+function startApiWrites(port: number, { projectId, personalApiKey }: TestTenant, name: string): ApiWrites {
+  const made: string[] = [];
+  let isRunning = true;
+
+  async function run(): Promise<void> {
+    for (let number = 0; isRunning; number += 1) {
+      const key = `${name}-${String(number).padStart(4, '0')}`;
+      const answer = await fetch(`http://127.0.0.1:${port}/api/projects/${projectId}/feature_flags/`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ key }),
+        signal: AbortSignal.timeout(5000),
+      }).catch(() => null);
+      if (answer?.status === 201) made.push(key);
+      await sleep(pauseMs);
+    }
+  }
+
+  const running = run();
+  return {
+    made: () => made,
+    async stop() {
+      isRunning = false;
+      await running;
+    },
+  };
+}
+
+interface KeptWrites {
+  made: number;
+  kept: number;
+  /** Made before one that is there, and gone: no point in time has that. */
+  holes: number;
+}
+
+/** Which of what the API has acknowledged is still there. */
+async function keptWrites(database: Pool, made: readonly string[]): Promise<KeptWrites> {
+  const { rows } = await database.query<{ key: string }>('SELECT key FROM feature_flag WHERE key = ANY($1)', [made]);
+  const there = new Set(rows.map(({ key }) => key));
+  const last = made.findLastIndex((key) => there.has(key));
+  return { made: made.length, kept: there.size, holes: last + 1 - there.size };
+}
+
+const run = promisify(execFile);
+
+/** Whoever brings an installation back, by the commands that the documents name. */
+export interface Operator {
+  /** `millrace restore finish`. */
+  finishRestore(): Promise<{ seconds: number; lines: string[]; unread: number }>;
+}
+
+/**
+ * @param program the compiled `millrace` command.
+ * @param settings those of a consumer.
+ */
+export function createOperator(program: string, settings: Record<string, string>): Operator {
+  return {
+    async finishRestore() {
+      const startedAt = performance.now();
+      const { stdout } = await run(process.execPath, [program, '--json', 'restore', 'finish'], { env: settings });
+      const topics = JSON.parse(stdout) as { topic: string; unread: number; deleted: number }[];
+      return {
+        seconds: (performance.now() - startedAt) / 1000,
+        lines: topics.map(({ topic, unread, deleted }) => `${topic}: ${unread} to be read again, ${deleted} deleted`),
+        unread: topics.reduce((sum, { unread }) => sum + unread, 0),
+      };
+    },
+  };
 }

@@ -19,17 +19,16 @@ import {
 } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
-import { type ChaosServer, startChaosServer } from '../chaos-server.ts';
-import { type ChaosServices, createServiceStarter } from '../chaos-services.ts';
+import { type ChaosServer, type ChaosServices, createServiceStarter, startChaosServer } from '../chaos-system.ts';
 import { watchLanes } from '../lane-watch.ts';
 import { checkState } from '../state-check.ts';
 import { createStoryLoad } from '../story-load.ts';
-import { createOperator, type Operator } from './operator.ts';
 import { startArchiving } from './postgres-backup.ts';
+import { createOperator, type Operator } from './restore-chaos.ts';
 
 /** `npm run chaos -- restore` in small: docs/operations.md#back-up-and-restore. */
 const topicPrefix = uniqueTopicPrefix();
-const brokers = testServers().kafkaBrokers;
+const servers = testServers();
 const seed = testSeed();
 const ends: (() => unknown)[] = [];
 let postgres: ChaosServer;
@@ -64,7 +63,7 @@ beforeAll(async () => {
   ends.push(deleteTopics);
   const [gateway = '', consumer = '', millrace = ''] = programs.files;
   const addresses = {
-    ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: brokers.join(','), TOPIC_PREFIX: topicPrefix },
+    ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: servers.kafkaBrokers.join(','), TOPIC_PREFIX: topicPrefix },
     ...{ EVENT_LOG: 'kafka', LOG_LEVEL: 'error' },
   };
   const servicesOf = createServiceStarter(addresses, { logs: null, closers: ends });
@@ -80,7 +79,7 @@ test(`the database is lost and comes back older: all that was acknowledged is st
   const streams = writeStory({ events: 100_000, people: 2000, clients: 2, seed });
   const story = { streams, eventsPerSecond: 400 };
   const load = createStoryLoad(`http://127.0.0.1:${gateway.port}`, tenant.projectApiKey, story);
-  const watch = await watchLanes(brokers[0] ?? '', database, topicPrefix);
+  const watch = await watchLanes(servers.kafkaBrokers[0] ?? '', database, topicPrefix);
   ends.push(watch.stop);
   const backup = await startArchiving(postgres.address, 60);
   const stored = async () =>
@@ -120,7 +119,7 @@ test(`the database is lost and comes back older: all that was acknowledged is st
 }, 240_000);
 
 async function deleteTopics(): Promise<void> {
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  const admin = new Kafka({ brokers: servers.kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(topicPrefix));
   await admin.deleteTopics({ topics });

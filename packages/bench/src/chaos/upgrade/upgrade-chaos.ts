@@ -1,15 +1,30 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { migrate } from '@millrace/db';
-import { prismaDirectory, type ServiceProcess, writeStory } from '@millrace/testing';
-import { readable, textTable } from '../../report/text-table.ts';
-import { type ChaosServices, topicPrefix } from '../chaos-services.ts';
-import { type ChaosSystem, startChaosSystem } from '../chaos-system.ts';
+import {
+  prismaDirectory,
+  type ServiceProcess,
+  type TestTenant,
+  testCacheDirectory,
+  writeStory,
+} from '@millrace/testing';
+import { readable, textTable } from '../../report/report.ts';
+import {
+  type ChaosServices,
+  type ChaosSystem,
+  type ServiceFiles,
+  startChaosSystem,
+  topicPrefix,
+} from '../chaos-system.ts';
 import { watchLanes } from '../lane-watch.ts';
 import { checkState, type StateCheck } from '../state-check.ts';
 import { createStoryLoad } from '../story-load.ts';
-import { compareApis } from './api-agreement.ts';
-import { prepareAsRelease } from './prepare-as-release.ts';
-import { buildRelease, type ReleaseBuild } from './release-build.ts';
 
 export interface UpgradeChaosOptions {
   /** The release that is upgraded from: anything git knows. */
@@ -166,4 +181,130 @@ function report(results: readonly PhaseResult[], commit: string): string {
     textTable([headings, ...rows]),
     `Old is ${commit}. Sent, stored, lost, doubled and wrong are of the whole run up to there.`,
   ].join('\n');
+}
+
+type Tenant = Pick<TestTenant, 'projectId' | 'personalApiKey'>;
+
+const pathsOf = ({ projectId }: Tenant) => [
+  '/api/users/@me/',
+  '/api/organizations/@current/',
+  `/api/projects/${projectId}/`,
+  `/api/environments/${projectId}/`,
+  `/api/projects/${projectId}/persons/?limit=20`,
+  `/api/projects/${projectId}/groups/?group_type_index=0`,
+  `/api/projects/${projectId}/feature_flags/`,
+  `/api/projects/${projectId}/cohorts/`,
+];
+
+/** What depends on when it was asked, or by whom it is served. */
+const ownOfEach = new Set(['last_used_at', 'next', 'previous', 'live_events_token', 'updated_at']);
+
+/**
+ * Makes a flag through each of two releases of the management API on one database, and asks both for the same.
+ * @returns what the older one shows and the newer does not show alike: a client of today would notice.
+ */
+async function compareApis(older: number, newer: number, tenant: Tenant, round: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [name, port] of [
+    ['older', older],
+    ['newer', newer],
+  ] as const) {
+    const body = { key: `by-${name}-${round}`, filters: { groups: [{ rollout_percentage: 50 }] } };
+    const made = await ask(port, `/api/projects/${tenant.projectId}/feature_flags/`, tenant, body);
+    if (made.status !== 201) problems.push(`${name}: a flag was answered ${made.status}`);
+  }
+  for (const path of pathsOf(tenant)) {
+    const [before, after] = [await ask(older, path, tenant), await ask(newer, path, tenant)];
+    if (before.status !== 200 || after.status !== 200) problems.push(`${path}: ${before.status} and ${after.status}`);
+    else problems.push(...missing(before.body, after.body, path));
+  }
+  return problems;
+}
+
+async function ask(port: number, path: string, { personalApiKey }: Tenant, body?: object) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as unknown };
+}
+
+/** Fields of the first that the second lacks or has otherwise; what it has beside is its own affair. */
+function missing(first: unknown, second: unknown, at: string): string[] {
+  if (isDeepStrictEqual(first, second)) return [];
+  if (typeof first !== 'object' || first === null || typeof second !== 'object' || second === null) {
+    return [`${at}: ${JSON.stringify(first)?.slice(0, 80)} is ${JSON.stringify(second)?.slice(0, 80)}`];
+  }
+  if (Array.isArray(first) && (!Array.isArray(second) || first.length !== second.length))
+    return [`${at}: another list`];
+  const other = second as Record<string, unknown>;
+  return Object.entries(first).flatMap(([key, value]) =>
+    ownOfEach.has(key) ? [] : missing(value, other[key], `${at} ${key}`),
+  );
+}
+
+const run = promisify(execFile);
+const repositoryRoot = fileURLToPath(new URL('../../../../../', import.meta.url));
+
+export interface ReleaseBuild {
+  /** The commit, short. */
+  commit: string;
+  /** Of its programs, with what they need. */
+  directory: string;
+  files: ServiceFiles;
+  /** Runs its `millrace` command and gives back what it printed. */
+  command(programArguments: readonly string[], settings: Record<string, string>): Promise<string>;
+}
+
+/**
+ * Builds another state of the repository as its users do, with the packages of its own lockfile, and keeps it in the cache.
+ * @param ref anything git knows: a tag, a branch, a commit.
+ * @throws Error when git does not know it, or it cannot be built.
+ */
+export async function buildRelease(ref: string): Promise<ReleaseBuild> {
+  const { stdout } = await run('git', ['rev-parse', '--verify', `${ref}^{commit}`], { cwd: repositoryRoot });
+  const commit = stdout.trim();
+  const directory = join(testCacheDirectory(), 'releases', commit);
+  if (!existsSync(directory)) await build(commit, directory);
+  const file = (name: string) => join(directory, `${name}.mjs`);
+  return {
+    commit: commit.slice(0, 9),
+    directory,
+    files: { gateway: file('ingest-gateway'), consumer: file('event-consumer'), api: file('management-api') },
+    async command(programArguments, settings) {
+      const answer = await run(process.execPath, [file('millrace'), ...programArguments], { env: settings });
+      return answer.stdout;
+    },
+  };
+}
+
+async function build(commit: string, directory: string): Promise<void> {
+  const source = await mkdtemp(join(tmpdir(), 'millrace-release-'));
+  try {
+    const archive = join(source, 'source.tar');
+    await run('git', ['archive', '--output', archive, commit], { cwd: repositoryRoot });
+    await run('tar', ['-xf', archive, '-C', source]);
+    await run(process.execPath, ['packages/stack/bin/build.mjs'], { cwd: source, maxBuffer: 16 * 1024 * 1024 });
+    await mkdir(join(directory, '..'), { recursive: true });
+    // Built beside and moved: an interrupted build is not taken for a whole one.
+    await run('cp', ['-R', join(source, 'dist'), `${directory}.part`]);
+    await rename(`${directory}.part`, directory);
+  } finally {
+    await rm(source, { recursive: true, force: true });
+  }
+}
+
+/** The database as an installation of the older release has it. */
+async function prepareAsRelease(
+  release: ReleaseBuild,
+  address: string,
+): Promise<{ tenant: TestTenant; stranger: TestTenant }> {
+  const tenant = async (name: string): Promise<TestTenant> => {
+    const bootstrap = ['--json', 'bootstrap', '--force', '--email', `${name}@example.com`, '--organization', name];
+    const printed = await release.command(bootstrap, { DATABASE_URL: address });
+    const made = JSON.parse(printed) as TestTenant & { organization?: unknown };
+    return { ...made, environmentId: made.projectId, token: made.projectApiKey };
+  };
+  return { tenant: await tenant('ada'), stranger: await tenant('bob') };
 }

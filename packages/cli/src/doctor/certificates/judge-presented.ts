@@ -73,7 +73,7 @@ function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding
 
 const anybody = (place: string) =>
   warning(
-    `nobody looks at whose certificate ${place} shows: whoever answers there gets the password`,
+    `the certificate of ${place} is not verified: an impostor would receive the password`,
     'take out what says not to look (sslmode=no-verify, tls.rejectUnauthorized=false), and name the authority where it is one of your own',
   );
 

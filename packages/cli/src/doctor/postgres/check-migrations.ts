@@ -27,5 +27,5 @@ export async function checkMigrations(sql: Sql, prismaDirectory: string): Promis
       ),
     );
   }
-  return orOk(findings, `all ${known.length} are applied`);
+  return orOk(findings, `${known.length} applied, none pending`);
 }

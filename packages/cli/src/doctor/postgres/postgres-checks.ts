@@ -5,6 +5,7 @@ import { checkCleaning } from './check-cleaning.ts';
 import { checkClock } from './check-clock.ts';
 import { checkConnections } from './check-connections.ts';
 import { checkDurability } from './check-durability.ts';
+import { checkFlags } from './check-flags.ts';
 import { checkMigrations } from './check-migrations.ts';
 import { checkNotifications } from './check-notifications.ts';
 import { checkOpenTransactions } from './check-open-transactions.ts';
@@ -39,5 +40,6 @@ export function postgresChecks(
     { name: 'postgresql cleaning', look: () => checkCleaning(sql) },
     { name: 'clock', look: () => checkClock(sql) },
     { name: 'secrets', look: () => checkStoredSecrets(sql, settings) },
+    { name: 'flags', look: () => checkFlags(sql) },
   ];
 }

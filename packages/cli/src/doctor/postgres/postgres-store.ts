@@ -119,3 +119,31 @@ export async function countPlainSecrets(sql: Sql): Promise<number> {
   );
   return row?.count ?? 0;
 }
+
+export interface ActiveFlag extends Record<string, unknown> {
+  projectId: number;
+  key: string;
+  filters: unknown;
+  bucketing_identifier: string | null;
+  ensure_experience_continuity: boolean | null;
+}
+
+export async function readActiveFlags(sql: Sql): Promise<ActiveFlag[]> {
+  return sql.query<ActiveFlag>(
+    `SELECT project_id AS "projectId", key, filters, bucketing_identifier, ensure_experience_continuity
+       FROM feature_flag WHERE active AND NOT deleted ORDER BY project_id, key`,
+  );
+}
+
+/** Names of the SDKs (`posthog-go`) that the last 500 events of each project came from. */
+export async function readServerSdks(sql: Sql, projectIds: readonly number[]): Promise<Map<number, Set<string>>> {
+  const rows = await sql.query<{ projectId: number; sdks: string[] }>(
+    `SELECT flagged.project_id AS "projectId", array_agg(DISTINCT sdk) AS sdks
+       FROM unnest($1::int[]) AS flagged (project_id),
+            LATERAL (SELECT properties->>'$lib' AS sdk FROM event
+                      WHERE event.project_id = flagged.project_id ORDER BY timestamp DESC LIMIT 500) AS last
+      WHERE sdk IS NOT NULL GROUP BY 1`,
+    [projectIds],
+  );
+  return new Map(rows.map(({ projectId, sdks }) => [projectId, new Set(sdks)]));
+}

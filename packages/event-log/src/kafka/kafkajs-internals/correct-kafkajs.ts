@@ -1,7 +1,6 @@
-import { beginConnectionsAfresh } from './fresh-connection.ts';
-import { useTopicIds } from './metadata-protocol.ts';
-import { useOwnProduceEncoding } from './produce-protocol.ts';
-import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
+import { beginConnectionsAfresh, stopIdleRequestQueueTimer } from './connection.ts';
+import { useTopicIds } from './metadata.ts';
+import { useOwnProduceEncoding } from './produce.ts';
 
 /**
  * Replaces parts of kafkajs by ours, once per process. This folder holds everything that reaches inside kafkajs 2.2.4,

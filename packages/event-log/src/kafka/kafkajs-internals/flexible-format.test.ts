@@ -1,4 +1,4 @@
-import { compactText, createFlexibleReader, unsignedVarint } from './flexible-format.ts';
+import { compactText, createFlexibleReader, unsignedVarint } from './metadata.ts';
 
 test.each([
   [0, [0]],

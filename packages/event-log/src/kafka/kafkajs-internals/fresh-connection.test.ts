@@ -2,7 +2,7 @@ import net from 'node:net';
 import { testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
-import { beginConnectionsAfresh } from './fresh-connection.ts';
+import { beginConnectionsAfresh } from './connection.ts';
 
 /** A way to the broker on which answers can be cut off in their middle, as when its machine dies. */
 async function startCuttingProxy() {

@@ -1,7 +1,6 @@
 /**
- * The files inside kafkajs 2.2.4 that this room corrects (produce-protocol.ts, metadata-protocol.ts, request-queue-timer.ts,
- * request-frame.ts, fresh-connection.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs
- * itself uses.
+ * The files inside kafkajs 2.2.4 that this room corrects (produce.ts, metadata.ts, connection.ts). Imported by name, not
+ * through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';

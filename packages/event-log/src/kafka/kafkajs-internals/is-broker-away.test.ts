@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isBrokerAway } from './is-broker-away.ts';
+import { isBrokerAway } from './errors.ts';
 
 const kafkajs = createRequire(import.meta.url);
 const errors = kafkajs('kafkajs/src/errors.js');

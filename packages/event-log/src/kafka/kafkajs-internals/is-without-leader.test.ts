@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isWithoutLeader } from './is-without-leader.ts';
+import { isWithoutLeader } from './errors.ts';
 
 const kafkajs = createRequire(import.meta.url);
 const createAdmin = kafkajs('kafkajs/src/admin/index.js');

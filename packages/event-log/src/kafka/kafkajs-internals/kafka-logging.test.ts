@@ -2,7 +2,7 @@ import type { Logger } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import { Kafka } from 'kafkajs';
 import { testLogger } from '../../testing/test-logger.ts';
-import { kafkaLogCreator } from './kafka-logging.ts';
+import { kafkaLogCreator } from './connection.ts';
 
 interface Said {
   level: string;

@@ -6,7 +6,7 @@ import { serverAddress } from '../../testing/adapters.ts';
 import { type ContractFixture, createContractFixture, numbered, range } from '../../testing/contract-fixture.ts';
 import { createExactHandler } from '../../testing/effects.ts';
 import { testLogger } from '../../testing/test-logger.ts';
-import { createKafkaLog } from '../create-kafka-log.ts';
+import { createKafkaLog } from '../log.ts';
 
 let fixture: ContractFixture;
 let admin: Admin;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { KafkaMessage } from 'kafkajs';
-import { newestLeaderEpoch } from './leader-epoch.ts';
+import { newestLeaderEpoch } from './metadata.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
 /** How kafkajs reads what it fetched. */

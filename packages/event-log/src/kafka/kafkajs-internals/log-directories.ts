@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
-import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './flexible-format.ts';
+import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './metadata.ts';
 
 /**
  * Reason: kafkajs 2.2.4 cannot ask brokers for their log directories, and how full their disks are is what stops most of them.

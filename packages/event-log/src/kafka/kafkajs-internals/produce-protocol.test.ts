@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Message } from 'kafkajs';
-import type { OutgoingRecord } from '../../append/append-transport.ts';
-import { toBundle, useOwnProduceEncoding } from './produce-protocol.ts';
+import type { OutgoingRecord } from '../../append/transport.ts';
+import { toBundle, useOwnProduceEncoding } from './produce.ts';
 
 /** The way a request takes through kafkajs: looked up by what the broker knows, encoded, framed. */
 const kafkajs = createRequire(import.meta.url);

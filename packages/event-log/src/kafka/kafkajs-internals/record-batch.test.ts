@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
-import type { OutgoingRecord } from '../../append/append-transport.ts';
-import { recordSize } from '../../append/record-size.ts';
+import { type OutgoingRecord, recordSize } from '../../append/transport.ts';
 import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
 /** kafkajs's own reading of a batch: an independent witness, as is the broker in the contract suite. */

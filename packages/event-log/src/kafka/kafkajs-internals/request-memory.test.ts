@@ -1,4 +1,4 @@
-import { createRequestMemory } from './request-memory.ts';
+import { createRequestMemory } from './produce.ts';
 
 test('gives memory again that was given back, and none that was not', () => {
   const memory = createRequestMemory();

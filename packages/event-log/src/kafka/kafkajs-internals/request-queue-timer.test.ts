@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
+import { stopIdleRequestQueueTimer } from './connection.ts';
 
 const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js');
 

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { createFaultProxy, eventually, testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
-import { createTrackedSockets } from './tracked-sockets.ts';
+import { createTrackedSockets } from './connection.ts';
 
 test('a silent broker is told by its address, its connections can be broken, and kafkajs goes on with new ones', async () => {
   const proxy = await createFaultProxy(serverAddress('kafka'));

@@ -4,10 +4,9 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSy
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findJava } from '@millrace/stack/src/kafka/java.ts';
-import { kafkaJars } from '@millrace/stack/src/kafka/kafka-jars.ts';
+import { findJava, hasKafkaJars, kafkaJars } from '@millrace/stack/src/kafka/kafka-programs.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { hasProgram, runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {
@@ -33,9 +32,9 @@ export interface KafkaCluster {
   stop(): Promise<void>;
 }
 
-/** False where there is no Java: then these tests cannot run. */
+/** False where there is no Java, or nothing to fetch Kafka with: then these tests cannot run. */
 export async function hasJava(): Promise<boolean> {
-  return (await findJava()) !== null;
+  return (await findJava()) !== null && (hasKafkaJars() || (await hasProgram('mvn')));
 }
 
 /** Programs that run for a minute at most: compiling them thoroughly would be half of what they cost. */

@@ -20,9 +20,9 @@ import {
   shaped,
   text,
   textMap,
+  texts,
   whole,
 } from './json-schema.ts';
-import { storeSchemas } from './store-schemas.ts';
 
 /**
  * What the values of the chart may be (deploy/helm/millrace/values.schema.json). What a schema cannot say in a sentence that
@@ -162,4 +162,49 @@ const seen: Record<string, JsonSchema> = {
   prometheusRules: object({ enabled: flag, labels: textMap }),
   dashboards: object({ enabled: flag, label: shaped('.'), labelValue: text, annotations: textMap }),
   keda: object({ enabled: flag, pollingIntervalSeconds: whole(1), cooldownSeconds: whole(0) }),
+};
+
+const ca = object({ secret: objectName, configMap: objectName, key: keyName });
+const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
+
+/** Values that say where PostgreSQL, the event log, Kafka and Redis are. */
+const storeSchemas: Record<string, JsonSchema> = {
+  postgresql: object({
+    url: text,
+    host: text,
+    port,
+    database: text,
+    user: text,
+    password: text,
+    existingSecret: object({ name: objectName, urlKey: keyName, userKey: keyName, passwordKey: keyName }),
+    direct: object({ host: text, port, existingSecret: object({ name: objectName, urlKey: keyName }) }),
+    tls: object({ mode: oneOf('', 'verify-full', 'no-verify', 'disable'), ca, client }),
+  }),
+  eventLog: object({
+    type: oneOf('kafka', 'postgres'),
+    topicPrefix: shaped('^[a-zA-Z0-9._-]*$'),
+    partitions: whole(1),
+    fallback: oneOf('none', 'postgres'),
+    fallbackAfterMs: whole(500),
+  }),
+  kafka: object({
+    brokers: texts,
+    sasl: object({
+      mechanism: oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
+      username: text,
+      password: text,
+      existingSecret: object({ name: objectName, usernameKey: keyName, passwordKey: keyName }),
+    }),
+    tls: object({ enabled: flag, ca, client }),
+  }),
+  redis: object({
+    url: text,
+    nodes: listOf(text),
+    mode: oneOf('single', 'sentinel', 'cluster'),
+    sentinel: object({ master: text, password: text, passwordKey: keyName }),
+    username: text,
+    password: text,
+    existingSecret: object({ name: objectName, urlKey: keyName, passwordKey: keyName }),
+    tls: object({ enabled: flag, ca }),
+  }),
 };

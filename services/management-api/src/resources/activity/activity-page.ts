@@ -71,12 +71,15 @@ const activityItem = Type.Object(
   { title: 'Activity' },
 );
 
-export const activityPage = Type.Object({
-  results: Type.Array(activityItem, { description: 'The records of this page, the latest first.' }),
-  next: nullableText('Address of the next page.'),
-  previous: nullableText('Address of the previous page.'),
-  total_count: Type.Integer({ description: 'Number of records on all pages together.' }),
-});
+export const activityPage = Type.Object(
+  {
+    results: Type.Array(activityItem, { description: 'The records of this page, the latest first.' }),
+    next: nullableText('Address of the next page.'),
+    previous: nullableText('Address of the previous page.'),
+    total_count: Type.Integer({ description: 'Number of records on all pages together.' }),
+  },
+  { title: 'ActivityPage' },
+);
 
 export const activityExample = {
   results: [

@@ -427,8 +427,20 @@ describe('what nobody here can do is refused, not accepted', () => {
       withConfig('S3', { ...s3.config, endpoint_url: 'file:///etc' }),
       refuses("'endpoint_url' must be an http(s) address."),
     ],
-    ['sessions', { model: 'sessions' }, VE('invalid_choice', 'model', '"sessions" is not a valid choice.')],
-    ['another interval', { interval: 'month' }, VE('invalid_choice', 'interval', '"month" is not a valid choice.')],
+    [
+      'sessions',
+      { model: 'sessions' },
+      VE('invalid_choice', 'model', '"sessions" is not a valid choice. Choose one of: events, persons.'),
+    ],
+    [
+      'another interval',
+      { interval: 'month' },
+      VE(
+        'invalid_choice',
+        'interval',
+        '"month" is not a valid choice. Choose one of: hour, day, week, every 5 minutes, every 15 minutes.',
+      ),
+    ],
     ['no name', { name: '' }, VE('blank', 'name', 'This field may not be blank.')],
     [
       'an end before the start',

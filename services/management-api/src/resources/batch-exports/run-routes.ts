@@ -14,21 +14,30 @@ import {
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
-import { timePosition, toTimePosition } from '../../time/time-position.ts';
-import { parseRange, type Range, startBackfill } from './backfill.ts';
-import { cancelBackfill, listBackfills } from './backfill-store.ts';
-import { type BatchExportRow, type ExportAddress, findBatchExport, lockBatchExport } from './batch-export-store.ts';
-import { exportAddress, type Family } from './export-address.ts';
-import { recordExportWork } from './record-export-activity.ts';
-import { backfill, backfillExample, run, runExample } from './run-schema.ts';
-import { cancelRun, findRun, isByStoredTime, listRuns } from './run-store.ts';
-import { toBackfill, toRun } from './to-batch-export.ts';
+import { timePosition, toTimePosition } from '../../time/time-range.ts';
+import { exportAddress, type Family } from './address.ts';
+import { cancelBackfill, listBackfills, parseRange, type Range, startBackfill } from './backfills.ts';
+import { recordExportWork } from './rules.ts';
+import { backfill, backfillExample, run, runExample, toBackfill, toRun } from './schema.ts';
+import {
+  type BatchExportRow,
+  cancelRun,
+  type ExportAddress,
+  findBatchExport,
+  findRun,
+  isByStoredTime,
+  listRuns,
+  lockBatchExport,
+} from './store.ts';
 
-const runsPage = Type.Object({
-  next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
-  previous: Type.Null({ description: 'Always null: pages are read forwards.' }),
-  results: Type.Array(run, { description: 'The results of this page.' }),
-});
+const runsPage = Type.Object(
+  {
+    next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
+    previous: Type.Null({ description: 'Always null: pages are read forwards.' }),
+    results: Type.Array(run, { description: 'The results of this page.' }),
+  },
+  { title: 'BatchExportRunPage' },
+);
 const runsQuery = Type.Object({
   ...keysetQuery,
   after: Type.Optional(
@@ -38,12 +47,21 @@ const runsQuery = Type.Object({
   ),
   before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or a time ago.' })),
 });
-const backfillRequest = Type.Object({
-  start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
-  end_at: Type.Optional(Type.Unknown({ description: 'Where to end, exclusive, ISO 8601 with an offset.' })),
-});
-const backfillAnswer = Type.Object({ backfill_id: Type.String({ description: 'Id of the backfill.' }) });
-const cancelledAnswer = Type.Object({ cancelled: Type.Boolean({ description: 'True.' }) });
+const backfillRequest = Type.Object(
+  {
+    start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
+    end_at: Type.Optional(Type.Unknown({ description: 'Where to end, exclusive, ISO 8601 with an offset.' })),
+  },
+  { title: 'NewBatchExportBackfill' },
+);
+const backfillAnswer = Type.Object(
+  { backfill_id: Type.String({ description: 'Id of the backfill.' }) },
+  { title: 'BatchExportBackfillId' },
+);
+const cancelledAnswer = Type.Object(
+  { cancelled: Type.Boolean({ description: 'True.' }) },
+  { title: 'BatchExportCancelled' },
+);
 const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
 
 /** Runs and backfills of an export (docs/api-rules.md#runs-and-backfills). */

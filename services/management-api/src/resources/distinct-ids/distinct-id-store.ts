@@ -1,5 +1,4 @@
 import type { Sql } from '@millrace/db';
-import { maxDistinctIdsShown } from './max-distinct-ids-shown.ts';
 
 /**
  * The distinct ids of some persons, by person: the main one first, then in the order they came, cut at
@@ -31,3 +30,6 @@ export function distinctIdBytes(projectId: string, personUuid: string): string {
              FROM (SELECT d.distinct_id FROM person_distinct_id d
                     WHERE d.project_id = ${projectId} AND d.person_uuid = ${personUuid} LIMIT ${maxDistinctIdsShown}) AS shown)`;
 }
+
+/** How many distinct ids of one person a list shows at most, the main one in front. */
+export const maxDistinctIdsShown = 100;

@@ -3,7 +3,7 @@ import { type DnsServer, startDnsServer } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
-import { createChallengeLookup } from './look-up-challenge.ts';
+import { createChallengeLookup } from './verification.ts';
 
 /** Cases D1 to D31 (docs/api-rules.md#cases). */
 let api: TestApi;

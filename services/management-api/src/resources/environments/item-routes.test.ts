@@ -350,6 +350,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(rest).toEqual({
       team_id: fixture.tenant.projectId,
       api_token: fixture.tenant.token,
+      user_id: expect.any(Number),
+      key_id: expect.any(String),
       aud: 'posthog:livestream',
     });
     expect(Math.abs(exp - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(600);

@@ -1,4 +1,12 @@
-import { resetToken } from '@millrace/accounts';
+// The routes of one project or environment, its secret keys included.
+
+import {
+  listProjectSecretKeys,
+  type ProjectSecretKey,
+  resetToken,
+  revokeProjectSecretKeys,
+  rollProjectSecretKey,
+} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type TObject, type TSchema, Type } from 'typebox';
@@ -6,12 +14,10 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
-import { requireAccessControlLevel } from './access-control-level.ts';
-import { checkDemoChange } from './check-demo-change.ts';
-import type { ItemDeps, ItemFamily } from './item-family.ts';
-import { upsertProductIntent } from './product-intent-store.ts';
-import { secretKeyRoutes } from './secret-key-routes.ts';
-import { showItem } from './show-item.ts';
+import { type ItemDeps, type ItemFamily, showItem } from './item.ts';
+import { checkDemoChange, requireAccessControlLevel } from './rules.ts';
+import type { SecretFields } from './schema.ts';
+import { upsertProductIntent } from './store.ts';
 
 const intent = {
   product_type: Type.Optional(
@@ -75,7 +81,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         params,
         body: changes,
         responses: { 200: shown },
-        examples: { request: { timezone: 'Europe/Lisbon' }, response: { ...example, timezone: 'Europe/Lisbon' } },
+        examples: { request: { timezone: 'Europe/Lisbon' }, response: example },
         target,
         handler: async ({ caller, target: found, body: sent }) => {
           const token = await transaction((tx) => change(tx, { caller, target: found, sent }));
@@ -134,7 +140,10 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       responses: {
         200: {
           description: 'The answer.',
-          schema: Type.Object({ is_generating_demo_data: Type.Boolean({ description: 'Whether it is.' }) }),
+          schema: Type.Object(
+            { is_generating_demo_data: Type.Boolean({ description: 'Whether it is.' }) },
+            { title: 'DemoData' },
+          ),
         },
       },
       examples: { response: { is_generating_demo_data: false } },
@@ -173,7 +182,10 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       tags,
       scope: 'project:write',
       params,
-      body: Type.Object<Record<string, TSchema>>({ ...intent, ...changes.properties }),
+      body: Type.Object<Record<string, TSchema>>(
+        { ...intent, ...changes.properties },
+        { title: kind === 'project' ? 'ProjectIntent' : 'EnvironmentIntent' },
+      ),
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
       target,
@@ -197,4 +209,68 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       },
     }),
   ];
+}
+
+/**
+ * Secret keys (`phs_…`), with which servers read flag definitions (docs/api-rules.md#secret-keys): made and rolled, and the
+ * former one taken away. The rules are those of the command line (packages/accounts).
+ */
+function secretKeyRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
+  const { kind, path, prefix, params, target, schemaWithSecretKeys, example } = family;
+  const common = {
+    method: 'PATCH',
+    tags: [`${kind}s`] as [string],
+    scope: 'project:write',
+    level: 8,
+    params,
+    responses: { 200: { description: `The ${kind}, with its secret keys.`, schema: schemaWithSecretKeys } },
+    target,
+  } as const;
+
+  return [
+    defineRoute({
+      ...common,
+      path: `${path}/rotate_secret_token`,
+      operationId: `${prefix}_rotate_secret_token`,
+      summary: 'Make or replace the secret key',
+      description:
+        'Gives out a new secret key, shown once. The former one stays valid as the backup; an older backup stops working.',
+      examples: {
+        response: {
+          ...example,
+          secret_api_token: `phs_${'example'.repeat(6)}`,
+          secret_api_token_backup: 'phs_...1234',
+        },
+      },
+      handler: async ({ caller, target: found }) => {
+        const { environmentId } = found;
+        const { keys, value } = await deps.transaction((tx) =>
+          rollProjectSecretKey(tx, { environmentId, actor: caller }),
+        );
+        const shown = await showItem(deps, family, { caller, target: found });
+        return { ...shown, ...toSecretFields(keys), secret_api_token: value };
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: `${path}/delete_secret_token_backup`,
+      operationId: `${prefix}_delete_secret_token_backup`,
+      summary: 'Remove the former secret key',
+      description: 'The former secret key stops working. Without one nothing happens.',
+      examples: { response: { ...example, secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
+      handler: async ({ caller, target: found }) => {
+        const { environmentId } = found;
+        await deps.transaction((tx) =>
+          revokeProjectSecretKeys(tx, { environmentId, slots: ['backup'], actor: caller }),
+        );
+        const shown = await showItem(deps, family, { caller, target: found });
+        return { ...shown, ...toSecretFields(await listProjectSecretKeys(deps.sql, environmentId)) };
+      },
+    }),
+  ];
+}
+
+function toSecretFields(keys: readonly ProjectSecretKey[]): SecretFields {
+  const maskOf = (slot: ProjectSecretKey['slot']) => keys.find((key) => key.slot === slot)?.mask_value ?? null;
+  return { secret_api_token: maskOf('primary'), secret_api_token_backup: maskOf('backup') };
 }

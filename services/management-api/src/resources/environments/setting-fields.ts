@@ -20,7 +20,7 @@ const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), des
 const anyJson = (description: string) => plain(Type.Unknown({ description }));
 /** Any JSON except null. */
 const someJson = (description: string): SettingField => ({
-  request: Type.Unsafe({ type: ['object', 'array', 'string', 'number', 'boolean'], description }),
+  request: Type.Unsafe({ type: ['object', 'array', 'string', 'number', 'boolean'], items: {}, description }),
   response: Type.Unknown({ description }),
 });
 /** Elements that are null or empty are left out (docs/api-rules.md#settings). */
@@ -41,7 +41,12 @@ const environmentOnly = (field: SettingField): SettingField => ({ ...field, isEn
  */
 export const settingFields: Record<string, SettingField> = {
   app_urls: texts('Addresses of the application.', 200),
-  slack_incoming_webhook: plain(nullable(Type.String({ maxLength: 500 }), 'Address of a Slack webhook; only kept.')),
+  slack_incoming_webhook: plain(
+    nullable(
+      Type.String({ maxLength: 500 }),
+      'Incoming webhook of Slack through which reports for a channel are sent. Shown to administrators whose key may change it; to others as `https://hooks.slack.com/********`, which changes nothing when it is sent back.',
+    ),
+  ),
   anonymize_ips: flag('Whether the IP address of events is discarded.'),
   completed_snippet_onboarding: flag('Whether the snippet was installed once.'),
   test_account_filters: someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),

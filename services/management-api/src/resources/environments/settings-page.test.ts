@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { environment, environmentChanges } from './environment-schema.ts';
+import { environment, environmentChanges } from './schema.ts';
 
 /** docs/settings.md says of every field of an environment whether it does anything. */
 const states = ['acts', 'stored only', 'off', 'read only'];

@@ -28,9 +28,21 @@ const refused: [string, object, object][] = [
   [
     'T24',
     { timezone: 'America/I_Dont_Exist' },
-    invalid('timezone', '"America/I_Dont_Exist" is not a valid choice.', 'invalid_choice'),
+    invalid(
+      'timezone',
+      '"America/I_Dont_Exist" is not a valid choice. Name a time zone of the IANA database, like Europe/Berlin.',
+      'invalid_choice',
+    ),
   ],
-  ['T24: an offset', { timezone: '+02:00' }, invalid('timezone', '"+02:00" is not a valid choice.', 'invalid_choice')],
+  [
+    'T24: an offset',
+    { timezone: '+02:00' },
+    invalid(
+      'timezone',
+      '"+02:00" is not a valid choice. Name a time zone of the IANA database, like Europe/Berlin.',
+      'invalid_choice',
+    ),
+  ],
   ['T24: null', { timezone: null }, invalid('timezone', 'This field may not be null.', 'null')],
   [
     'T28',
@@ -104,7 +116,7 @@ const refused: [string, object, object][] = [
   [
     'app_urls, no list',
     { app_urls: 'https://a' },
-    invalid('app_urls', 'Expected a list of items but got type "str".', 'not_a_list'),
+    invalid('app_urls', 'Expected a list of items but got type "str". Send a JSON array.', 'not_a_list'),
   ],
   [
     'app_urls, long',
@@ -112,7 +124,11 @@ const refused: [string, object, object][] = [
     invalid('app_urls__1', 'Ensure this field has no more than 200 characters.', 'max_length'),
   ],
   ['app_urls, null', { app_urls: null }, invalid('app_urls', 'This field may not be null.', 'null')],
-  ['week_start_day', { week_start_day: '' }, invalid('week_start_day', '"" is not a valid choice.', 'invalid_choice')],
+  [
+    'week_start_day',
+    { week_start_day: '' },
+    invalid('week_start_day', '"" is not a valid choice. Choose one of: 0, 1.', 'invalid_choice'),
+  ],
   [
     'test_account_filters, null',
     { test_account_filters: null },
@@ -121,7 +137,7 @@ const refused: [string, object, object][] = [
   [
     'survey_config',
     { survey_config: 's' },
-    invalid('survey_config', 'Expected a dictionary of items but got type "str".', 'not_a_dict'),
+    invalid('survey_config', 'Expected a dictionary of items but got type "str". Send a JSON object.', 'not_a_dict'),
   ],
   ['anonymize_ips, null', { anonymize_ips: null }, invalid('anonymize_ips', 'This field may not be null.', 'null')],
   [
@@ -134,7 +150,7 @@ const refused: [string, object, object][] = [
     { name: '', timezone: 'x', app_urls: 1 },
     invalid('name', 'This field may not be blank.', 'blank'),
   ],
-  ['G11', [], invalid(null, 'Invalid data. Expected a dictionary, but got list.')],
+  ['G11', [], invalid(null, 'Invalid data. Expected a dictionary, but got list. Send a JSON object.')],
 ];
 
 const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [

@@ -2,7 +2,7 @@ import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { createMonths } from '../../testing/stored-data.ts';
-import { type EventFilter, type EventWindow, listEvents, listEventsByDistinctId } from './event-store.ts';
+import { type EventFilter, type EventWindow, listEvents, listEventsByDistinctId } from './store.ts';
 
 /** How PostgreSQL goes about the queries of the event list, over four months of two projects. */
 let testDatabase: TestDatabase;

@@ -1,4 +1,4 @@
-import { parseElements } from './parse-elements.ts';
+import { parseElements } from './elements.ts';
 
 const nothing = {
   tag_name: null,

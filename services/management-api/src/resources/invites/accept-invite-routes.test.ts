@@ -6,7 +6,7 @@ import { createTestEnvironment, patienceMs } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
+import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
 /** Accepting invites (docs/api-rules.md#invites). */
 let api: TestApi;

@@ -16,7 +16,7 @@ import {
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
+import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
 /** Cases I1 to I39 (docs/api-rules.md#cases). */
 let mailServer: MailServer;
@@ -327,8 +327,14 @@ describe('several at once', () => {
 
   test.each([
     ['I16: no address', { target_email: null }, 'null', '4__target_email', 'This field may not be null.'],
-    ['no object', 5, 'invalid_input', '4', 'Invalid data. Expected a dictionary, but got int.'],
-    ['a bad level', { target_email: 'a@b.com', level: 3 }, 'invalid_choice', '4__level', '"3" is not a valid choice.'],
+    ['no object', 5, 'invalid_input', '4', 'Invalid data. Expected a dictionary, but got int. Send a JSON object.'],
+    [
+      'a bad level',
+      { target_email: 'a@b.com', level: 3 },
+      'invalid_choice',
+      '4__level',
+      '"3" is not a valid choice. Choose one of: 1, 8, 15.',
+    ],
     [
       'bad access',
       { target_email: 'a@b.com', private_project_access: 'x' },
@@ -514,11 +520,11 @@ describe('levels', () => {
   });
 
   test.each([
-    [2, 'invalid_choice', '"2" is not a valid choice.'],
-    ['admin', 'invalid_choice', '"admin" is not a valid choice.'],
+    [2, 'invalid_choice', '"2" is not a valid choice. Choose one of: 1, 8, 15.'],
+    ['admin', 'invalid_choice', '"admin" is not a valid choice. Choose one of: 1, 8, 15.'],
     [null, 'null', 'This field may not be null.'],
     // Decided differently: the reference writes its language's True.
-    [true, 'invalid_choice', '"true" is not a valid choice.'],
+    [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
   ])('I35: level %j is none', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
   });

@@ -99,7 +99,11 @@ test.each([
     { label: 'x', scopes: [] },
     VE('required', 'scopes', 'A key needs at least one scope.'),
   ],
-  ['a text', { label: 'x', scopes: '*' }, VE('not_a_list', 'scopes', 'Expected a list of items but got type "str".')],
+  [
+    'a text',
+    { label: 'x', scopes: '*' },
+    VE('not_a_list', 'scopes', 'Expected a list of items but got type "str". Send a JSON array.'),
+  ],
   [
     'no id',
     { label: 'x', scopes: ['*'], scoped_organizations: ['x'] },

@@ -8,6 +8,7 @@ import {
   createTestTenant,
   type TestTenant,
 } from '@millrace/testing';
+import { createActor } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -154,4 +155,29 @@ test('a forwarded host counts only when a proxy is trusted', async () => {
   const otherHeaders = { ...headers, authorization: `Bearer ${other.personalApiKey}` };
   expect(await nextOf(trusting.url, otherHeaders)).toBe('https://api.example.com/api/projects?limit=1&offset=1');
   await trusting.stop();
+});
+
+test('whoever removed a project reads for a while that it is open to nobody, as the Terraform provider does', async () => {
+  const owner = await createTestTenant(api.database);
+  const stranger = await createTestTenant(api.database);
+  const colleague = await createActor(api.database, owner.organizationId, 8);
+  const path = `/api/projects/${owner.projectId}/`;
+  const rules = `${path}access_controls/`;
+  await api.send('PUT', rules, { key: owner.personalApiKey, body: { access_level: 'admin' } });
+  expect((await api.send('DELETE', path, { key: owner.personalApiKey })).status).toBe(204);
+  expect(await api.get(rules, owner.personalApiKey)).toMatchObject({
+    status: 200,
+    body: {
+      access_controls: [{ access_level: 'none', resource: 'project', organization_member: null, role: null }],
+      user_access_level: null,
+      user_can_edit_access_levels: false,
+    },
+  });
+  for (const key of [colleague.key, stranger.personalApiKey]) expect((await api.get(rules, key)).status).toBe(404);
+  expect((await api.get(path, owner.personalApiKey)).status).toBe(404);
+  const change = { key: owner.personalApiKey, body: { access_level: 'member' } };
+  expect((await api.send('PUT', rules, change)).status).toBe(404);
+  // Its data is gone as well.
+  await api.database.sql.query('DELETE FROM environment_cleanup WHERE environment_id = $1', [owner.projectId]);
+  expect((await api.get(rules, owner.personalApiKey)).status).toBe(404);
 });

@@ -1,15 +1,18 @@
+// The `properties` parameter of lists: its description and its parsing, patterns included.
+
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
 import { requireTime } from '../../time/relative-time.ts';
 import {
   comparedAs,
+  longestNeedle,
   type PropertyFilter,
   type PropertyOperator,
   type PropertyOwner,
   propertyOperators,
   propertyOwners,
 } from './property-filter.ts';
-import { toPostgresPattern } from './to-postgres-pattern.ts';
 
 /** Each is looked at for every row a list walks past. */
 const maxFilters = 20;
@@ -74,13 +77,17 @@ function parseValues(
   const isList = Array.isArray(value);
   const given: unknown[] = isList ? value : [value];
   if (given.length === 0 || given.length > maxValues) throw invalid(path, `Expected 1 to ${maxValues} values.`);
-  if (isList && given.length > 1 && kind !== 'text') throw invalid(path, `${operator} compares with one value.`);
+  if (isList && given.length > 1 && kind !== 'text' && kind !== 'part')
+    throw invalid(path, `${operator} compares with one value.`);
   return given.map((one, index) => {
     const position = isList ? [...path, String(index)] : path;
     const text = toText(one, position);
     switch (kind) {
       case 'text':
         return text;
+      case 'part':
+        if (text.length <= longestNeedle) return text;
+        throw invalid(position, `A text to be looked for has at most ${longestNeedle} characters.`);
       case 'number':
         if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
         throw invalid(position, 'A valid number is required.');
@@ -108,4 +115,62 @@ const attrOf = (path: string[]) => ['properties', ...path].join('__');
 
 function invalid(path: string[], detail: string): AppError {
   return new AppError('invalid', detail, { attr: attrOf(path) });
+}
+
+/** Longer patterns are programs. */
+const maxLength = 200;
+/** Repetitions are unrolled when a pattern is compiled; nested ones multiply. */
+const maxRepetitions = 1000;
+
+/**
+ * Turns a regular expression as the reference takes it (RE2, so without back references and looking around) into one of
+ * PostgreSQL's. What is left is matched without going back, so a pattern costs time in proportion to the text; bounded
+ * repetitions bound what compiling it costs.
+ *
+ * @returns the pattern, or a sentence on what is wrong with it.
+ */
+function toPostgresPattern(text: string): { pattern: string } | { problem: string } {
+  if (text === '') return { problem: 'A regular expression may not be empty.' };
+  if (text.length > maxLength) return { problem: `A regular expression has at most ${maxLength} characters.` };
+  const [flags = '', ignoresCase] = /^\(\?(i)\)/.exec(text) ?? [];
+  const source = text.slice(flags.length);
+  const problem = findProblem(source);
+  if (problem !== null) return { problem };
+  // In a group of its own, so that nothing in it is read as an option of PostgreSQL's (`***=`).
+  return { pattern: `${ignoresCase ? '(?i)' : ''}(?:${inPostgresWords(source)})` };
+}
+
+function findProblem(source: string): string | null {
+  // Literal characters, escaped ones and what stands in brackets mean no operator.
+  const bare = source.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
+  if (/\\[1-9]/.test(source.replaceAll('\\\\', ''))) return 'Back references are not supported in regular expressions.';
+  if (/\(\?(?!:)/.test(bare))
+    return 'Of groups that begin with (? only (?: is supported, and (?i) at the very beginning.';
+  if (/\[[.=:]/.test(bare)) return 'The regular expression has an unfinished bracket.';
+  const repetitions = [...bare.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce(
+    (product, [, least = '', most]) => product * Math.max(1, Number(most ?? '') || Number(least)),
+    1,
+  );
+  if (repetitions > maxRepetitions) return `Repetitions may not make more than ${maxRepetitions} copies of anything.`;
+  try {
+    new RegExp(source, 'u');
+    return null;
+  } catch {
+    return 'The regular expression is not valid.';
+  }
+}
+
+/** `\b`, `\B` and `\z` are other letters there. */
+function inPostgresWords(source: string): string {
+  const words: Record<string, string> = { '\\b': '\\y', '\\B': '\\Y', '\\z': '\\Z' };
+  return source.replace(/\\[\s\S]/g, (escaped) => words[escaped] ?? escaped);
+}
+
+/** The query parameter `properties` of a list that can be filtered by the properties of these. */
+export function propertiesQuery(owners: readonly PropertyOwner[]) {
+  return Type.Optional(
+    Type.String({
+      description: `Only what meets all these filters: a JSON array of \`{"key": "$browser", "value": ["Chrome", "Safari"], "operator": "exact", "type": "${owners[0]}"}\`. \`type\`: ${owners.map((owner) => `\`${owner}\``).join(' or ')} (\`${owners[0]}\` if absent). \`operator\`: ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (\`exact\` if absent). Of several values any one will do. Texts to be contained have ${longestNeedle} characters at most. Regular expressions are those of RE2 without flags but a leading \`(?i)\`, 200 characters at most; times are ISO 8601 or relative (\`-7d\`).`,
+    }),
+  );
 }

@@ -2,14 +2,17 @@
 export const propertyOwners = ['event', 'person'] as const;
 export type PropertyOwner = (typeof propertyOwners)[number];
 
+/** Longest text that is looked for within others: what looking costs grows with it. */
+export const longestNeedle = 1000;
+
 /** What an operator compares, which says what a value may look like. */
 const operators = {
   exact: 'text',
   is_not: 'text',
   in: 'text',
   not_in: 'text',
-  icontains: 'text',
-  not_icontains: 'text',
+  icontains: 'part',
+  not_icontains: 'part',
   regex: 'pattern',
   not_regex: 'pattern',
   gt: 'number',

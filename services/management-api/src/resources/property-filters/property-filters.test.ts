@@ -162,6 +162,8 @@ test.each<[unknown, string]>([
   [[{ ...good, operator: 'gt', value: '1e999999' }], 'properties__0__value'],
   [[{ ...good, operator: 'gt', value: [1, 2] }], 'properties__0__value'],
   [[{ ...good, operator: 'is_date_before', value: 'yesterday' }], 'properties__0__value'],
+  [[{ ...good, operator: 'icontains', value: 'x'.repeat(1001) }], 'properties__0__value'],
+  [[{ ...good, operator: 'not_icontains', value: ['y', 'x'.repeat(1001)] }], 'properties__0__value__1'],
   ...[
     '',
     '(',
@@ -181,3 +183,19 @@ test.each<[unknown, string]>([
   const { status, body } = await ask('events', filters);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });
+
+test.each(['persons', 'groups', 'cohorts', 'event_definitions', 'property_definitions'])(
+  'a search for %s has 1000 characters at most',
+  async (name) => {
+    const search = (length: number) => api.get(`${path}/${name}/?search=${'x'.repeat(length)}`, tenant.personalApiKey);
+    expect(await search(1000)).toMatchObject({ status: 200, body: { results: [] } });
+    expect(await search(1001)).toMatchObject({
+      status: 400,
+      body: {
+        code: 'max_length',
+        attr: 'search',
+        detail: 'Ensure this field has no more than 1000 characters.',
+      },
+    });
+  },
+);

@@ -17,7 +17,26 @@ test('anybody may read the document, which is OpenAPI 3.1 and knows every route'
 
 test('every reference in it leads somewhere', async () => {
   const { body } = await api.get('/api/schema');
-  const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
-  expect(references.length).toBeGreaterThan(20);
-  for (const [, name] of references) expect(body.components.schemas).toHaveProperty(name ?? '');
+  const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
+  expect(references.length).toBeGreaterThan(2000);
+  for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
+});
+
+test('the address of the API leads a browser to the documents, and everybody else nowhere', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const root = await fetch(`${api.url}/`, { headers: { accept } });
+  expect([root.url, root.status]).toEqual([`${api.url}/api/docs`, 200]);
+  expect(await root.text()).toContain('<html');
+  for (const headers of [{ accept: '*/*' }, { accept: 'application/json' }]) {
+    expect(await api.send('GET', '/', { headers })).toMatchObject({
+      status: 404,
+      body: { detail: 'Endpoint not found.' },
+    });
+  }
+  const elsewhere = await fetch(`${api.url}/somewhere`, { headers: { accept } });
+  expect([elsewhere.status, await elsewhere.json()]).toMatchObject([404, { detail: 'Endpoint not found.' }]);
+  const behindPath = await startTestApi({ publicUrl: 'https://example.com/millrace/' });
+  const answer = await fetch(`${behindPath.url}/`, { headers: { accept }, redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'https://example.com/millrace/api/docs']);
+  await behindPath.stop();
 });

@@ -1,6 +1,6 @@
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
-import { maxDistinctIdsShown } from '../distinct-ids/max-distinct-ids-shown.ts';
+import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 
 export const person = Type.Object(
   {

@@ -1,5 +1,5 @@
+import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
-import { personName } from './person-name.ts';
 import type { PersonRow } from './person-row.ts';
 
 /** A person as the API shows it. */
@@ -11,4 +11,20 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined) {
     distinct_ids: distinctIds ?? [row.main_distinct_id],
     created_at: formatDateTime(row.created_at),
   };
+}
+
+/** Properties that name a person, the first that is set wins (the reference's default for display names). */
+const nameProperties = ['email', 'name', 'username'];
+
+/** Longer texts are no names; they stand in the properties as a whole. */
+const maxLength = 400;
+
+/** What to call a person in a list. */
+function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
+  for (const property of nameProperties) {
+    const value = properties[property];
+    if (typeof value === 'string' && value.trim() !== '') return cutToCodePoints(value, maxLength);
+    if (typeof value === 'number') return String(value);
+  }
+  return mainDistinctId;
 }

@@ -212,20 +212,36 @@ describe('bad input', () => {
     [
       'S18 target_type sms',
       { target_type: 'sms' },
-      VE('invalid_choice', 'target_type', '"sms" is not a valid choice.'),
+      VE('invalid_choice', 'target_type', '"sms" is not a valid choice. Choose one of: email, slack, webhook.'),
     ],
     ['S18 target_type null', { target_type: null }, VE('null', 'target_type', 'This field may not be null.')],
-    ['S18 target_type empty', { target_type: '' }, VE('invalid_choice', 'target_type', '"" is not a valid choice.')],
-    ['S19', { frequency: 'hourly' }, VE('invalid_choice', 'frequency', '"hourly" is not a valid choice.')],
+    [
+      'S18 target_type empty',
+      { target_type: '' },
+      VE('invalid_choice', 'target_type', '"" is not a valid choice. Choose one of: email, slack, webhook.'),
+    ],
+    [
+      'S19',
+      { frequency: 'hourly' },
+      VE(
+        'invalid_choice',
+        'frequency',
+        '"hourly" is not a valid choice. Choose one of: daily, weekly, monthly, yearly.',
+      ),
+    ],
     [
       'S20 a bad weekday',
       { byweekday: ['monday', 'funday'] },
-      VE('invalid_choice', 'byweekday__1', '"funday" is not a valid choice.'),
+      VE(
+        'invalid_choice',
+        'byweekday__1',
+        '"funday" is not a valid choice. Choose one of: monday, tuesday, wednesday, thursday, friday, saturday, sunday.',
+      ),
     ],
     [
       'S20 no list',
       { byweekday: 'monday' },
-      VE('not_a_list', 'byweekday', 'Expected a list of items but got type "str".'),
+      VE('not_a_list', 'byweekday', 'Expected a list of items but got type "str". Send a JSON array.'),
     ],
     [
       'S21 insight as text',

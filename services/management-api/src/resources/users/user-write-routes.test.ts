@@ -128,7 +128,14 @@ test.each([
     { first_name: 'x'.repeat(151) },
     VE('max_length', 'first_name', 'Ensure this field has no more than 150 characters.'),
   ],
-  [{ role_at_organization: 'king' }, VE('invalid_choice', 'role_at_organization', '"king" is not a valid choice.')],
+  [
+    { role_at_organization: 'king' },
+    VE(
+      'invalid_choice',
+      'role_at_organization',
+      '"king" is not a valid choice. Choose one of: engineering, data, product, founder, leadership, marketing, sales, other.',
+    ),
+  ],
   [{ set_current_team: 'x' }, VE('invalid_input', 'set_current_team', 'A valid integer is required.')],
 ])('%j is refused', async (body, expected) => {
   expect(await patch(body)).toMatchObject(expected);

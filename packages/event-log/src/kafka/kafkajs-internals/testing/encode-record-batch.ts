@@ -1,5 +1,5 @@
-import type { OutgoingRecord } from '../../../append/append-transport.ts';
-import { measureRecordBatch, writeRecordBatch } from '../record-batch.ts';
+import type { OutgoingRecord } from '../../../append/transport.ts';
+import { measureRecordBatch, writeRecordBatch } from '../produce.ts';
 
 /** Encodes records as one batch, into a buffer of exactly the right size. */
 export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {

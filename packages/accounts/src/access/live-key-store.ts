@@ -1,0 +1,68 @@
+/** The personal API key of a request: whether it works, whose it is, and what it is restricted to. */
+
+import type { Sql } from '@millrace/db/sql';
+
+export interface Membership {
+  organizationId: string;
+  /** 1 member, 8 administrator, 15 owner. */
+  level: number;
+}
+
+interface PersonalKeyRow {
+  id: string;
+  user_id: number;
+  expires_at: Date | null;
+  scopes: string[];
+  scoped_teams: number[];
+  scoped_organizations: string[];
+  organizations_of_teams: string[];
+  is_last_use_stale: boolean;
+  memberships: Membership[];
+  current_environment_id: number | null;
+}
+
+/** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
+export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
+  const rows = await sql.query<PersonalKeyRow>(
+    `SELECT k.id, k.user_id, k.expires_at, k.scopes, k.scoped_teams, k.scoped_organizations,
+            CASE WHEN cardinality(k.scoped_teams) = 0 THEN '{}'::text[]
+                 ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
+                             WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,
+            (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id, 'level', m.level)
+                                       ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,
+                                                m.joined_at, m.id)
+                        FROM membership m WHERE m.user_id = k.user_id), '[]') AS memberships,
+            u.current_environment_id
+       FROM personal_api_key k
+       JOIN "user" u ON u.id = k.user_id
+      WHERE k.secure_value = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,
+    [secureValue],
+  );
+  return rows[0];
+}
+
+/** Notes that a key was used, at most once an hour however many requests ask for it at the same moment. */
+export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
+  await sql.query(
+    `UPDATE personal_api_key SET last_used_at = now()
+      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 hour')`,
+    [keyId],
+  );
+}
+
+/** What a key is restricted to; empty lists restrict nothing. */
+interface KeyReach {
+  scopedTeams: readonly number[];
+  scopedOrganizations: readonly string[];
+}
+
+/** Whether a key may be used for a project: for one of its environments, and in its organization. */
+export function isProjectInKey(
+  { scopedTeams, scopedOrganizations }: KeyReach,
+  found: { environmentIds: readonly number[]; organizationId: string },
+): boolean {
+  const isInOrganization = scopedOrganizations.length === 0 || scopedOrganizations.includes(found.organizationId);
+  const isItself = scopedTeams.length === 0 || found.environmentIds.some((id) => scopedTeams.includes(id));
+  return isInOrganization && isItself;
+}

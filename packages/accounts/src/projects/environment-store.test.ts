@@ -1,0 +1,21 @@
+import { createDatabase } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase } from '@millrace/testing';
+import { placeholder } from './environment-store.ts';
+
+test('the settings written as JSON are the JSON columns of an environment', async () => {
+  const testDatabase = await createTestDatabase();
+  const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'warn') });
+  try {
+    const columns = await database.sql.query<{ name: string; type: string }>(
+      `SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = 'environment'`,
+    );
+    const json = columns.filter(({ type }) => type === 'jsonb').map(({ name }) => name);
+    const written = columns.filter(({ name }) => placeholder(name, 1) === '$1::jsonb').map(({ name }) => name);
+    expect(json).not.toEqual([]);
+    expect(written.sort()).toEqual(json.sort());
+  } finally {
+    await database.stop();
+    await testDatabase.drop();
+  }
+});

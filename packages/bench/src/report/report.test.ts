@@ -1,0 +1,47 @@
+import { median, percentile, readable, textTable, verdict } from './report.ts';
+
+test.each([
+  [[3, 1, 2], 2],
+  [[4, 1, 3, 2], 2.5],
+  [[7], 7],
+])('median of %j is %d', (values, expected) => {
+  expect(median(values)).toBe(expected);
+});
+
+test('percentile is the nearest rank, whatever the order', () => {
+  const values = Array.from({ length: 200 }, (_, index) => 200 - index);
+  expect(percentile(values, 0.5)).toBe(100);
+  expect(percentile(values, 0.99)).toBe(198);
+  expect(percentile(values, 1)).toBe(200);
+  expect(percentile([5], 0.01)).toBe(5);
+});
+
+test('nothing has no median and no percentile', () => {
+  expect(median([])).toBeNaN();
+  expect(percentile([], 0.5)).toBeNaN();
+});
+
+test('aligns the first column left and figures right', () => {
+  expect(
+    textTable([
+      ['name', 'n'],
+      ['a', '1,000'],
+    ]),
+  ).toBe('name      n\na     1,000');
+});
+
+test.each([
+  [1234567.8, '1,234,568'],
+  [12.34, '12.3'],
+])('%d reads %s', (value, text) => {
+  expect(readable(value)).toBe(text);
+});
+
+test.each([
+  [0.3, { atMost: 0.3 }, 'MET '],
+  [0.31, { atMost: 0.3 }, 'NOT MET'],
+  [9999, { atLeast: 10_000 }, 'NOT MET'],
+  [Number.NaN, { atMost: 1 }, 'NOT MET'],
+])('%d against %j is %s', (value, target, expected) => {
+  expect(verdict('x', value, target).startsWith(expected)).toBe(true);
+});

@@ -1,0 +1,72 @@
+import { cpus, loadavg, totalmem } from 'node:os';
+import type { BenchDatabase } from '../topic/bench-project.ts';
+import type { BenchTopics } from '../topic/bench-topics.ts';
+
+/** The middle value, or the mean of the two middle ones; NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The smallest value that `share` (0..1) of all values do not exceed (nearest rank); NaN of nothing. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Rows as aligned columns: the first to the left, the others to the right. */
+export function textTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+/** `1234567.8` → `1,234,568`; below 100 one decimal. */
+export function readable(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 100 ? 1 : 0 });
+}
+
+/** A target with its verdict; never prints "met" for a figure that could not be measured. */
+export function verdict(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
+  const [bound, isMet] =
+    'atMost' in target
+      ? [`at most ${readable(target.atMost)}`, value <= target.atMost]
+      : [`at least ${readable(target.atLeast)}`, value >= target.atLeast];
+  const shown = Math.abs(value) < 10 ? value.toFixed(2) : readable(value);
+  return `${isMet ? 'MET    ' : 'NOT MET'}  ${name}: ${shown} (target ${bound})`;
+}
+
+/** What a reader must know to compare the figures with their own. */
+export async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
+  const kafka = `kafka       ${await topics.describeBroker()}, on the same machine unless KAFKA_BROKERS says otherwise`;
+  return [...processorFacts(), kafka, ...(await serverFacts(database))];
+}
+
+export function processorFacts(): string[] {
+  const processors = cpus();
+  return [
+    `processor   ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} core(s), ${Math.round(totalmem() / 2 ** 30)} GB`,
+    `load        ${loadavg()[0]?.toFixed(1)} before the start (figures of a busy machine are worth little, CPU per event a little more)`,
+    `node        ${process.version}`,
+  ];
+}
+
+/** Memory and distance of checkpoints decide what a large store costs: pages out of memory, and whole pages in the log. */
+const telling = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
+
+export async function serverFacts(database: BenchDatabase): Promise<string[]> {
+  const settings = await database.query<{ name: string; value: string }>(
+    'SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name',
+    [['server_version', ...telling]],
+  );
+  const settingOf = (sought: string) => settings.find(({ name }) => name === sought)?.value;
+  const told = telling.map((name) => `${name} ${settingOf(name)}`).join(', ');
+  return [`postgresql  ${settingOf('server_version')} (${told})`];
+}

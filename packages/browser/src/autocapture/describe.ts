@@ -1,0 +1,212 @@
+// What is sent of an event and of the elements it happened on.
+
+import type { Options } from '../client/client.ts';
+import type { Properties } from '../client/values.ts';
+import { childrenOf, isElement, nodeType, placeOf, tagOf } from '../page/dom.ts';
+import { ofDocument } from '../page/globals.ts';
+import { isReadable, isReadableItself, isSensitive, type Part, readableText, readHeld, wordsOf } from './privacy.ts';
+
+interface Seen {
+  type: string;
+  /** From the target up. */
+  parts: Part[];
+  masks: Masks;
+  /** The elements too, not only the chain made of them. */
+  withElements: boolean;
+  copied: Properties;
+}
+
+/** What is sent of an event: read from the page at once, put together when it is asked for. */
+export function readEvent({ type, parts, masks, withElements, copied }: Seen): () => Properties {
+  const isClick = type === 'click';
+  const control = isClick ? controlOfIcon(parts) : 0;
+  const mask_all_text = masks.mask_all_text || (control > 0 && !parts.slice(0, control + 1).every(isReadable));
+  const asMasked = { ...masks, mask_all_text };
+  const described = parts.slice(control).map((part, at) => describeElement(part, asMasked, at === 0));
+  const repeats = readHeld(parts);
+  const hidesAt =
+    (at: number): Hides =>
+    (text, isName) =>
+      isSensitive(text) || repeats(text, at, isName);
+  return () => {
+    const elements = described.map((describe, at) => describe(hidesAt(at + control)));
+    // One number over several elements, which a page writes from the outside in, or the other way.
+    const texts = elements.map(({ $el_text = '' }) => $el_text);
+    if (isSplit(texts.join(' ')) || isSplit(texts.reverse().join(' ')))
+      for (const element of elements) element.$el_text &&= '';
+    const target = elements[0] as ElementDescription;
+    const areLinksMasked = masks.mask_all_element_attributes || masks.element_attribute_ignorelist?.includes('href');
+    const address = areLinksMasked ? '' : addressOf(parts, hidesAt);
+    if (address) target.attr__href = address;
+    return {
+      $event_type: type,
+      $ce_version: 1,
+      ...(withElements && { $elements: elements as unknown as Properties[] }),
+      $elements_chain: elementsChain(elements),
+      ...(target.$el_text && { $el_text: target.$el_text }),
+      ...(isClick && address && isElsewhere(address) && { $external_click_url: address }),
+      ...ownProperties(parts, hidesAt),
+      ...(!hidesAt(0)(String(copied.$selected_content ?? '')) && copied),
+    };
+  };
+}
+
+type HidesAt = (at: number) => Hides;
+
+/** A click on a drawing is one on the link or button it is drawn in: which of these, as a place in the path. */
+function controlOfIcon(parts: Part[]): number {
+  const isDrawing = parts[0] && 'ownerSVGElement' in parts[0].element;
+  const control = parts.findIndex(({ tag }) => /^(a|button)$/.test(tag));
+  return isDrawing ? Math.max(control, 0) : 0;
+}
+
+/** Where the outermost link leads. */
+function addressOf(parts: Part[], hidesAt: HidesAt): string {
+  const at = parts.map(({ tag }) => tag).lastIndexOf('a');
+  const link = parts[at];
+  const address = (link && isReadable(link) && link.attributes.href) || '';
+  return hidesAt(at)(address) ? '' : address.slice(0, longestAddress);
+}
+
+function isElsewhere(address: string): boolean {
+  try {
+    const { host } = new URL(address, ofDocument('baseURI'));
+    return host !== '' && host !== location.host;
+  } catch {
+    return false;
+  }
+}
+
+const prefix = 'data-ph-capture-attribute-';
+
+/** Properties the page gives by `data-ph-capture-attribute-…`: those nearest to the target win. */
+function ownProperties(parts: Part[], hidesAt: HidesAt): Properties {
+  const properties: Properties = {};
+  for (const [at, { attributes, isPrivate }] of [...parts.entries()].reverse()) {
+    for (const [name, value] of isPrivate ? [] : Object.entries(attributes)) {
+      const [before, own] = name.split(prefix);
+      if (before === '' && own && value && !hidesAt(at)(value)) properties[own] = value;
+    }
+  }
+  return properties;
+}
+
+/** Elements as one string, as the service parses it: `button.a.b:attr__class="a b"nth-child="1"…;body:…`. */
+function elementsChain(elements: ElementDescription[]): string {
+  return elements.map(link).join(';');
+}
+
+const longestAddress = 2048;
+
+function link(element: ElementDescription): string {
+  const { tag_name, $el_text, attr__class, attr__href, attr__id } = element;
+  /** Attributes may be empty, what is made of them is left out then. */
+  const pairs: Record<string, string | number> = {
+    ...($el_text && { text: $el_text.slice(0, 400) }),
+    'nth-child': element.nth_child,
+    'nth-of-type': element.nth_of_type,
+    ...(attr__href && { href: attr__href.slice(0, longestAddress) }),
+    ...(attr__id && { attr_id: attr__id }),
+  };
+  for (const name in element) {
+    if (name.startsWith('attr__')) pairs[name] = element[name as `attr__${string}`] ?? '';
+  }
+  const classes = wordsOf(attr__class).sort();
+  const written = Object.keys(pairs).sort();
+  return `${[tag_name, ...classes.map((name) => name.replace(/"/g, ''))].join('.')}:${written
+    .map((name) => `${quoted(name)}="${quoted(String(pairs[name]))}"`)
+    .join('')}`;
+}
+
+const quoted = (text: string): string => text.replace(/\\?"/g, '\\"');
+
+/** What is sent of an element. */
+interface ElementDescription {
+  tag_name: string;
+  $el_text?: string;
+  classes?: string[];
+  nth_child: number;
+  nth_of_type: number;
+  [attribute: `attr__${string}`]: string;
+}
+
+type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes'> & {
+  element_attribute_ignorelist?: string[];
+};
+
+export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
+/** What the page, not a visitor, gives a field. */
+const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
+
+/** Whether a text, or the name or the class of an element, must not be sent. */
+type Hides = (text: string, isName?: boolean) => boolean;
+
+/** Reads at once what is left to read of an element, and describes it when it is asked for. */
+function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
+  const { element, tag: tag_name } = part;
+  const description: ElementDescription = { tag_name, ...placeOf(element) };
+  const hasText = !masks.mask_all_text && (isTarget || usefulTags.includes(tag_name));
+  const text = hasText && isReadable(part) ? textOf(element) : '';
+  return (hides) => ({
+    ...description,
+    ...(hasText && { $el_text: hides(text) ? '' : text }),
+    ...(!masks.mask_all_element_attributes && attributesSent(part, masks, hides)),
+  });
+}
+
+type AttributesSent = Pick<ElementDescription, 'classes' | `attr__${string}`>;
+
+function attributesSent(
+  { attributes, classes, isTyped }: Part,
+  { element_attribute_ignorelist }: Masks,
+  hides: Hides,
+): AttributesSent {
+  const sent: AttributesSent = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || hides(name, true)) continue;
+    if (name === 'class') {
+      sent.classes = hides(value, true) ? classes.filter((word) => !hides(word, true)) : classes;
+      sent.attr__class = shorten(sent.classes.join(' '));
+    } else if (!(isTyped && !attributesOfFields.includes(name)) && !hides(value, /^(name|id)$/.test(name))) {
+      sent[`attr__${name}`] = shorten(value);
+    }
+  }
+  return sent;
+}
+
+const longest = 1024;
+
+const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
+
+/** The text of an element: its own text nodes, for links and buttons those of the spans in it too. */
+function textOf(element: Element): string {
+  const text = joinWords(ownText(element), /^(a|button)$/.test(tagOf(element)) ? spanText(element) : '');
+  return isSplit(text) ? '' : shorten(text);
+}
+
+/** Whether a number that must not leave the page is in pieces, of which none is that number. */
+const isSplit = (text: string): boolean => isSensitive(text) || isSensitive(text.replace(/\s/g, ''));
+
+function ownText(element: Element): string {
+  let text = '';
+  for (const child of childrenOf(element)) {
+    if (text.length > longest) break;
+    if (nodeType.call(child) === 3) text += readableText((child as Text).data);
+  }
+  return text.trim();
+}
+
+/** A page that nests deeper than this is none that people read. */
+const deepestSpan = 50;
+
+function spanText(element: Element, depth = 0): string {
+  let text = '';
+  for (const child of childrenOf(element)) {
+    if (text.length > longest) break;
+    if (!isElement(child) || tagOf(child) !== 'span' || !isReadableItself(child)) continue;
+    text = joinWords(text, ownText(child), depth < deepestSpan ? spanText(child, depth + 1) : '');
+  }
+  return text;
+}
+
+const joinWords = (...words: string[]): string => words.filter(Boolean).join(' ');

@@ -1,0 +1,55 @@
+import type { Options } from './client/client.ts';
+import type { Emitter } from './client/core.ts';
+import { page } from './page/globals.ts';
+import { type Area, cookieArea, doesKeep, storageArea, webStorage } from './storage/areas.ts';
+
+export interface Consent {
+  status(): 'granted' | 'denied' | 'pending';
+  /** Said so, or not asked yet where nothing may be captured before. */
+  isOptedOut(): boolean;
+  set(isGranted: boolean): void;
+  forget(): void;
+}
+
+export function createConsent(options: Options, signals: Emitter): Consent {
+  const name = `__ph_opt_in_out_${options.token}`;
+  const area = areaOf(name, options);
+  const status: Consent['status'] = () => {
+    if (options.respect_dnt && isTrackingRefused()) return 'denied';
+    // Consent tools write it too, in words of their own.
+    const said = area.read(name) ?? '';
+    if (isYes(said)) return 'granted';
+    return /^"?(false|0|no)"?$/.test(said) ? 'denied' : 'pending';
+  };
+  return {
+    status,
+    isOptedOut: () => status() === 'denied' || (status() === 'pending' && options.opt_out_capturing_by_default),
+    set(isGranted) {
+      area.write(name, isGranted ? '1' : '0');
+      signals.emit('consent', { isGranted });
+    },
+    forget: () => area.remove(name),
+  };
+}
+
+/** What lies in the other place, from before the option was changed, is moved. */
+function areaOf(name: string, options: Options): Area {
+  const [local, cookies] = [storageArea(webStorage('localStorage')), cookieArea(options)];
+  const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
+  const [area, other] = isCookie ? [cookies, local] : [local, cookies];
+  const former = other.read(name);
+  if (former === null) return area;
+  if (area.read(name) === null) area.write(name, former);
+  other.remove(name);
+  return area;
+}
+
+function isYes(said: unknown): boolean {
+  return /^"?(true|1|yes)"?$/.test(String(said));
+}
+
+/** Do Not Track, and Global Privacy Control, which came after it. */
+function isTrackingRefused(): boolean {
+  const { doNotTrack, globalPrivacyControl } = Object(page?.navigator) as Record<string, unknown>;
+  return isYes(doNotTrack) || isYes(globalPrivacyControl);
+}

@@ -1,0 +1,94 @@
+import type { Feature } from './client/core.ts';
+import type { Properties } from './client/values.ts';
+import { page } from './page/globals.ts';
+/** Browser, system and kind of device, by the names the service's users filter by. */
+export const describeDevice: Feature = ({ addProperties }) => {
+  let known: Properties | undefined;
+  addProperties(() => {
+    known ??= page ? deviceProperties(page.navigator) : {};
+    return known;
+  });
+  return undefined;
+};
+
+function deviceProperties(
+  navigator: Navigator & { brave?: unknown; userAgentData?: { platform?: string } },
+): Properties {
+  const { userAgent: agent, brave, userAgentData } = navigator;
+  const { name, version } = browserOf(agent, Boolean(brave));
+  const [$os, $os_version] = systemOf(agent);
+  const $device = deviceOf(agent);
+  return {
+    ...($os && { $os }),
+    ...($os_version && { $os_version }),
+    ...(name && { $browser: name }),
+    ...($device && { $device }),
+    $device_type: typeOf($device || (userAgentData?.platform === 'Android' ? 'Android' : '')),
+    $browser_version: version,
+  };
+}
+
+function typeOf(device: string): string {
+  if (/iPad|tablet/i.test(device)) return 'Tablet';
+  if (consoles.test(device)) return 'Console';
+  return device ? 'Mobile' : 'Desktop';
+}
+
+const consoles = /Nintendo|PlayStation|Xbox/;
+const windowsVersions: Record<string, string> = { '6.1': '7', '6.2': '8', '6.3': '8.1', '10.0': '10' };
+
+/** With the parts of the version, where it tells. */
+const systems: [name: string, sign: RegExp][] = [
+  ['Windows', /Windows(?:.*NT ([\d.]+))?/],
+  ['iOS', /iP(?:hone|ad|od)(?:.*OS (\d+)_(\d+)_?(\d+)?)?/],
+  ['Android', /Android(?: (\d+)\.(\d+)\.?(\d+)?)?/],
+  ['Mac OS X', /Mac(?:.*OS X (\d+)[_.](\d+)[_.]?(\d+)?)?/],
+  ['Chrome OS', /CrOS/],
+  ['Linux', /Linux|debian/i],
+];
+
+function systemOf(agent: string): [name: string, version: string] {
+  const [game] = consoles.exec(agent) ?? [];
+  if (game) return [game, ''];
+  for (const [name, sign] of systems) {
+    const found = sign.exec(agent);
+    if (!found) continue;
+    const [, major = '', minor, patch = '0'] = found;
+    return [name, minor ? [major, minor, patch].join('.') : (windowsVersions[major] ?? '')];
+  }
+  return ['', ''];
+}
+
+function deviceOf(agent: string): string {
+  const [named] = /Nintendo|PlayStation|Xbox|iPad|iPod|iPhone/.exec(agent) ?? [];
+  if (named) return named === 'iPod' ? 'iPod Touch' : named;
+  const isMobile = /Mobile/.test(agent);
+  if (/Android/.test(agent)) return isMobile ? 'Android' : 'Android Tablet';
+  if (isMobile) return 'Generic mobile';
+  return /Tablet(?! pc)/i.test(agent) ? 'Generic tablet' : '';
+}
+
+/**
+ * A browser's name, and the sign it is known by, before its version, where that is not its name. The first that fits is
+ * it: most call themselves by the names of those they grew from, too.
+ */
+const browsers =
+  'Opera Mini=OPR/.*Mini,Opera=OPR/,Oculus Browser=OculusBrowser/,Samsung Internet=SamsungBrowser/,Microsoft Edge=Edge?/,' +
+  'Vivaldi,Yandex=YaBrowser/,Whale,DuckDuckGo=Ddg/,DuckDuckGo,Claude,Codex,ChatGPT,Facebook Mobile=FBIOS,' +
+  'UC Browser=UCBrowser/,UC Browser=UCWEB/,Chrome iOS=CriOS/,Chrome,Firefox iOS=FxiOS/,Mobile Safari=Mobile.*Safari,' +
+  'Safari,Firefox';
+
+function browserOf(agent: string, isBrave: boolean): { name: string; version: number | null } {
+  if (isBrave) return { name: 'Brave', version: versionAfter('Brave/', agent) };
+  for (const browser of browsers.split(',')) {
+    const [name = '', sign = `${name}/`] = browser.split('=');
+    if (!new RegExp(sign).test(agent)) continue;
+    return { name, version: versionAfter(name.endsWith('Safari') ? 'Version/' : sign, agent) };
+  }
+  return { name: '', version: null };
+}
+
+function versionAfter(sign: string, agent: string): number | null {
+  const version = new RegExp(`${sign}(\\d+(\\.\\d+)?)`).exec(agent)?.[1];
+  return version ? Number(version) : null;
+}

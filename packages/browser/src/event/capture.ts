@@ -1,0 +1,166 @@
+// From a call of `capture` to an event in the queue.
+
+import type { Options } from '../client/client.ts';
+import type { Core, Log } from '../client/core.ts';
+import type { CaptureOptions, CaptureResult, Properties } from '../client/values.ts';
+import { newUuid, toPlain } from '../values.ts';
+import type { EventParts } from './event-parts.ts';
+import { type Collect, eventProperties, type Moment, pageProperties } from './properties.ts';
+
+type Gate = Parameters<Core['addGate']>[0];
+
+type EventCapture = Pick<
+  Core,
+  'capture' | 'begin' | 'captureSoon' | 'settle' | 'addProperties' | 'addPageProperties' | 'addGate'
+>;
+
+/** From a call to an event in the queue: may it be captured, what does it say, what does the application make of it. */
+export function createCapture(parts: EventParts): EventCapture {
+  const { options, consent, person, sender, signals, log } = parts;
+  const collectors: Collect[] = [];
+  const pageReaders = [pageProperties];
+  const gates: Gate[] = [];
+  const deferred = createDeferredCaptures(log);
+
+  const thisMoment = (): Moment => ({ now: new Date(), page: Object.assign({}, ...pageReaders.map((read) => read())) });
+
+  const eventOf = (name: string, own: Properties, how: CaptureOptions, moment: Moment): CaptureResult => {
+    const { $set, $set_once, $unset } = how;
+    const { now } = moment;
+    const timestamp = timeOf(how.timestamp, log);
+    const about = { uuid: uuidOf(how.uuid, now), timestamp: timestamp ?? now };
+    const properties = eventProperties(parts, collectors, name, own, { ...about, ...moment });
+    if (properties.$process_person_profile) person.requireProfile('capture');
+    if (timestamp)
+      Object.assign(properties, { $event_time_override_provided: true, $event_time_override_system_time: now });
+    const event: CaptureResult = { ...about, event: name, properties, ...omitEmpty({ $set, $set_once, $unset }) };
+    signals.emit('capturing', event);
+    return { ...Object(toPlain(event, options.properties_string_max_length)), timestamp: about.timestamp };
+  };
+
+  const begin = (name: string, own: Properties, how?: CaptureOptions, at?: Moment): ReturnType<Core['begin']> => {
+    if (consent.isOptedOut()) return undefined;
+    if (typeof name !== 'string' || !name) return void log.error('capture: the name of an event is missing', name);
+    if (!gates.every((mayPass) => mayPass(name, how))) return undefined;
+    const event = eventOf(name, own, how ?? {}, at ?? thisMoment());
+    return (more) => {
+      Object.assign(event.properties, toPlain(more, options.properties_string_max_length));
+      const result = runBeforeSend(event, options, log);
+      if (!result) return undefined;
+      signals.emit('captured', result);
+      sender.enqueue(result, { ...how, send_instantly: isUrgent(how) });
+      return result;
+    };
+  };
+  const beginNow: Core['begin'] = (name, given, how) => {
+    deferred.settle();
+    return begin(name, Object(toPlain(given)), how);
+  };
+
+  return {
+    begin: beginNow,
+    capture: (...event) => beginNow(...event)?.(),
+    captureSoon(name, own) {
+      const at = thisMoment();
+      deferred.add(() => begin(name, own(), undefined, at)?.());
+    },
+    settle: deferred.settle,
+    addProperties: (collect) => void collectors.push(collect),
+    addPageProperties: (read) => void pageReaders.push(read),
+    addGate: (mayPass) => void gates.push(mayPass),
+  };
+}
+
+/** Whoever gives options wants it sent now; to be free of the rate limit is no such wish. */
+function isUrgent(how: CaptureOptions = {}): boolean {
+  return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');
+}
+
+function timeOf(given: unknown, log: Log): Date | undefined {
+  if (given instanceof Date && !Number.isNaN(+given)) return given;
+  if (given !== undefined) log.error('capture: the option timestamp has to be a Date', given);
+  return undefined;
+}
+
+function uuidOf(given: unknown, now: Date): string {
+  return typeof given === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(given) ? given : newUuid(+now);
+}
+
+function omitEmpty<Values extends object>(values: Values): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as Partial<Values>;
+}
+
+/** As the application changed it; null where it wants it not sent, or its own code failed to say. */
+function runBeforeSend(event: CaptureResult, options: Options, log: Log): CaptureResult | null {
+  const { before_send, sanitize_properties } = options;
+  let result: CaptureResult | null = event;
+  for (const change of [sanitize_properties && sanitizing(sanitize_properties), before_send].flat()) {
+    if (!change) continue;
+    try {
+      result = change(result);
+    } catch (error) {
+      log.error('before_send failed: the event is dropped', error);
+      return null;
+    }
+    if (!result?.event) {
+      // `true`, or the promise of an event, is a mistake.
+      log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
+      return null;
+    }
+  }
+  return result;
+}
+
+/** What applications had before there was `before_send`. */
+function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (event: CaptureResult) => CaptureResult {
+  return (event) => {
+    const { properties, $set_once } = event;
+    const { $process_person_profile } = properties;
+    return {
+      ...event,
+      properties: { ...sanitize(properties, event.event), $process_person_profile },
+      ...($set_once && { $set_once: sanitize($set_once, '$set_once') }),
+    };
+  };
+}
+
+/** While visitors are quick, or a script is, browsers put tasks off: what has piled up must not hold up the page. */
+const mostAtOnce = 20;
+/** Nor may it fill the memory. */
+const mostWaiting = 500;
+
+interface DeferredCaptures {
+  /** Runs it in a task of its own. */
+  add(capture: () => void): void;
+  /** Runs all that wait, in their order. */
+  settle(): void;
+}
+
+function createDeferredCaptures(log: Log): DeferredCaptures {
+  const waiting: (() => void)[] = [];
+
+  function run(most: number): void {
+    for (const capture of waiting.splice(0, most)) {
+      try {
+        capture();
+      } catch (error) {
+        log.error(error);
+      }
+    }
+  }
+  function runSoon(): void {
+    setTimeout(() => {
+      run(mostAtOnce);
+      if (waiting.length > 0) runSoon();
+    });
+  }
+
+  return {
+    add(capture) {
+      if (waiting.length >= mostWaiting) run(1);
+      if (waiting.length === 0) runSoon();
+      waiting.push(capture);
+    },
+    settle: () => run(waiting.length),
+  };
+}

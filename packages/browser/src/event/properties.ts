@@ -1,0 +1,95 @@
+// What each event says: of the page, the visitor, the session, and what the application gave.
+
+import type { Core } from '../client/core.ts';
+import { libraryVersion } from '../client/library-version.ts';
+import type { CaptureResult, JsonValue, Properties } from '../client/values.ts';
+import { page, timeZone } from '../page/globals.ts';
+import { newUuid } from '../values.ts';
+import type { EventParts } from './event-parts.ts';
+
+export type Collect = Parameters<Core['addProperties']>[0];
+
+/** When something happened, and what the page showed then. */
+export interface Moment {
+  now: Date;
+  page: Properties;
+}
+
+/** Everything an event says, later wins: the page, super properties, features, its own, and what nobody may set. */
+export function eventProperties(
+  { options, store, tabStore, session, person, log }: EventParts,
+  collectors: Collect[],
+  name: string,
+  own: Properties,
+  { uuid, timestamp, now, page }: Moment & Pick<CaptureResult, 'uuid' | 'timestamp'>,
+): Properties {
+  const { sessionId, windowId } = session.touch(+timestamp);
+  const collected: Properties = {};
+  for (const collect of collectors) {
+    try {
+      Object.assign(collected, collect(name, uuid, timestamp));
+    } catch (error) {
+      log.error(error);
+    }
+  }
+  const registered = store.superProperties();
+  const properties: Properties = {
+    ...browserProperties(),
+    ...page,
+    // The random half of one.
+    $insert_id: newUuid().slice(19).replace('-', ''),
+    $time: +now / 1000,
+    ...tabStore.superProperties(),
+    ...registered,
+    ...collected,
+    ...own,
+    ...groupsOf(registered.$groups, own.$groups),
+    token: options.token,
+    $config_defaults: options.defaults,
+    $session_id: sessionId,
+    $window_id: windowId,
+    $recording_status: 'disabled',
+    $lib_custom_api_host: options.api_host,
+    $is_identified: person.isIdentified(),
+  };
+  for (const denied of options.property_denylist) delete properties[denied];
+  properties.$process_person_profile = person.hasProfile();
+  return properties;
+}
+
+/** Groups of the event come on top of the visitor's; an empty object is for none. */
+function groupsOf(registered: JsonValue, own: JsonValue): Properties {
+  const isSaid = Object.keys(Object(own)).length > 0;
+  return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
+}
+
+/** What the page and its window show at this moment. */
+export function pageProperties(): Properties {
+  if (!page) return {};
+  const { location } = page;
+  return {
+    $current_url: location.href,
+    $host: location.host,
+    $pathname: location.pathname,
+    $viewport_height: page.innerHeight,
+    $viewport_width: page.innerWidth,
+  };
+}
+
+/** What does not change by what a visitor does. */
+function browserProperties(): Properties {
+  if (!page) return {};
+  const { navigator, screen } = page;
+  const { userAgent: agent, language } = navigator;
+  return {
+    $timezone: timeZone(),
+    $timezone_offset: new Date().getTimezoneOffset(),
+    $raw_user_agent: agent.length > 1000 ? `${agent.slice(0, 997)}...` : agent,
+    $browser_language: language,
+    $browser_language_prefix: language?.split('-')[0],
+    $screen_height: screen?.height,
+    $screen_width: screen?.width,
+    $lib: 'web',
+    $lib_version: libraryVersion,
+  };
+}

@@ -1,0 +1,240 @@
+// Who the visitor is: the start as a stranger, identify, alias, reset, person properties, groups, other tabs.
+
+import type { Client, Options } from './client/client.ts';
+import type { Core, Emitter, Log, Store } from './client/core.ts';
+import type { Bootstrap } from './client/options.ts';
+import type { Properties } from './client/values.ts';
+import type { EventParts } from './event/event-parts.ts';
+import { page } from './page/globals.ts';
+import { idleMsOf } from './session.ts';
+import type { WholeStore } from './storage/store.ts';
+import { newUuid, toPlain } from './values.ts';
+
+/** Who the visitor is, and what is known of them. */
+export function createIdentity(parts: IdentityParts): Partial<Client> {
+  const properties = createPersonProperties(parts);
+  const identify = createIdentify(parts, properties);
+  return {
+    identify,
+    alias: createAlias(parts, identify),
+    reset: createReset(parts, properties.forget),
+    ...createGroups(parts),
+    ...properties.members,
+    get_distinct_id: () => parts.store.get('distinct_id') as string,
+  };
+}
+
+/** Identity tells flags through the client, which may have none. */
+interface IdentityParts extends EventParts {
+  client: Client;
+  capture: Core['capture'];
+}
+
+/** Only an anonymous visitor is merged with who they turn out to be; a known one is followed by another. */
+function createIdentify(parts: IdentityParts, { members, tell }: PersonProperties): Client['identify'] {
+  const { store, person, signals, log } = parts;
+  return (given, set, once) => {
+    const id = checkId(given, log);
+    if (id === undefined || !person.requireProfile('identify')) return;
+    const before = store.get('distinct_id');
+    const isAnonymous = !person.isIdentified();
+    const isOther = id !== before;
+    store.set({
+      $user_id: id,
+      ...(!store.get('$device_id') && { $had_persisted_distinct_id: true, $device_id: before }),
+    });
+    if (isOther && id !== store.get('__alias')) {
+      store.remove('__alias');
+      store.set({ distinct_id: id });
+    }
+    if (!isAnonymous) members.setPersonProperties(set, once);
+    else {
+      store.set({ $user_state: 'identified' });
+      tell(set, once, isOther ? { distinct_id: id, $anon_distinct_id: before } : undefined);
+    }
+    const merged = isAnonymous && typeof before === 'string' && { anonymousDistinctId: before };
+    if (isOther) signals.emit('identity', { distinctId: id, ...merged });
+    else if (isAnonymous && (set || once)) signals.emit('flagInput', undefined);
+  };
+}
+
+function createAlias(parts: IdentityParts, identify: Client['identify']): Client['alias'] {
+  const { store, person, log, capture } = parts;
+  return (alias, original) => {
+    if (!person.requireProfile('alias')) return undefined;
+    const from = original ?? store.get('distinct_id');
+    if (alias === from) {
+      log.warn('alias: this is the distinct id already');
+      identify(alias);
+      return -1;
+    }
+    store.set({ __alias: alias });
+    return capture('$create_alias', { alias, distinct_id: from });
+  };
+}
+
+/** Ids that only a mistake gives: they would make one person of many visitors. */
+const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_cookieless'];
+
+/** The id as text; undefined, and an error on the console, where it cannot be one. */
+function checkId(given: unknown, log: Log): string | undefined {
+  const id = typeof given === 'number' ? String(given) : given;
+  if (typeof given === 'number') log.warn('identify takes a number as text');
+  if (typeof id === 'string' && id.trim() !== '' && !mistakes.includes(id.toLowerCase())) return id;
+  log.error('identify needs the id of one visitor, not', given);
+  return undefined;
+}
+
+interface How {
+  resetDeviceID?: boolean;
+  bootstrap?: Bootstrap;
+}
+
+/** The next visitor on this device: nothing of the last one stays but the device itself. */
+function createReset(parts: IdentityParts, forgetPerson: () => void): Client['reset'] {
+  const { options, store, tabStore, session, consent, signals, log } = parts;
+  const firstBootstrap = options.bootstrap;
+  return (how) => {
+    const { resetDeviceID, bootstrap }: How = typeof how === 'boolean' ? { resetDeviceID: how } : (how ?? {});
+    const [device, model] = [store.get('$device_id'), store.get('$device_model')];
+    const wasOptedOut = consent.isOptedOut();
+    consent.forget();
+    if (!wasOptedOut && consent.isOptedOut())
+      log.warn('reset forgot the consent: by opt_out_capturing_by_default nothing is captured');
+    store.clear();
+    tabStore.clear();
+    forgetPerson();
+    const id = newDeviceId(options, log);
+    store.set({
+      distinct_id: bootstrap?.distinctID || id,
+      $device_id: resetDeviceID ? id : device,
+      ...(!resetDeviceID && model !== undefined && { $device_model: model }),
+      $user_state: bootstrap?.distinctID && bootstrap.isIdentifiedID ? 'identified' : 'anonymous',
+      $last_posthog_reset: new Date().toISOString(),
+    });
+    session.reset(bootstrap?.sessionID);
+    options.bootstrap = bootstrap ?? firstBootstrap;
+    signals.emit('reset', undefined);
+  };
+}
+
+interface PersonProperties {
+  members: Pick<Client, 'setPersonProperties' | 'unsetPersonProperties' | 'createPersonProfile'>;
+  /** To flags and to the service, which the event makes identify the visitor where it says so. */
+  tell(set?: Properties, once?: Properties, identified?: Properties): void;
+  /** The same may be told again. */
+  forget(): void;
+}
+
+function createPersonProperties({ client, store, person, signals, capture }: IdentityParts): PersonProperties {
+  let lastTold = '';
+  const told = (set: Properties = {}, once: Properties = {}) =>
+    JSON.stringify([store.get('distinct_id'), toPlain([set, once])]);
+  const tell: PersonProperties['tell'] = (set = {}, once = {}, identified) => {
+    client.setPersonPropertiesForFlags({ $set: set, $set_once: once }, false);
+    const both = { $set: set, $set_once: once };
+    const event = identified ? capture('$identify', identified, both) : capture('$set', both);
+    if (event) lastTold = told(set, once);
+  };
+  const setPersonProperties: Client['setPersonProperties'] = (set, once) => {
+    if (!(set || once) || !person.requireProfile('setPersonProperties') || lastTold === told(set, once)) return;
+    tell(set, once);
+    signals.emit('flagInput', undefined);
+  };
+  return {
+    members: {
+      setPersonProperties,
+      unsetPersonProperties(names) {
+        const wanted = [names].flat().filter((name) => typeof name === 'string' && name !== '');
+        if (wanted.length === 0 || !person.requireProfile('unsetPersonProperties')) return;
+        capture('$set', { $unset: wanted });
+        lastTold = '';
+        signals.emit('flagInput', undefined);
+      },
+      createPersonProfile() {
+        if (!person.hasProfile()) setPersonProperties({}, {});
+      },
+    },
+    tell,
+    forget() {
+      lastTold = '';
+    },
+  };
+}
+
+/** What the visitor belongs to: said with every event from then on. */
+function createGroups(parts: IdentityParts): Pick<Client, 'group' | 'getGroups' | 'resetGroups'> {
+  const { client, store, person, signals, log, capture } = parts;
+  const getGroups = () => ({ ...Object(store.get('$groups')) });
+  return {
+    getGroups,
+    group(type, key, properties) {
+      if (!type || !key) return log.error('group needs a type and a key');
+      const isNew = getGroups()[type] !== key;
+      store.set({ $groups: { ...getGroups(), [type]: key } });
+      if (isNew) client.resetGroupPropertiesForFlags(type);
+      if (!isNew && !properties) return;
+      const event = { $group_type: type, $group_key: key, ...(properties && { $group_set: properties }) };
+      if (person.hasProfile()) capture('$groupidentify', event);
+      if (properties) client.setGroupPropertiesForFlags({ [type]: properties }, false);
+      signals.emit('flagInput', undefined);
+    },
+    resetGroups() {
+      store.set({ $groups: {} });
+      client.resetGroupPropertiesForFlags();
+      signals.emit('flagInput', undefined);
+    },
+  };
+}
+
+/**
+ * A visitor who was not here yet gets an id, which is the device's too, unless the application knows who it is. Returns
+ * whom an anonymous visitor turned out to be: to be identified when all parts are there.
+ */
+export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
+  const { distinctID: given, isIdentifiedID } = options.bootstrap;
+  const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
+  const isIdentified = store.get('$user_state') === 'identified';
+  const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) };
+  if (known && (!given || (isIdentifiedID && given !== known))) {
+    store.set(start);
+    if (given && isIdentified) log.warn('bootstrap.distinctID needs reset(): another visitor is identified');
+    return isIdentified ? undefined : given;
+  }
+  const id = newDeviceId(options, log);
+  store.set({
+    ...start,
+    distinct_id: given || id,
+    $device_id: given && !isIdentifiedID ? given : (known && device) || id,
+    $user_state: given && isIdentifiedID ? 'identified' : 'anonymous',
+  });
+  return undefined;
+}
+
+/** As the application makes it of a new one: of who has no id, nothing would be stored. */
+function newDeviceId({ get_device_id }: Options, log: Log): string {
+  const made = newUuid();
+  try {
+    const id: unknown = get_device_id(made);
+    if (typeof id === 'string' && id) return id;
+    log.error('get_device_id failed', id);
+  } catch (error) {
+    log.error('get_device_id failed', error);
+  }
+  return made;
+}
+
+/** Who the visitor is, is the same in all tabs. What depends on it hears here that another tab has changed it. */
+export function followOtherTabs({ name, get }: WholeStore, signals: Emitter): void {
+  let known = get('distinct_id');
+  const learn = () => {
+    const former = known;
+    known = get('distinct_id');
+    return known !== former;
+  };
+  signals.on('identity', learn);
+  signals.on('reset', learn);
+  page?.addEventListener('storage', ({ key }) => {
+    if (key === name && learn()) signals.emit('otherTab', undefined);
+  });
+}

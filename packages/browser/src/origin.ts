@@ -1,0 +1,143 @@
+// Where visitors come from: referrer, first address, campaign; and what of addresses is masked.
+
+import type { Options } from './client/client.ts';
+import type { Core, Feature } from './client/core.ts';
+import type { JsonValue, Properties } from './client/values.ts';
+import { attempt, ofDocument, page } from './page/globals.ts';
+import { memoizeLast } from './values.ts';
+
+/** Where a visitor, a session and a tab came from: remembered at the first event, told with every one. */
+export const createOrigin: Feature = (core) => {
+  const { options, store, signals } = core;
+  const remember = createMemory(core);
+  let isTold = false;
+  // To read it out of addresses takes longer than all the rest of an event.
+  const entryOf = memoizeLast((props: JsonValue) => said(propertiesOf(props, '$session_entry_')));
+
+  core.addGate(() => {
+    remember();
+    return true;
+  });
+  core.addProperties(() => {
+    const sessionId = core.sessionId();
+    const known = Object(store.get('$client_session_props')) as { sessionId?: string; props?: Properties };
+    const props = known.sessionId === sessionId ? known.props : { ...originNow(options) };
+    if (known.sessionId !== sessionId) store.set({ $client_session_props: { sessionId, props } });
+    return entryOf(props);
+  });
+  core.addPageProperties(() =>
+    options.mask_personal_data_properties ? { $current_url: maskAddress(page?.location.href ?? '', true) } : {},
+  );
+  core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
+
+  // A person that has nothing of it yet gets it: once per page, and with every `$identify`.
+  signals.on('capturing', (event) => {
+    const isIdentify = event.event === '$identify';
+    if (!event.properties.$process_person_profile || (isTold && !isIdentify)) return;
+    if (event.event !== '$groupidentify') isTold = true;
+    const { props } = Object(store.get('$client_session_props')) as { props?: Properties };
+    event.$set_once = { ...core.initialPersonProperties(), ...propertiesOf(props, ''), ...event.$set_once };
+  });
+  return undefined;
+};
+
+/** The first answer of a tab, and of a visitor, stays; another campaign replaces the last. */
+function createMemory({ options, store, tabStore }: Core): () => void {
+  let readAddress = '';
+  return () => {
+    const { save_campaign_params: areCampaigns, save_referrer: isReferrer } = options;
+    const address = page?.location.href ?? '';
+    const isElsewhere = address !== readAddress;
+    readAddress = address;
+    if (isElsewhere) tabStore.set(searchOf(page ? ofDocument('referrer') : ''));
+    if (areCampaigns && isElsewhere) {
+      const masked = maskAddress(address, options.mask_personal_data_properties);
+      const campaign = campaignOf(masked, options.custom_campaign_params);
+      if (Object.values(campaign).some(Boolean)) tabStore.set(campaign);
+    }
+    if (isReferrer && !tabStore.get('$referrer')) tabStore.set(referrer());
+    if ((areCampaigns || isReferrer) && !store.get('$initial_person_info'))
+      store.set({ $initial_person_info: { ...originNow(options) } });
+  };
+}
+
+function said(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value));
+}
+
+/** Where a visitor, or a session, came from: referrer and address, from which all else can be read. */
+interface Origin {
+  r: string;
+  u?: string;
+}
+
+const direct = '$direct';
+
+function referrer(): { $referrer: string; $referring_domain: string } {
+  const from = attempt(() => page && ofDocument('referrer').trim());
+  return { $referrer: from || direct, $referring_domain: (from && hostOf(from)) || direct };
+}
+
+function originNow({ mask_personal_data_properties: isMasked }: Options): Origin {
+  const address = page?.location.href.slice(0, 1000);
+  return { r: referrer().$referrer.slice(0, 1000), ...(address && { u: maskAddress(address, isMasked) }) };
+}
+
+/** The properties an origin stands for, each name with a prefix. */
+function propertiesOf(origin: JsonValue, prefix: '$initial_' | '$session_entry_' | ''): Properties {
+  const { r, u } = (origin ?? {}) as Partial<Origin>;
+  if (!r) return {};
+  const address = u ? attempt(() => new URL(u)) : undefined;
+  const all: Properties = {
+    $referrer: r,
+    $referring_domain: r === direct ? direct : hostOf(r),
+    ...(u && { $current_url: u, $host: address?.host, $pathname: address?.pathname, ...campaignOf(u) }),
+    ...searchOf(r),
+  };
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [renamed(name, prefix), value]));
+}
+
+function renamed(name: string, prefix: string): string {
+  if (prefix === '') return name;
+  if (prefix === '$session_entry_' && name === '$current_url') return '$session_entry_url';
+  return prefix + name.replace(/^\$/, '');
+}
+
+function hostOf(address: string): string | undefined {
+  return attempt(() => new URL(address).host);
+}
+
+/** What advertisers put into addresses to know a visitor again: masked where personal data is. */
+const personal =
+  'gclid gclsrc dclid gbraid wbraid fbclid msclkid twclid li_fat_id igshid ttclid rdt_cid epik qclid sccid oppref bfcid irclid _kx'.split(
+    ' ',
+  );
+const campaignNames = [
+  ...'utm_source utm_medium utm_campaign utm_content utm_term gad_source mc_cid'.split(' '),
+  ...personal,
+];
+
+/** Null for each key the address does not have. */
+function campaignOf(address: string, more: string[] = []): Record<string, string | null> {
+  const query = queryOf(address);
+  return Object.fromEntries([...campaignNames, ...more].map((name) => [name, query.get(name) || null]));
+}
+
+function queryOf(address: string): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(address)?.[1] ?? '');
+}
+
+/** The address without what tells visitors apart. */
+export function maskAddress(address: string, isMasked: boolean): string {
+  if (!isMasked) return address;
+  const mask = (_: string, before: string, name: string) => `${before}${name}=<masked>`;
+  return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
+}
+
+/** Of a visitor who came from a search. */
+function searchOf(referrer: string): Record<string, string> {
+  const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
+  if (!engine) return {};
+  const keyword = queryOf(referrer).get(engine === 'yahoo' ? 'p' : 'q');
+  return { $search_engine: engine, ...(keyword && { ph_keyword: keyword }) };
+}

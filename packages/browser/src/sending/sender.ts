@@ -1,0 +1,160 @@
+// The sending of events as a whole: queue, delivery, when a batch is due, and what happens to the page.
+
+import type { Core, Sender } from '../client/core.ts';
+import { attempt, ofDocument, onDocument } from '../page/globals.ts';
+import { toJson } from '../values.ts';
+import { createDelivery, type Delivery, isPaused, type Pace, restMs } from './delivery.ts';
+import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
+import { ask, createEnvelope, sendBeacon } from './wire.ts';
+
+type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
+
+/**
+ * Sends events without losing one. When `enqueue` returns, an event lies in storage, until the service has taken it or
+ * others need its room. Whoever finds it there sends it, this page or a later one, maybe once more: to the service its uuid
+ * makes that one event.
+ *
+ * What a beacon took therefore stays in storage too, and the next page of the site sends it again. Nobody hears what
+ * became of a beacon: to a service that was out, or from a train in a tunnel, it would be lost.
+ */
+export function createSender(core: SenderParts): Sender {
+  const { options, log } = core;
+  /** A page that is loaded ahead may never be seen: until then it keeps and sends nothing. */
+  let isSeen = false;
+  let hasLeft = false;
+
+  const records = createEventRecords(core);
+  const queue = createEventQueue(records, log, () => isSeen);
+  const pace: Pace = { failures: 0, pausedUntil: 0 };
+  const envelope = createEnvelope(core);
+  const delivery = createDelivery(core, envelope, { queue, pace });
+  const { schedule, flush, flushSoon } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
+  const beacon = (events: QueuedEvent[]) => void sendBeacon(envelope.url(), events, envelope.wrap);
+
+  const begin = () => {
+    queue.keep();
+    schedule();
+  };
+  const adopt = () => {
+    if (isSeen && !hasLeft) records.adopt(queue.adopt, begin);
+  };
+
+  followPage({
+    onSeen() {
+      isSeen = true;
+      begin();
+      setTimeout(adopt);
+    },
+    async onHidden() {
+      if (isSeen) await delivery.hurry();
+      schedule();
+    },
+    onReturn() {
+      hasLeft = false;
+      adopt();
+    },
+    onOnline() {
+      pace.failures = 0;
+      flush();
+    },
+    onTick: adopt,
+  });
+
+  function leave(): void {
+    if (!isSeen) return;
+    hasLeft = true;
+    const isResting = isPaused(pace);
+    beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
+  }
+  // Once all others have captured their last events.
+  core.signals.on('leaving', () => queueMicrotask(leave));
+
+  return {
+    enqueue(event, { send_instantly: isInstant, transport }) {
+      const queued = attempt(() => queue.add(event));
+      if (!queued) return log.error(`${event.event} is dropped: its properties are no JSON, or more than 1 MB`);
+      const isUrgent = isInstant || transport || !options.request_batching || queue.count() >= options.flushAt;
+      if (hasLeft) {
+        beacon([queued]);
+        queue.leave();
+      } else if (isUrgent && pace.failures === 0) flushSoon();
+      else schedule();
+    },
+    flush,
+    async request(url, { method, body, timeoutMs } = {}) {
+      const packed = body && (await envelope.pack(toJson(body)));
+      return ask(core, url, { method: method ?? (body ? 'POST' : 'GET'), timeoutMs, body: packed });
+    },
+  };
+}
+
+/** What happens to a page, as far as its events are concerned. */
+interface PageLife {
+  /** The visitor sees it: at once, or when a page that was loaded ahead is opened. */
+  onSeen(): void;
+  /** It may never be shown again, and nobody would say so. */
+  onHidden(): void;
+  /** It comes back by the back or forward button. */
+  onReturn(): void;
+  onOnline(): void;
+  /** Now and then. */
+  onTick(): void;
+}
+
+const tickMs = 10_000;
+
+function followPage({ onSeen, onHidden, onReturn, onOnline, onTick }: PageLife): void {
+  addEventListener('online', onOnline);
+  addEventListener('pageshow', ({ persisted }) => persisted && onReturn());
+  onDocument('visibilitychange', () => ofDocument('hidden') && onHidden());
+  setInterval(onTick, tickMs);
+  if (ofDocument('prerendering' as 'hidden')) onDocument('prerenderingchange', onSeen, { once: true });
+  else onSeen();
+}
+
+interface FlushTimer {
+  /** Sends what is queued some time after its first event, or when the next attempt makes sense. */
+  schedule(): void;
+  flush(): Promise<void>;
+  /** In a task of its own: to pack many events takes its time, and what captured the last of them may be a click. */
+  flushSoon(): void;
+}
+
+interface FlushTimerParts {
+  delivery: Delivery;
+  queue: EventQueue;
+  pace: Pace;
+  /** False: nothing may be sent. */
+  isOpen(): boolean;
+}
+
+function createFlushTimer(
+  { options }: Pick<Core, 'options'>,
+  { delivery, queue, pace, isOpen }: FlushTimerParts,
+): FlushTimer {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSoon = false;
+
+  function schedule(): void {
+    if (timer !== undefined || !isOpen() || queue.count() === 0) return;
+    const { flush_interval_ms: ms = 3000 } = options.request_queue_config;
+    const fire = () => {
+      timer = undefined;
+      flush();
+    };
+    timer = setTimeout(fire, Math.max(Math.min(Math.max(ms, 250), 5000), restMs(pace)));
+  }
+  async function flush(): Promise<void> {
+    if (isOpen()) await delivery.flush();
+    schedule();
+  }
+  function flushSoon(): void {
+    if (!isSoon) setTimeout(flushNow);
+    isSoon = true;
+  }
+  function flushNow(): void {
+    isSoon = false;
+    flush();
+  }
+  return { schedule, flush, flushSoon };
+}

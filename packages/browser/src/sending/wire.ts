@@ -1,0 +1,119 @@
+// Requests: how one is made, what a batch looks like in it, and the beacon of a page that is left.
+
+import type { Answer, Core } from '../client/core.ts';
+import { attempt, longestTimerMs, ofWindow } from '../page/globals.ts';
+import type { QueuedEvent } from './queue.ts';
+
+export type Body = string | ArrayBuffer;
+
+interface Question {
+  method?: 'GET' | 'POST' | undefined;
+  body?: Body | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** One that asks for no preflight; the service knows JSON and gzip by their first bytes. */
+const contentType = 'text/plain';
+
+/** Of a request that outlives its page. Browsers allow 64 KiB to all of them together, beacons included. */
+const mostKeptBytes = 32_768;
+const usualTimeoutMs = 60_000;
+/** A server that asks for more is wrong. */
+const mostSeconds = 3600;
+
+/** gzip, or the text itself where the browser has none. */
+async function pack(text: string): Promise<Body> {
+  // Of the page: where applications' servers have none (Next.js at the edge), builds warn of the mere name.
+  const Compression = ofWindow('CompressionStream');
+  if (!Compression) return text;
+  const { readable, writable } = new Compression('gzip');
+  const writer = writable.getWriter();
+  writer.write(new TextEncoder().encode(text));
+  writer.close();
+  return new Response(readable).arrayBuffer();
+}
+
+/** Never rejects: without an answer the status is 0. */
+export async function ask({ options }: Pick<Core, 'options'>, url: string, question: Question): Promise<Answer> {
+  const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), Math.min(timeoutMs, longestTimerMs));
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: { ...(body && { 'Content-Type': contentType }), ...options.request_headers },
+      keepalive: method === 'POST' && sizeOf(body) <= mostKeptBytes,
+      signal: abort.signal,
+      ...(body && { body }),
+    });
+    const text = await response.text();
+    const json = attempt(() => JSON.parse(text)) ?? null;
+    // After a redirect a POST may have become a GET, whose 200 says nothing of what was sent, if it is not the service's.
+    const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
+    const status = isLost ? 302 : response.status;
+    return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
+  } catch {
+    return { status: 0, json: null, isTimeout: abort.signal.aborted };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
+
+/** Seconds, or a date. */
+function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {
+  if (!text) return {};
+  const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
+  return seconds > 0 ? { retryAfter: Math.min(seconds, mostSeconds) } : {};
+}
+
+/** How events travel: what a batch looks like, and what the environment's settings say of it. */
+export interface Envelope {
+  url(): string;
+  /** The body of a request, as JSON. */
+  wrap(events: QueuedEvent[]): string;
+  pack(text: string): Promise<Body>;
+}
+
+export function createEnvelope({
+  token,
+  options,
+  signals,
+  url,
+}: Pick<Core, 'token' | 'options' | 'signals' | 'url'>): Envelope {
+  let endpoint = '/e/';
+  let takesGzip = true;
+  signals.on('remoteConfig', (config) => {
+    endpoint = config?.analytics?.endpoint || endpoint;
+    takesGzip = config?.supportedCompression?.includes('gzip-js') ?? takesGzip;
+  });
+  return {
+    url: () => url(endpoint),
+    wrap(events) {
+      const batch = events.map(({ text }) => text).join();
+      return `{"api_key":${JSON.stringify(token)},"batch":[${batch}],"sent_at":"${new Date().toISOString()}"}`;
+    },
+    pack: async (text) => (takesGzip && !options.disable_compression ? pack(text).catch(() => text) : text),
+  };
+}
+
+/** Of all beacons and other requests that outlive their page, together. */
+const mostBytes = 65_536;
+
+/**
+ * Sends events while the page goes away, in as many parts as it takes. Nobody hears the answers.
+ * @returns false as soon as the browser takes no more.
+ */
+export function sendBeacon<Event>(url: string, events: Event[], envelope: (events: Event[]) => string): boolean {
+  if (events.length === 0) return true;
+  const body = new Blob([envelope(events)], { type: contentType });
+  const isSmall = body.size < mostBytes;
+  if (isSmall && attempt(() => navigator.sendBeacon(url, body))) return true;
+  const half = Math.ceil(events.length / 2);
+  if (events.length > 1) {
+    return sendBeacon(url, events.slice(0, half), envelope) && sendBeacon(url, events.slice(half), envelope);
+  }
+  attempt(() => fetch(url, { method: 'POST', body, keepalive: isSmall }).catch(() => {}));
+  return false;
+}

@@ -1,0 +1,106 @@
+import type { Client, Options } from './client/client.ts';
+import type { Emitter, Store } from './client/core.ts';
+import { attempt, page } from './page/globals.ts';
+import { tabArea } from './storage/areas.ts';
+import { newUuid } from './values.ts';
+
+interface SessionState {
+  sessionId: string;
+  windowId: string;
+  startedMs: number;
+}
+
+export interface Session {
+  /** Of something the visitor does: keeps the session alive, or begins the next. */
+  touch(nowMs?: number): SessionState;
+  /** Of a mere question. */
+  current(): SessionState;
+  onSessionId: Client['onSessionId'];
+  reset(nextId?: string | null): void;
+}
+
+const longestMs = 24 * 3600_000;
+/** The time of the last activity is written no more often. */
+const writtenEveryMs = 5000;
+
+export function idleMsOf({ session_idle_timeout_seconds: seconds }: Options): number {
+  return Math.min(36_000, Math.max(60, seconds || 1800)) * 1000;
+}
+
+/** `$sesid` of the store: `[last activity, id, start]`, shared by all tabs. */
+export function createSession(options: Options, store: Store, signals: Emitter): Session {
+  const windowIdOf = createWindowId(options);
+  /** Undefined until the first one; empty after a reset. */
+  let known: string | undefined;
+  let nextId: string | null | undefined;
+
+  const check = (nowMs: number, isActivity: boolean): SessionState => {
+    const stored = store.get('$sesid');
+    const [activeMs = 0, id, since] = (Array.isArray(stored) ? stored : []) as [number?, string?, number?];
+    const noSessionId = !id;
+    const activityTimeout = !noSessionId && isActivity && Math.abs(nowMs - activeMs) > idleMsOf(options);
+    const sessionPastMaximumLength = !noSessionId && Math.abs(nowMs - (since ?? activeMs)) > longestMs;
+    const isNew = noSessionId || activityTimeout || sessionPastMaximumLength;
+    const sessionId = isNew ? (nextId ?? newUuid(nowMs)) : id;
+    const startedMs = isNew ? (startOf(nextId) ?? nowMs) : (since ?? activeMs);
+    const windowId = windowIdOf(isNew);
+    if (isNew || (isActivity && Math.abs(nowMs - activeMs) >= writtenEveryMs))
+      store.set({ $sesid: [nowMs, sessionId, startedMs] });
+    const former = known;
+    known = sessionId;
+    if (isNew) nextId = undefined;
+    if (sessionId !== former) {
+      if (former !== undefined) signals.emit('session', { sessionId, windowId });
+      const change = { noSessionId, activityTimeout, sessionPastMaximumLength };
+      signals.emit('sessionId', [sessionId, windowId, change]);
+    }
+    return { sessionId, windowId, startedMs };
+  };
+  const current = () => check(Date.now(), false);
+
+  const { sessionID } = options.bootstrap;
+  const bootstrapMs = startOf(sessionID);
+  if (bootstrapMs) store.set({ $sesid: [Date.now(), sessionID, bootstrapMs] });
+
+  return {
+    touch: (nowMs = Date.now()) => check(nowMs, true),
+    current,
+    onSessionId(listener) {
+      const { sessionId, windowId } = current();
+      listener(sessionId, windowId);
+      return signals.on('sessionId', (detail) => listener(...detail));
+    },
+    reset(id) {
+      nextId = startOf(id) === undefined ? undefined : id;
+      known = '';
+      store.remove('$sesid');
+    },
+  };
+}
+
+/** When the session began, which its id (UUIDv7) says; undefined for another id. */
+function startOf(id: unknown): number | undefined {
+  const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.exec(String(id)) ?? [];
+  return high && low ? Number.parseInt(high + low, 16) : undefined;
+}
+
+/**
+ * Kept over reloads; another for each session. A tab that was copied finds the mark of the first, which that one takes
+ * away when it leaves: it gets an id of its own.
+ */
+function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
+  const area = tabArea(persistence);
+  const name = `ph_${persistence_name || token}_`;
+  const [idName, mark] = [`${name}window_id`, `${name}primary_window_exists`];
+  let id = area.read(mark) ? undefined : attempt<unknown>(() => JSON.parse(area.read(idName) ?? 'null'));
+  area.write(mark, 'true');
+  page?.addEventListener('pagehide', () => area.remove(mark));
+  page?.addEventListener('pageshow', () => area.write(mark, 'true'));
+  return (isNew) => {
+    if (isNew || typeof id !== 'string') {
+      id = newUuid();
+      area.write(idName, JSON.stringify(id));
+    }
+    return id as string;
+  };
+}

@@ -1,0 +1,78 @@
+// Values: as events and JSON can say them, worked out once, and new ids.
+
+import type { JsonValue } from './client/values.ts';
+import { attempt } from './page/globals.ts';
+
+/** Objects of a framework hold each other in so many ways that to follow each of them never ends. */
+const mostRepeats = 1000;
+
+/**
+ * A copy that JSON can say, strings cut to a length. Never throws: what cannot be said (functions, symbols, a circle, a
+ * getter that throws) is left out, a BigInt and what belongs to the page (elements) are shown as text.
+ */
+export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): JsonValue {
+  /** By object: whether it is one of those around what is copied now. */
+  const known = new Map<object, boolean>();
+  let repeats = 0;
+
+  const copy = (value: unknown) => attempt(() => plain(value));
+
+  function plain(value: unknown): JsonValue {
+    if (typeof value === 'string') return value.length > maxLength ? value.slice(0, maxLength) : value;
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value === 'symbol' || typeof value === 'function') return undefined;
+    if (typeof value !== 'object' || value === null) return value as JsonValue;
+    if (known.get(value) || (known.has(value) && ++repeats > mostRepeats)) return undefined;
+    known.set(value, true);
+    const said = plainObject(value);
+    known.set(value, false);
+    return said;
+  }
+
+  function plainObject(value: object): JsonValue {
+    if (value instanceof Date) return attempt(() => value.toISOString()) ?? null;
+    if (Array.isArray(value)) return value.map((one) => copy(one) ?? null);
+    const { toJSON } = value as { toJSON?: unknown };
+    if (typeof toJSON === 'function') return copy(toJSON.call(value));
+    const kind = Object.prototype.toString.call(value);
+    if (/^\[object (HTML|SVG|Window|Text)/.test(kind)) return kind;
+    const copied: Record<string, JsonValue> = {};
+    for (const name of Object.keys(value)) {
+      const said = attempt(() => copy((value as Record<string, unknown>)[name]));
+      if (said !== undefined) copied[name] = said;
+    }
+    return copied;
+  }
+
+  return copy(given);
+}
+
+/** JSON as the standard has it: old frameworks gave arrays a `toJSON` of their own, which makes them text. */
+export function toJson(value: unknown): string {
+  const arrays = Array.prototype as { toJSON?: unknown };
+  const { toJSON } = arrays;
+  if (!toJSON) return JSON.stringify(value);
+  delete arrays.toJSON;
+  try {
+    return JSON.stringify(value);
+  } finally {
+    arrays.toJSON = toJSON;
+  }
+}
+
+/** The same function, which works its answer out again only when it is asked of something else than the last time. */
+export function memoizeLast<From, To>(workOut: (from: From) => To): (from: From) => To {
+  let last: { from: From; to: To } | undefined;
+  return (from) => {
+    if (!last || last.from !== from) last = { from, to: workOut(from) };
+    return last.to;
+  };
+}
+
+/** UUIDv7: begins with the time in milliseconds, so that ids made later sort later. */
+export function newUuid(now = Date.now()): string {
+  const [version = 0, variant = 0, ...rest] = crypto.getRandomValues(new Uint16Array(5));
+  const words = [(version & 0xfff) | 0x7000, (variant & 0x3fff) | 0x8000, ...rest];
+  const hex = now.toString(16).padStart(12, '0') + words.map((word) => word.toString(16).padStart(4, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createProgram } from './create-program.ts';
+
+/** Every command of `millrace` that a document shows exists, with its options; what stands in a shell block is complete. */
+const root = join(import.meta.dirname, '../../..');
+
+interface Shown {
+  path: string;
+  line: number;
+  words: string[];
+  /** In a shell block; else in a sentence, which may leave out what is clear from it. */
+  isWhole: boolean;
+}
+
+const below = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`);
+const pages = [
+  ...readdirSync(root),
+  ...below('docs'),
+  ...below('deploy'),
+  ...['browser', 'react'].map((name) => `packages/${name}/README.md`),
+].filter((path) => /\.md$|NOTES\.txt$/.test(path));
+const shown = pages.flatMap(commandsOf);
+
+function commandsOf(path: string): Shown[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const isShell = (block: string) => path.endsWith('.txt') || /^```(sh|bash)/.test(block);
+  let start = 0;
+  return text.split(/(^```[\s\S]*?^```$)/m).flatMap((block) => {
+    const before = start;
+    start += block.length;
+    const codes = isShell(block) ? block.matchAll(/^.*$/gm) : block.startsWith('```') ? [] : block.matchAll(/`[^`]+`/g);
+    return [...codes].flatMap(({ 0: code, index }) => {
+      // As npx, node, a container or nobody calls it.
+      const [, words] = /(?:^`?|npx |-- |node (?:dist\/)?|--rm |\d )millrace(?:\.mjs)?\s+([^#|;&`]+)/.exec(code) ?? [];
+      if (words === undefined || /=/.test(words.split(' ')[0] ?? '')) return [];
+      const line = text.slice(0, before + index).split('\n').length;
+      return [{ path, line, words: words.trim().split(/\s+/), isWhole: isShell(block) }];
+    });
+  });
+}
+
+const terminal = { env: {}, out: { write: () => {} }, err: { write: () => {} } };
+
+/** What is wrong with it; empty when nothing is. */
+async function problemWith({ words, isWhole }: Shown): Promise<string> {
+  const program = createProgram(terminal);
+  let command: Command = program;
+  const rest = [...words];
+  for (let name = rest[0]; name !== undefined && command.commands.length > 0; name = rest[0]) {
+    if (/^(…|<|--|\{)/.test(name)) break;
+    const next = command.commands.find((each) => each.name() === name);
+    if (next === undefined) return `${command.name()} has no command ${name}`;
+    command = next;
+    rest.shift();
+  }
+  const options = [...command.options, ...program.options].map(({ long }) => long);
+  const unknown = rest
+    .filter((word) => word.startsWith('--') && word !== '--')
+    .find((word) => word !== '--help' && !options.includes(word.split('=')[0]));
+  if (unknown !== undefined) return `${command.name()} has no option ${unknown}`;
+  if (!isWhole) return '';
+  command.action(() => {});
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test.each(shown)('$path:$line: millrace $words', async (each) => {
+  expect(await problemWith(each)).toBe('');
+});
+
+test('commands are found in sentences and shell blocks of all documents', () => {
+  expect(shown.filter(({ isWhole }) => isWhole).length).toBeGreaterThanOrEqual(8);
+  expect(shown.filter(({ isWhole }) => !isWhole).length).toBeGreaterThanOrEqual(30);
+  expect(new Set(shown.map(({ path }) => path)).size).toBeGreaterThanOrEqual(8);
+});
+
+test.each([
+  ['a command that is not there', ['flag', 'list'], 'millrace has no command flag'],
+  ['a word that is not there', ['flags', 'update'], 'flags has no command update'],
+  ['an option that is not there', ['org', 'list', '--all'], 'list has no option --all'],
+  ['an option that is missing', ['environment', 'show'], "error: required option '--environment <id>' not specified"],
+  ['an argument that is missing', ['flags', 'set'], "error: missing required argument 'key'"],
+])('%s is noticed', async (_, words, problem) => {
+  expect(await problemWith({ path: '', line: 0, words, isWhole: true })).toBe(problem);
+});

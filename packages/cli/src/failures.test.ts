@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { runCli } from './run-cli.ts';
+
+/** A program that is none of ours, at an address where one of ours is looked for. */
+let stranger: Server;
+let testDatabase: TestDatabase;
+let directory: string;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'millrace-failures-'));
+  writeFileSync(
+    join(directory, 'events.jsonl'),
+    '{"event":"a","distinct_id":"b","timestamp":"2026-01-01T00:00:00Z"}\n',
+  );
+  stranger = createServer((_request, response) => void response.writeHead(404).end('<h1>Not here</h1>'));
+  stranger.listen(0, '127.0.0.1');
+  await once(stranger, 'listening');
+});
+afterAll(async () => {
+  stranger.close();
+  rmSync(directory, { recursive: true });
+  await testDatabase.drop();
+});
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const exitCode = await runCli(args, {
+    env,
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  return { exitCode, out: out.join(''), err: err.join('') };
+}
+
+const addresses = () => {
+  const base = new URL(testDatabase.url);
+  const changed = (change: (url: URL) => void) => {
+    const url = new URL(base);
+    change(url);
+    return url.toString();
+  };
+  return {
+    DATABASE: testDatabase.url,
+    WRONG_PASSWORD: changed((url) => (url.password = 'wrong')),
+    WRONG_USER: changed((url) => (url.username = 'nobody_here')),
+    WRONG_NAME: changed((url) => (url.pathname = '/no_such_database')),
+    STRANGER: `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`,
+    FILE: join(directory, 'events.jsonl'),
+  };
+};
+
+const nobody = 'http://127.0.0.1:2';
+const noApi = { API_URL: '', PERSONAL_API_KEY: '' };
+const api = { API_URL: nobody, PERSONAL_API_KEY: 'phx_x' };
+const stored = { DATABASE_URL: 'DATABASE' };
+
+/** The command, what is in its environment, how it ends, and how the line begins. Words in capitals are `addresses`. */
+const cases: [string, Record<string, string>, number, string][] = [
+  // What is missing.
+  ['org list', {}, 2, '--database-url: give the address of the database, or set DATABASE_URL; where `npm start` runs'],
+  ['doctor', {}, 2, '--database-url: give the address of the database'],
+  ['migrate', {}, 2, '--database-url: give the address of the database'],
+  ['flags list', noApi, 2, '--api-url: give the address of the management API, or set API_URL; where `npm start` runs'],
+  ['flags list --api-url http://127.0.0.1:2', {}, 2, '--personal-api-key: give a personal API key'],
+  ['snippet', {}, 2, '--host: give the address of the gateway, or set INGEST_URL'],
+  ['snippet --host http://127.0.0.1:2', {}, 2, '--project-api-key: give the key of an environment'],
+  ['import FILE', {}, 2, '--host: give the address of the ingest host, or set INGEST_URL'],
+  ['import FILE --host http://127.0.0.1:2', {}, 2, "--project-api-key: give the project's key"],
+  ['import /nowhere', { INGEST_URL: nobody, PROJECT_API_KEY: 'phc_x' }, 2, '<file>: there is no /nowhere'],
+  ['tail', stored, 2, 'EVENT_LOG: say where the event log is'],
+  ['dead-letters list', stored, 2, 'EVENT_LOG: say where the event log is'],
+  ['offsets list', stored, 2, 'EVENT_LOG: say where the event log is'],
+  ['restore finish', stored, 2, 'EVENT_LOG: say where the event log is'],
+  ['tail', { EVENT_LOG: 'postgres' }, 2, '--database-url: give the address of the database'],
+  // What is no address.
+  ['org list --database-url localhost:5432', {}, 2, '--database-url: not an address like postgresql://'],
+  ['flags list --api-url localhost', noApi, 2, '--api-url: not an address like https://'],
+  ['snippet --host localhost', {}, 2, '--host: not an address like https://'],
+  ['import FILE --host localhost', {}, 2, '--host: not an address like https://'],
+  ['tail', { EVENT_LOG: 'rabbit' }, 2, 'EVENT_LOG'],
+  // Nobody there.
+  [
+    'org list --database-url postgresql://u:secret@127.0.0.1:2/x',
+    {},
+    1,
+    '--database-url: the database does not answer (ECONNREFUSED)',
+  ],
+  [
+    'bootstrap --email a@example.com --database-url postgresql://u:secret@127.0.0.1:2/x',
+    {},
+    1,
+    '--database-url: the database does not answer',
+  ],
+  [
+    'org list --database-url postgresql://u:secret@nowhere.invalid/x',
+    {},
+    1,
+    '--database-url: the database does not answer (E',
+  ],
+  ['flags list', api, 1, '--api-url: the management API at http://127.0.0.1:2 does not answer: no connection'],
+  [
+    'snippet --host http://127.0.0.1:2 --project-api-key phc_x',
+    {},
+    1,
+    '--host: the gateway at http://127.0.0.1:2 does not answer',
+  ],
+  [
+    'snippet --pin --host http://127.0.0.1:2 --project-api-key phc_x',
+    {},
+    1,
+    '--host: the gateway at http://127.0.0.1:2 does not answer',
+  ],
+  [
+    'tail',
+    { EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:2' },
+    1,
+    'EVENT_LOG=kafka (Kafka at 127.0.0.1:2, from KAFKA_BROKERS): ',
+  ],
+  [
+    'dead-letters list',
+    { ...stored, EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:2' },
+    1,
+    'EVENT_LOG=kafka (Kafka at 127.0.0.1:2',
+  ],
+  [
+    'tail',
+    { EVENT_LOG: 'postgres', DATABASE_URL: 'postgresql://u:secret@127.0.0.1:2/x' },
+    1,
+    'EVENT_LOG=postgres (PostgreSQL): ',
+  ],
+  // Another program there.
+  [
+    'flags list --api-url STRANGER',
+    { PERSONAL_API_KEY: 'phx_x' },
+    1,
+    '--api-url: what answers at STRANGER is no management API (status 404)',
+  ],
+  ['snippet --host STRANGER --project-api-key phc_x', {}, 1, '--host: no gateway of Millrace: STRANGER answered 404'],
+  ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER answered 404'],
+  // A database that refuses.
+  ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL does not let this user in: '],
+  [
+    'offsets list',
+    { DATABASE_URL: 'WRONG_PASSWORD', EVENT_LOG: 'postgres' },
+    1,
+    '--database-url: PostgreSQL does not let this user in: ',
+  ],
+  ['org list', { DATABASE_URL: 'WRONG_USER' }, 1, '--database-url: PostgreSQL does not let this user in: '],
+  ['org list', { DATABASE_URL: 'WRONG_NAME' }, 1, '--database-url: there is no such database: '],
+  [
+    'offsets list',
+    { DATABASE_URL: 'WRONG_NAME', EVENT_LOG: 'postgres' },
+    1,
+    '--database-url: there is no such database: ',
+  ],
+  ['migrate', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL does not let this user in: '],
+  // What is misspelled.
+  ['flag list', {}, 2, "unknown command 'flag' (Did you mean flags?)"],
+  ['flags lst', {}, 2, "unknown command 'lst' (Did you mean list?)"],
+  ['org list --databaseurl x', {}, 2, "unknown option '--databaseurl' (Did you mean --database-url?)"],
+  ['flags list --projet 1', {}, 2, "unknown option '--projet' (Did you mean --project?)"],
+  [
+    'flags set x --rollout many',
+    api,
+    2,
+    "option '--rollout <percentage>' argument 'many' is invalid. Give a number from 0 to 100.",
+  ],
+  ['key roll', stored, 2, "missing required argument 'id'"],
+  ['org list everything', stored, 2, 'too many arguments'],
+  // What is not there.
+  ['environment show --environment 99', stored, 1, '--environment: '],
+  ['project show --project 99', stored, 1, '--project: Project not found.'],
+  ['persons show --environment 99 ada', stored, 1, '--environment: '],
+  ['key revoke 99', stored, 1, '<id>: Personal API key not found.'],
+  ['restriction remove 99', stored, 1, '<id>: Restriction not found.'],
+  [
+    'dead-letters show events.live/0/1',
+    { ...stored, EVENT_LOG: 'postgres' },
+    1,
+    'EVENT_LOG=postgres (PostgreSQL): The event log has no topic events.',
+  ],
+  ['offsets accept events.live/0 --from start', { ...stored, EVENT_LOG: 'postgres' }, 1, '<partition>: '],
+  ['offsets forget postgres/none', stored, 1, '<log>: '],
+  ['environment secret-key show --environment 99', stored, 1, '--environment: '],
+  ['environment secret-key create --environment 99', stored, 1, '--environment: '],
+];
+
+test.each(cases)('millrace %s with %j ends with %d: %s', async (words, env, exitCode, beginning) => {
+  const known = addresses();
+  const filled = (text: string) =>
+    Object.entries(known).reduce(
+      (filling, [name, value]) => filling.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), value),
+      text,
+    );
+  const ownEnv = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filled(value)]));
+  const failed = await run(words.split(' ').map(filled), ownEnv);
+  const line = failed.err.trimEnd().split('\n').at(-1) ?? '';
+  expect({ exitCode: failed.exitCode, line: line.slice(0, filled(beginning).length + 7) }).toEqual({
+    exitCode,
+    line: `error: ${filled(beginning)}`,
+  });
+  expect(failed.err).not.toContain('secret@');
+  const asJson = await run([...words.split(' ').map(filled), '--json'], ownEnv);
+  const said = asJson.err
+    .trimEnd()
+    .split('\n')
+    .map((each) => JSON.parse(each) as object);
+  expect(said.at(-1)).toEqual({ error: line.slice('error: '.length), exitCode });
+});

@@ -1,0 +1,164 @@
+// What runs beside the control plane: names (CoreDNS), the use of resources (metrics-server), scaling by backlog (KEDA).
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keepInCache } from '@millrace/stack/src/process/cache-directory.ts';
+import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import type { RunningApiServer } from './api-server/run-api-server.ts';
+import type { KubernetesTools } from './api-server/start-api-server.ts';
+import { type PartOptions, startPart } from './control-plane.ts';
+import { dnsAddress, hostAddress } from './node/cluster-network.ts';
+import { goProgram, goSources, moduleDirectory, moduleMark } from './parts/go-program.ts';
+
+/** The file of the program. */
+export const coreDns = () => goProgram({ module: 'coredns', path: 'millrace/coredns' });
+
+/** CoreDNS beside the nodes, at the address every pod asks. It knows the cluster and nothing of the world outside. */
+export async function startDns(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
+  const corefile = join(options.directory, 'Corefile');
+  writeFileSync(
+    corefile,
+    `.:53 {
+  bind ${dnsAddress}
+  errors
+  kubernetes cluster.local in-addr.arpa {
+    kubeconfig ${kubeconfig}
+    ttl 5
+  }
+  cache 5
+}
+`,
+  );
+  const command = await coreDns();
+  return startPart('coredns', { command, flags: ['-conf', corefile] }, options);
+}
+
+/** The file of the program. */
+export const metricsServer = () =>
+  goProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
+
+const port = 4443;
+
+/** Tells autoscalers what pods use. */
+export async function startMetricsServer(
+  { kubeconfig, certificates }: RunningApiServer,
+  tools: KubernetesTools,
+  options: PartOptions,
+): Promise<ServerProcess> {
+  const flags = [
+    ...['kubeconfig', 'authentication-kubeconfig', 'authorization-kubeconfig'].map((flag) => `--${flag}=${kubeconfig}`),
+    `--requestheader-client-ca-file=${certificates.authority}`,
+    `--cert-dir=${join(options.directory, 'metrics-server')}`,
+    ...[`--bind-address=${hostAddress}`, `--secure-port=${port}`],
+    ...['--kubelet-insecure-tls', '--kubelet-preferred-address-types=InternalIP', '--kubelet-use-node-status-port'],
+    ...['--metric-resolution=10s', '--kubelet-request-timeout=5s'],
+  ];
+  const server = startPart('metrics-server', { command: await metricsServer(), flags }, options);
+  const api = { name: 'metrics-server', namespace: 'kube-system', group: 'metrics.k8s.io', port };
+  await announceApi(api, tools, options.directory);
+  return server;
+}
+
+const source = 'github.com/kedacore/keda/v2';
+const program = (name: string) => goProgram({ module: 'keda', path: `${source}/cmd/${name}`, name: `keda-${name}` });
+
+interface KedaParts {
+  operator: string;
+  adapter: string;
+  /** Directory of the kinds it adds. */
+  kinds: string;
+}
+
+/** The files of KEDA. */
+export async function kedaParts(): Promise<KedaParts> {
+  const kinds = await keepInCache(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
+    const sources = await goSources(source, { cwd: moduleDirectory('keda') });
+    cpSync(join(sources, 'config/crd/bases'), directory, { recursive: true });
+  });
+  return { operator: await program('operator'), adapter: await program('adapter'), kinds };
+}
+
+const ports = { api: 4444, metrics: 8080, adapterMetrics: 8082, health: 8081, grpc: 9666 };
+
+/** KEDA scales deployments by what waits for them: the operator asks Kafka, the adapter tells the cluster's autoscaler. */
+export async function startKeda(
+  { kubeconfig, certificates }: RunningApiServer,
+  tools: KubernetesTools,
+  options: PartOptions,
+): Promise<ServerProcess[]> {
+  const { operator, adapter, kinds } = await kedaParts();
+  const api = { name: 'keda-metrics-apiserver', namespace: 'keda', group: 'external.metrics.k8s.io', port: ports.api };
+  await announceApi(api, tools, options.directory);
+  const { status, output } = await tools.kubectl('apply', '--server-side', '-f', kinds);
+  if (status !== 0) throw new Error(`KEDA's kinds could not be made known:\n${output}`);
+  // Both prove themselves to each other by the same one.
+  const directory = join(options.directory, 'keda');
+  mkdirSync(directory, { mode: 0o700 });
+  for (const [from, name] of [
+    [certificates.authority, 'ca.crt'],
+    [certificates.server.cert, 'tls.crt'],
+    [certificates.server.key, 'tls.key'],
+  ] as const) {
+    copyFileSync(from, join(directory, name));
+  }
+  const env = {
+    ...options.env,
+    KUBECONFIG: kubeconfig,
+    POD_NAMESPACE: 'keda',
+    KEDA_CLUSTER_OBJECT_NAMESPACE: 'keda',
+    WATCH_NAMESPACE: '',
+  };
+  const operatorFlags = [
+    ...[`--cert-dir=${directory}`, '--enable-webhook-patching=false', `--metrics-bind-address=:${ports.metrics}`],
+    ...[`--health-probe-bind-address=:${ports.health}`, `--metrics-service-bind-address=:${ports.grpc}`],
+  ];
+  const adapterFlags = [
+    ...[`--cert-dir=${directory}`, `--metrics-service-address=${hostAddress}:${ports.grpc}`],
+    ...[`--secure-port=${ports.api}`, `--bind-address=${hostAddress}`, `--port=${ports.adapterMetrics}`],
+    ...[`--tls-cert-file=${join(directory, 'tls.crt')}`, `--tls-private-key-file=${join(directory, 'tls.key')}`],
+    ...['lister', 'authentication', 'authorization'].map((purpose) => `--${purpose}-kubeconfig=${kubeconfig}`),
+  ];
+  return [
+    startPart('keda-operator', { command: operator, flags: operatorFlags }, { ...options, env }),
+    startPart('keda-adapter', { command: adapter, flags: adapterFlags }, { ...options, env }),
+  ];
+}
+
+interface AnnouncedApi {
+  /** Of the service that leads there. */
+  name: string;
+  namespace: string;
+  /** `v1beta1` of it is served. */
+  group: string;
+  /** Where it listens, on the address of the host. */
+  port: number;
+}
+
+/** Makes the API server pass on an API that is served beside the nodes: by a service that has an address and no pods. */
+async function announceApi(
+  { name, namespace, group, port }: AnnouncedApi,
+  { kubectl }: KubernetesTools,
+  directory: string,
+): Promise<void> {
+  const metadata = { name, namespace };
+  const manifests = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 443, targetPort: port }] } },
+    {
+      ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+      metadata: { ...metadata, labels: { 'kubernetes.io/service-name': name } },
+      ports: [{ port, protocol: 'TCP', name: '' }],
+      endpoints: [{ addresses: [hostAddress], conditions: { ready: true } }],
+    },
+    {
+      ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', metadata: { name: `v1beta1.${group}` } },
+      spec: {
+        ...{ group, version: 'v1beta1', groupPriorityMinimum: 100, versionPriority: 100 },
+        ...{ insecureSkipTLSVerify: true, service: metadata },
+      },
+    },
+  ];
+  const file = join(directory, `${name}.manifest.json`);
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests }));
+  const { status, output } = await kubectl('apply', '--server-side', '-f', file);
+  if (status !== 0) throw new Error(`${name} could not be announced:\n${output}`);
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ApiServer, missingForApiServer, startApiServer } from './start-api-server.ts';
+
+const missing = await missingForApiServer();
+let server: ApiServer;
+let directory: string;
+
+/** A pod that restricted Pod Security has nothing against. */
+const pod = {
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } },
+  spec: {
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        ...{ name: 'one', image: 'one:1' },
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  },
+};
+
+async function dryRun(manifest: unknown) {
+  const file = join(directory, 'manifest.json');
+  writeFileSync(file, JSON.stringify(manifest));
+  return server.kubectl('apply', '--dry-run=server', '--validate=strict', '-n', 'strict', '-f', file);
+}
+
+(missing === null ? describe : describe.skip)(`an API server alone${missing === null ? '' : ` (${missing})`}`, () => {
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'millrace-dry-run-'));
+    server = await startApiServer();
+    await server.kubectl('create', 'namespace', 'strict');
+    await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
+    // The first time on a machine the server is built.
+  }, 1_500_000);
+  afterAll(async () => {
+    await server?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('takes a manifest that is right, and keeps nothing of a dry run', async () => {
+    expect(await dryRun(pod)).toEqual({ status: 0, output: 'pod/one created (server dry run)\n' });
+    expect((await server.kubectl('get', 'pods', '-n', 'strict')).output).toContain('No resources found');
+  });
+
+  test.each([
+    [
+      'a misspelt field',
+      { ...pod, spec: { ...pod.spec, restartPolice: 'Never' } },
+      'unknown field "spec.restartPolice"',
+    ],
+    ['a wrong type', { ...pod, spec: { ...pod.spec, hostNetwork: 'yes' } }, 'hostNetwork'],
+    [
+      'what a restricted namespace forbids',
+      { ...pod, spec: { ...pod.spec, hostNetwork: true } },
+      'violates PodSecurity',
+    ],
+  ])('refuses %s', async (_, manifest, reason) => {
+    const { status, output } = await dryRun(manifest);
+    expect(status).toBe(1);
+    expect(output).toContain(reason);
+  });
+
+  test('Helm reaches it', async () => {
+    expect(await server.helm('list', '--all-namespaces', '--output', 'json')).toEqual({ status: 0, output: '[]\n' });
+  });
+});

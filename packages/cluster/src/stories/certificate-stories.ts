@@ -1,0 +1,117 @@
+// Stories in which a store's certificate expires and is replaced.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { recovery } from '@millrace/bench/src/chaos/client-load.ts';
+import { eventually } from '@millrace/testing';
+import pg from 'pg';
+import type { Release } from './release.ts';
+import { measureStory, type Story, type StoryContext } from './story.ts';
+
+const expiredForMs = 20_000;
+const year = 365 * 24 * 3600 * 1000;
+const consumer = 'consumer-live';
+
+/**
+ * PostgreSQL's certificate runs out, every connection is lost, and a consumer starts anew: nobody who checks it gets a new
+ * connection until there is a new certificate.
+ */
+export const postgresCertificateStory: Story = {
+  name: "PostgreSQL's certificate expires",
+  run: (context) =>
+    measureStory('postgres-certificate', context.setting, async () => {
+      const { stores, release } = context;
+      await servePostgres(context, new Date(Date.now() - 60_000), 'certificate has expired');
+      await stores.database.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_ssl WHERE ssl AND pid <> pg_backend_pid()',
+      );
+      const [first] = await release.pods(consumer);
+      await release.kubectl('delete', 'pod', String(first?.name), '--wait=false');
+      await sleep(expiredForMs);
+      const said = await expiredPods(release, consumer, 'consumers');
+      await servePostgres(context, new Date(Date.now() + year), null);
+      const renewedAt = performance.now();
+      await release.settled();
+      const seconds = Math.round((performance.now() - renewedAt) / 1000);
+      return `expired for ${expiredForMs / 1000} s with all connections lost: ${said}; all ready ${seconds} s after the new one, without a restart by hand`;
+    }),
+};
+
+/** @param refusal what a client that checks is told from then on; null when it is let in */
+async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
+  await stores.certificates.postgres.replace(validUntil);
+  await stores.database.query('SELECT pg_reload_conf()');
+  await eventually(
+    async () => (await refusalOfPostgres(stores.postgres.address, stores.certificates.postgres.authority)) === refusal,
+    {
+      what: `the certificate until ${validUntil.toISOString()}`,
+    },
+  );
+}
+
+async function refusalOfPostgres(address: string, authority: string): Promise<string | null> {
+  const ssl = { ca: readFileSync(authority, 'utf8'), rejectUnauthorized: true };
+  const client = new pg.Client({ connectionString: address, ssl });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The broker comes back with a certificate that has run out: nobody who checks it gets to it, until it has a new one. */
+export const kafkaCertificateStory: Story = {
+  name: "Kafka's certificate expires",
+  run: (context) =>
+    measureStory('kafka-certificate', context.setting, async (load) => {
+      const { release } = context;
+      await serveKafka(context, new Date(Date.now() - 60_000), 'CERT_HAS_EXPIRED');
+      await sleep(expiredForMs);
+      const said = [
+        await expiredPods(release, 'gateway', 'gateways'),
+        await expiredPods(release, 'consumer-live', 'consumers'),
+      ];
+      await serveKafka(context, new Date(Date.now() + year), null);
+      const served = await recovery(load);
+      await release.settled();
+      return `expired for ${expiredForMs / 1000} s with all connections lost: ${said.join('; ')}; every client served again ${Math.round(served / 1000)} s after the new one, all pods ready without a restart by hand`;
+    }),
+};
+
+/** @param refusal what a client that checks is told from then on; null when it is let in */
+async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
+  const { kafka, kafkaByTls, certificates } = stores;
+  await certificates.kafka.replace(validUntil);
+  // A broker reads it when it starts.
+  await kafka.kill();
+  await kafka.restart();
+  await eventually(async () => (await refusalOfKafka(kafkaByTls, certificates.kafka.authority)) === refusal, {
+    what: `the certificate until ${validUntil.toISOString()}`,
+  });
+}
+
+async function refusalOfKafka(address: string, authority: string): Promise<string | null> {
+  const [host, port] = address.split(':');
+  const socket = connect({ host, port: Number(port), ca: readFileSync(authority) });
+  try {
+    return await new Promise((resolve) => {
+      socket.once('secureConnect', () => resolve(null));
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** How many pods of a component cannot work, and how many say that it is because a certificate has expired. */
+async function expiredPods(release: Release, component: string, called: string): Promise<string> {
+  const pods = await release.pods(component);
+  const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);
+  const logs = await Promise.all(pods.map(({ name }) => release.kubectl('logs', name, '--tail=100').catch(() => '')));
+  const named = logs.filter((log) => /certificate has expired|CERT_HAS_EXPIRED/.test(log));
+  return `${waiting.length} of ${pods.length} ${called} unready, ${named.length} said that it had expired`;
+}

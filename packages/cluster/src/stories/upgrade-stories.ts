@@ -1,0 +1,116 @@
+// Stories in which the version changes: to a newer one and back, to one that never works, from an older release.
+import pg from 'pg';
+import { bootstrap, createNamespace, storyValues } from './install.ts';
+import type { OlderRelease } from './older-release.ts';
+import { createRelease, type Release } from './release.ts';
+import { measureStory, type Story, type StoryContext, type StoryResult } from './story.ts';
+
+const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+
+/** Everything is replaced by another version, and then by the first one again. */
+export const upgradeStory: Story = {
+  name: 'rolling upgrade and rollback',
+  run: ({ release, setting, tags }) =>
+    measureStory('upgrade', setting, async () => {
+      const upgrade = await release.deploy({ image: { tag: tags.next } });
+      await release.settled();
+      const rollback = await release.rollback();
+      await release.settled();
+      return `upgrade ${seconds(upgrade)}, rollback ${seconds(rollback)}`;
+    }),
+};
+
+/** A version that starts and never becomes ready: the old pods have to stay. */
+export const brokenImageStory: Story = {
+  name: 'an image that never becomes ready',
+  run: ({ release, setting, tags }) =>
+    measureStory('broken', setting, async () => {
+      const image = { tag: tags.broken };
+      const all = {
+        gateway: { image },
+        managementApi: { image },
+        deliveryWorker: { image },
+        consumers: { live: { image } },
+      };
+      const before = (await release.pods('gateway')).map(({ name }) => name);
+      const { status } = await release.tryToDeploy(all, { timeoutSeconds: 40 });
+      if (status === 0) throw new Error('helm took an image that never became ready for a success');
+      const kept = (await release.pods('gateway')).filter(({ name, isReady }) => isReady && before.includes(name));
+      await release.rollback();
+      await release.settled();
+      return `${kept.length} of ${before.length} gateways kept serving; helm failed after its patience, then rolled back`;
+    }),
+};
+
+/**
+ * An installation of an older release, beside the one of this version, becomes this version too, its database with it, and
+ * then is the older one again.
+ */
+export function upgradeFromStory(older: OlderRelease): Story {
+  return {
+    name: `upgrade from ${older.commit} and rollback to it`,
+    async run(context) {
+      const name = `from-${older.commit}`;
+      const database = await createDatabase(context, name);
+      const { before, after } = releases(context, { older, name, database });
+      try {
+        await createNamespace(before, context.stores);
+        await before.deploy({}, { timeoutSeconds: 420 });
+        return await upgradeAndRollBack(context, { name, database, before, after });
+      } finally {
+        await before.uninstall();
+        await database.end();
+      }
+    },
+  };
+}
+
+interface Upgrade {
+  /** Of its namespace, its database, its topics and its events. */
+  name: string;
+  database: pg.Pool;
+  before: Release;
+  after: Release;
+}
+
+async function upgradeAndRollBack(
+  { setting }: StoryContext,
+  { name, database, before, after }: Upgrade,
+): Promise<StoryResult> {
+  const projectApiKey = await bootstrap(before);
+  const migrated = await countMigrations(database);
+  const own = { ...setting, url: await before.urlOf('gateway'), projectApiKey, database };
+  return measureStory(name, own, async () => {
+    const upgradeMs = await after.deploy();
+    await after.settled();
+    const migrations = (await countMigrations(database)) - migrated;
+    const rollbackMs = await after.rollback();
+    await before.settled();
+    return `upgrade with ${migrations} migrations ${seconds(upgradeMs)}, rollback ${seconds(rollbackMs)}`;
+  });
+}
+
+/** The same release with the chart and the image of then, and of now. */
+function releases(
+  { cluster, chart, directory, stores, tags }: StoryContext,
+  { older, name, database }: { older: OlderRelease; name: string; database: pg.Pool },
+): { before: Release; after: Release } {
+  const own = { database: String(database.options.connectionString), topicPrefix: `${name}.` };
+  const values = storyValues(stores, own);
+  const at = (chart: string, tag: string) =>
+    createRelease(cluster, { namespace: name, chart, directory, values: { ...values, image: { tag } } });
+  return { before: at(older.chart, older.commit), after: at(chart, tags.installed) };
+}
+
+async function createDatabase({ stores }: StoryContext, name: string): Promise<pg.Pool> {
+  await stores.database.query(`CREATE DATABASE "${name}"`);
+  const connectionString = Object.assign(new URL(stores.postgres.address), { pathname: name }).href;
+  return new pg.Pool({ connectionString, max: 3 });
+}
+
+async function countMigrations(database: pg.Pool): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+  );
+  return rows[0]?.count ?? 0;
+}

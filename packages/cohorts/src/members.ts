@@ -1,0 +1,62 @@
+import type { Database } from '@millrace/db';
+import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './store.ts';
+
+/** Members in one transaction: their persons are locked for the milliseconds it takes, as the consumer waits for them. */
+const portion = 1000;
+/** A person that was merged away meanwhile is looked for again under one of its ids; nobody is merged over and over. */
+const maxRounds = 3;
+
+export interface MembersToAdd {
+  by: 'person_id' | 'distinct_id' | 'email';
+  values: readonly string[];
+}
+
+/**
+ * Adds persons to a static cohort in portions, each a transaction of its own; whatever dies in between, sending the same
+ * again adds the rest. Values that name nobody are passed over. @returns how many persons were found.
+ */
+export async function addMembers(
+  { transaction }: Pick<Database, 'transaction'>,
+  cohort: StaticCohort,
+  { by, values }: MembersToAdd,
+): Promise<number> {
+  // E-mail addresses have no index: all persons are looked at, once.
+  if (by === 'email') {
+    const persons = await transaction((tx) => findPersons(tx, cohort.projectId, { by, values }));
+    return addMembers({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });
+  }
+  let found = 0;
+  for (let at = 0; at < values.length; at += portion) {
+    found += await addPortion({ transaction }, cohort, { by, values: values.slice(at, at + portion) });
+  }
+  return found;
+}
+
+async function addPortion(
+  { transaction }: Pick<Database, 'transaction'>,
+  cohort: StaticCohort,
+  members: MembersToAdd,
+): Promise<number> {
+  const added = new Set<string>();
+  let sought = members;
+  for (let round = 1; round <= maxRounds && sought.values.length > 0; round += 1) {
+    const missed = await transaction(async (tx) => {
+      const named = await findPersons(tx, cohort.projectId, sought);
+      const there = new Set(
+        await addCohortMembers(
+          tx,
+          cohort,
+          named.map(({ uuid }) => uuid),
+        ),
+      );
+      for (const uuid of there) added.add(uuid);
+      return named.filter(({ uuid }) => !there.has(uuid));
+    });
+    sought = { by: 'distinct_id', values: idsOf(missed) };
+  }
+  return added.size;
+}
+
+function idsOf(persons: readonly NamedPerson[]): string[] {
+  return persons.map(({ distinctId }) => distinctId);
+}

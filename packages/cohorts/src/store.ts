@@ -1,0 +1,105 @@
+import type { Sql, Transaction } from '@millrace/db';
+
+export interface StaticCohort {
+  projectId: number;
+  cohortId: number;
+}
+
+/**
+ * Adds persons to a static cohort, those who are in it already among them. Persons are locked in the order in which the
+ * consumer locks them: who is being merged away is waited for, and a merge that comes later finds the new row and moves it.
+ * @returns those that exist.
+ */
+export async function addCohortMembers(
+  tx: Transaction,
+  { projectId, cohortId }: StaticCohort,
+  uuids: readonly string[],
+): Promise<string[]> {
+  if (uuids.length === 0) return [];
+  const locked = await tx.query<{ uuid: string }>(
+    `SELECT uuid FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]) ORDER BY uuid FOR SHARE`,
+    [projectId, uuids],
+  );
+  const found = locked.map(({ uuid }) => uuid);
+  await tx.query(
+    `INSERT INTO cohort_member (project_id, cohort_id, person_uuid)
+     SELECT $1, $2, uuid FROM unnest($3::uuid[]) AS uuid ON CONFLICT (project_id, cohort_id, person_uuid) DO NOTHING`,
+    [projectId, cohortId, found],
+  );
+  return found;
+}
+
+/** A person, and an id under which it is found when it was merged into another one meanwhile. */
+export interface NamedPerson {
+  uuid: string;
+  distinctId: string;
+}
+
+/** Who the values name, each person once: by uuid, by distinct id, or by the property `email`. */
+export async function findPersons(
+  tx: Transaction,
+  projectId: number,
+  { by, values }: { by: 'person_id' | 'distinct_id' | 'email'; values: readonly string[] },
+): Promise<NamedPerson[]> {
+  if (values.length === 0) return [];
+  const texts = {
+    person_id: `SELECT p.uuid, p.main_distinct_id AS "distinctId" FROM person p
+                 WHERE p.project_id = $1 AND p.uuid = ANY ($2::text[]::uuid[])`,
+    distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
+                    FROM person_distinct_id d
+                   WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
+    email: `SELECT p.uuid, p.main_distinct_id AS "distinctId" FROM person p
+             WHERE p.project_id = $1 AND p.properties->>'email' = ANY ($2::text[])`,
+  };
+  return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
+}
+
+/** How many persons are in a static cohort. */
+export async function countCohortMembers(tx: Transaction, { projectId, cohortId }: StaticCohort): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM cohort_member WHERE project_id = $1 AND cohort_id = $2',
+    [projectId, cohortId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface StoredPerson {
+  uuid: string;
+  main_distinct_id: string;
+  properties: Record<string, unknown>;
+  static_cohort_ids: number[];
+  /** The ids that buckets of flags are made of, by key of the flag. */
+  hash_keys: Record<string, string>;
+}
+
+/** Whatever persons hold, a page in memory is not much larger. */
+const maxBytes = 2 * 1024 * 1024;
+
+/**
+ * Some persons of a project by uuid, those after `after`. A page ends early, with the person that fills it; only an empty
+ * page is the last.
+ */
+export async function readPersonPage(
+  sql: Sql,
+  projectId: number,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<StoredPerson[]> {
+  return sql.query<StoredPerson & Record<string, unknown>>(
+    `SELECT page.uuid, page.main_distinct_id, page.properties,
+            ARRAY(SELECT m.cohort_id FROM cohort_member m
+                   WHERE m.project_id = $1 AND m.person_uuid = page.uuid) AS static_cohort_ids,
+            (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
+              WHERE h.project_id = $1 AND h.person_uuid = page.uuid) AS hash_keys
+       FROM (SELECT p.uuid, p.main_distinct_id, p.properties, p.bytes,
+                    sum(p.bytes) OVER (ORDER BY p.uuid ROWS UNBOUNDED PRECEDING) AS running
+               FROM (SELECT uuid, main_distinct_id, properties,
+                            CASE WHEN pg_column_compression(properties) IS NULL THEN pg_column_size(properties)
+                                 ELSE octet_length(properties::text) END AS bytes
+                       FROM person
+                      WHERE project_id = $1 AND uuid > $2::uuid
+                      ORDER BY uuid LIMIT $3) AS p) AS page
+      WHERE page.running - page.bytes < ${maxBytes}
+      ORDER BY page.uuid`,
+    [projectId, after ?? '00000000-0000-0000-0000-000000000000', limit],
+  );
+}

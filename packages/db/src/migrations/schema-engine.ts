@@ -1,0 +1,97 @@
+/** Prisma's migration engine, loaded in plain Node, and the adapter it reads the database through. */
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, type SqlResultSet } from '@prisma/driver-adapter-utils';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import pg from 'pg';
+
+interface EngineBindings {
+  SchemaEngine: typeof SchemaEngine;
+  __wbg_set_wasm(exports: unknown): void;
+}
+
+/** The part of the WebAssembly interface used here; Node has it, its type package does not name it. */
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: unknown): Promise<{ instance: { exports: Record<string, unknown> } }>;
+};
+
+let loaded: Promise<typeof SchemaEngine> | undefined;
+
+/**
+ * The migration engine, compiled to WebAssembly. Its package expects a bundler that understands
+ * `import … from './x.wasm'`; plain Node does not, so the module is read and bound here by hand.
+ */
+export function loadSchemaEngine(): Promise<typeof SchemaEngine> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<typeof SchemaEngine> {
+  const bindingsPath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
+  const bindings = (await import(bindingsPath)) as EngineBindings;
+  const bytes = await readFile(bindingsPath.replace(/\.js$/, '.wasm'));
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    './schema_engine_bg.js': withTimersThatEnd(bindings),
+  });
+  bindings.__wbg_set_wasm(instance.exports);
+  (instance.exports.__wbindgen_start as () => void)();
+  return bindings.SchemaEngine;
+}
+
+/** The engine leaves the ten-second timer of its lock running. A process that has finished should not wait for it. */
+function withTimersThatEnd(bindings: object): Record<string, unknown> {
+  const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
+  return Object.fromEntries(
+    Object.entries(bindings).map(([name, value]) => [name, name.startsWith('__wbg_setTimeout_') ? setTimer : value]),
+  );
+}
+
+/**
+ * Prisma's PostgreSQL adapter as the schema engine needs it. Two things differ from the one the client uses:
+ * scripts go through `executeScript`, because the original cuts them at every `;`, even inside a comment; and columns
+ * of the catalogs' one-byte type `"char"`, which the original refuses, are handed over as characters.
+ *
+ * @param pool used by the engine alone.
+ */
+export function schemaEngineAdapter(pool: pg.Pool, executeScript: (script: string) => Promise<void>) {
+  const charColumns = relabelCharColumns(pool);
+  const factory = new PrismaPg(pool);
+  const connect = factory.connect.bind(factory);
+  factory.connect = async () => {
+    const adapter = await connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.executeScript = executeScript;
+    adapter.queryRaw = async (query) => asCharacters(await queryRaw(query), charColumns);
+    return adapter;
+  };
+  return bindMigrationAwareSqlAdapterFactory(factory);
+}
+
+/** Indexes of the `"char"` columns of an answer, by its rows: the one object that passes through the adapter unchanged. */
+type CharColumns = WeakMap<object, number[]>;
+
+/** Makes the pool describe `"char"` columns as text, which the adapter accepts, and remember which they were. */
+function relabelCharColumns(pool: pg.Pool): CharColumns {
+  const charColumns: CharColumns = new WeakMap();
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<pg.QueryResult>;
+  const relabelling = async (...args: unknown[]) => {
+    const result = await query(...args);
+    const indexes: number[] = [];
+    for (const [index, field] of (result.fields ?? []).entries()) {
+      if (field.dataTypeID !== pg.types.builtins.CHAR) continue;
+      field.dataTypeID = pg.types.builtins.TEXT;
+      indexes.push(index);
+    }
+    if (indexes.length > 0) charColumns.set(result.rows, indexes);
+    return result;
+  };
+  Object.assign(pool, { query: relabelling });
+  return charColumns;
+}
+
+function asCharacters(answer: SqlResultSet, charColumns: CharColumns): SqlResultSet {
+  for (const index of charColumns.get(answer.rows) ?? []) answer.columnTypes[index] = ColumnTypeEnum.Character;
+  return answer;
+}

@@ -1,4 +1,0 @@
-/** True when PostgreSQL refused a row because its key is there already. */
-export function isUniqueViolation(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === '23505';
-}

@@ -1,0 +1,70 @@
+import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
+import { eventually } from '@millrace/testing';
+import type { BatchResult, LogBatch } from '../log.ts';
+import { deliver } from './deliver.ts';
+import { type ConsumeMetrics, createConsumeMetrics } from './metrics.ts';
+
+const names = { topic: 't', group: 'g' };
+const logger = { warn: () => {} } as unknown as Logger;
+
+let metrics: Metrics;
+let consumeMetrics: ConsumeMetrics;
+
+beforeEach(() => {
+  metrics = createMetrics({ withProcessMetrics: false });
+  consumeMetrics = createConsumeMetrics(metrics);
+});
+
+/** A batch of which the log took the first record so long ago, and the others now. */
+function batchOf(records: number, waitedMs: number): LogBatch {
+  const appendedAtMs = Date.now() - waitedMs;
+  const record = (at: number) => ({
+    ...{ offset: BigInt(at), key: null, value: Buffer.alloc(0), headers: {} },
+    appendedAtMs: at === 0 ? appendedAtMs : Date.now(),
+  });
+  return {
+    topic: 't',
+    partition: 3,
+    log: 'l',
+    continuesFrom: 0n,
+    records: Array.from({ length: records }, (_, at) => record(at)),
+  };
+}
+
+const deliverTo = (batch: LogBatch, handler: () => Promise<BatchResult>) =>
+  deliver({ consume: { ...names, handler }, logger, metrics: consumeMetrics }, batch, {
+    signal: new AbortController().signal,
+    heartbeat: async () => {},
+  });
+const done = (nextOffset: bigint) => async (): Promise<BatchResult> => ({ outcome: 'done', nextOffset });
+
+async function told(name: string): Promise<number> {
+  const found = await metrics.registry.getSingleMetric(name)?.get();
+  return found?.values.reduce((sum, { value }) => sum + value, 0) ?? Number.NaN;
+}
+
+test('while a batch fails again and again, what waits gets older, also when nobody delivers', async () => {
+  await deliverTo(batchOf(2, 90_000), async () => {
+    throw new Error('the database is away');
+  });
+  const first = await told('millrace_log_lag_seconds');
+  expect(first).toBeGreaterThanOrEqual(90);
+  await eventually(async () => (await told('millrace_log_lag_seconds')) > first, { what: 'a longer wait' });
+});
+
+test('what has taken effect waits no longer, and a partition that is another’s is not told of', async () => {
+  await deliverTo(batchOf(2, 90_000), done(2n));
+  consumeMetrics.lag('t', 'g', 3, 0);
+  expect(await told('millrace_log_lag_seconds')).toBe(0);
+  consumeMetrics.forgetLag('t', 'g', 3);
+  expect((await metrics.registry.getSingleMetric('millrace_log_lag_seconds')?.get())?.values).toEqual([]);
+});
+
+test.each([
+  ['within a minute are not', 1000, 0],
+  ['of which one waited longer are', 70_000, 5],
+])('records of a batch that takes effect %s late', async (_, waitedMs, expected) => {
+  await deliverTo(batchOf(5, waitedMs), done(5n));
+  expect(await told('millrace_log_consumed_records_total')).toBe(5);
+  expect(await told('millrace_log_late_records_total')).toBe(expected);
+});

@@ -1,0 +1,128 @@
+import type { Metrics } from '@millrace/runtime';
+
+/** Labels are the topics, groups and partitions this process consumes: bounded by configuration. */
+export interface ConsumeMetrics {
+  /** The first of a batch that is begun: nothing older waits in its partition. */
+  began(topic: string, group: string, partition: number, appendedAtMs: number): void;
+  /** @param appendedAtMs of the first record. */
+  handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
+  stale(topic: string, group: string): void;
+  failed(topic: string, group: string): void;
+  lag(topic: string, group: string, partition: number, records: number): void;
+  /** The partition is no longer this member's: another member reports its lag. */
+  forgetLag(topic: string, group: string, partition: number): void;
+  /** Whether the partition waits because its log was truncated. */
+  truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
+  /** Retention was faster than the group. */
+  deletedUnread(topic: string, group: string, records: number): void;
+}
+
+/** What is acknowledged is to be visible within this time (docs/operations.md#objectives). */
+const lateAfterMs = 60_000;
+
+/** Metrics of consuming. Without `metrics` they are dropped. */
+export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
+  if (metrics === undefined) {
+    const ignore = () => {};
+    return {
+      began: ignore,
+      handled: ignore,
+      stale: ignore,
+      failed: ignore,
+      lag: ignore,
+      forgetLag: ignore,
+      truncated: ignore,
+      deletedUnread: ignore,
+    };
+  }
+  const labels = ['topic', 'group'] as const;
+  const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch took effect', labels);
+  const seconds = metrics.histogram(
+    'millrace_log_batch_seconds',
+    'Time the handler took for one batch that took effect',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    labels,
+  );
+  const stale = metrics.counter('millrace_log_stale_batches_total', 'Batches another member had done', labels);
+  const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose handler threw', labels);
+  const lag = metrics.gauge('millrace_log_lag_records', 'Records behind the end of the partition', [
+    'topic',
+    'group',
+    'partition',
+  ]);
+  const late = metrics.counter(
+    'millrace_log_late_records_total',
+    'Records in batches committed over a minute after being appended',
+    labels,
+  );
+  const wait = createWaitGauge(metrics);
+  const truncated = metrics.gauge(
+    'millrace_log_truncated_partitions',
+    '1 while a partition waits because its log has lost what was read of it; see millrace offsets',
+    ['topic', 'group', 'partition'],
+  );
+  const deletedUnread = metrics.counter(
+    'millrace_log_deleted_unread_records_total',
+    'Records that retention has deleted before they were read: they are lost',
+    labels,
+  );
+  return {
+    began: wait.began,
+    handled(topic, group, batch) {
+      records.inc({ topic, group }, batch.records);
+      seconds.observe({ topic, group }, batch.seconds);
+      late.inc({ topic, group }, Date.now() - batch.appendedAtMs > lateAfterMs ? batch.records : 0);
+    },
+    stale: (topic, group) => stale.inc({ topic, group }),
+    failed: (topic, group) => failures.inc({ topic, group }),
+    lag(topic, group, partition, count) {
+      lag.set({ topic, group, partition }, count);
+      if (count <= 0) wait.ended(topic, group, partition);
+    },
+    forgetLag(topic, group, partition) {
+      lag.remove({ topic, group, partition });
+      wait.forget(topic, group, partition);
+    },
+    truncated(topic, group, partition, isTruncated) {
+      if (isTruncated) truncated.set({ topic, group, partition }, 1);
+      else truncated.remove({ topic, group, partition });
+    },
+    deletedUnread: (topic, group, count) => deletedUnread.inc({ topic, group }, count),
+  };
+}
+
+interface Waiting {
+  topic: string;
+  group: string;
+  partition: number;
+  /** When the log took the oldest record that has not taken effect; null: none waits. */
+  sinceMs: number | null;
+}
+
+/** How long the oldest record of each partition waits: computed when it is asked for, so it grows while all stands still. */
+function createWaitGauge(metrics: Metrics) {
+  const seconds = metrics.gauge(
+    'millrace_log_lag_seconds',
+    'How long the oldest record of the partition that has not taken effect has been in the log',
+    ['topic', 'group', 'partition'],
+  );
+  const waiting = new Map<string, Waiting>();
+  const note = (topic: string, group: string, partition: number, sinceMs: number | null) =>
+    void waiting.set(`${topic} ${group} ${partition}`, { topic, group, partition, sinceMs });
+  Object.assign(seconds, {
+    collect() {
+      const nowMs = Date.now();
+      for (const { topic, group, partition, sinceMs } of waiting.values()) {
+        seconds.set({ topic, group, partition }, sinceMs === null ? 0 : Math.max(0, nowMs - sinceMs) / 1000);
+      }
+    },
+  });
+  return {
+    began: note,
+    ended: (topic: string, group: string, partition: number) => note(topic, group, partition, null),
+    forget(topic: string, group: string, partition: number) {
+      waiting.delete(`${topic} ${group} ${partition}`);
+      seconds.remove({ topic, group, partition });
+    },
+  };
+}

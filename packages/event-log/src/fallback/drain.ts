@@ -1,0 +1,104 @@
+import type { SqlDatabase } from '@millrace/db/sql';
+import { isAppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { backoffMs, sleep } from '../async.ts';
+import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogConsumer, LogRecord } from '../log.ts';
+import { advanceOffset, lockOffset, readStartOffset } from '../offsets-store.ts';
+import { createPostgresLog } from '../postgres/log.ts';
+import { topicHeader } from './log.ts';
+import { drainGroup, notifyFormerGateways } from './store.ts';
+
+export interface DrainFallbackOptions {
+  kafka: Pick<EventLog, 'append' | 'isHealthy'>;
+  database: SqlDatabase;
+  /** The fallback's topic. */
+  topic: string;
+  partitions: number;
+  logger: Logger;
+  metrics?: Metrics;
+  onFatal(error: Error): void;
+}
+
+const maxBatchRecords = 1000;
+const maxBatchBytes = 2 * 1024 * 1024;
+const partitionConcurrency = 4;
+const waitForKafkaMs = 250;
+
+/**
+ * Copies what was appended to the fallback to Kafka, in the order of each partition. Several processes share the
+ * partitions. `createFallbackLog` says why. Starts in the background, as soon as PostgreSQL answers.
+ */
+export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
+  const { kafka, database, topic, logger } = options;
+  // The metrics of the log belong to Kafka: a process has each of them once.
+  const postgres = createPostgresLog({ database, logger });
+  const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Fallback records copied to Kafka', []);
+  const stopping = new AbortController();
+
+  async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
+    // The log's own pauses between attempts grow to seconds; the copying should start sooner when Kafka is back.
+    while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
+    signal.throwIfAborted();
+    await append(batch);
+    const [last] = batch.records.slice(-1);
+    if (last === undefined) throw new Error('a batch holds at least one record');
+    const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
+    return database.transaction(async (tx): Promise<BatchResult> => {
+      const stored = await lockOffset(tx, key);
+      // Another process copies this partition now, and has copied this batch or will: the events are the same.
+      if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
+      await advanceOffset(tx, key, last);
+      await notifyFormerGateways(tx, key, last.offset + 1n);
+      copied?.inc({}, batch.records.length);
+      return { outcome: 'done', nextOffset: last.offset + 1n };
+    });
+  }
+
+  async function append(batch: LogBatch): Promise<void> {
+    try {
+      await kafka.append(batch.records.map(toRecord));
+    } catch (error) {
+      if (isAppError(error, 'too_large')) {
+        // It was acknowledged, so it is never skipped: all gateways stay with the fallback until somebody acts.
+        logger.error('a record of the fallback is larger than Kafka takes; raise message.max.bytes', {
+          ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
+        });
+      }
+      throw error;
+    }
+  }
+
+  async function begin(): Promise<LogConsumer | null> {
+    for (let failures = 1; !stopping.signal.aborted; failures += 1) {
+      try {
+        await postgres.ensureTopics([{ topic, partitions: options.partitions }]);
+        return await postgres.consume({
+          ...{ topic, group: drainGroup, maxBatchRecords, maxBatchBytes, partitionConcurrency },
+          startOffset: (_, partition, view) =>
+            readStartOffset(database.sql, { topic, partition, group: drainGroup }, view),
+          handler: copy,
+          onFatal: options.onFatal,
+        });
+      } catch (error) {
+        logger.debug('the fallback cannot be looked at yet', { topic, error });
+        await sleep(backoffMs(failures), stopping.signal);
+      }
+    }
+    return null;
+  }
+
+  const begun = begin();
+  return {
+    async stop() {
+      stopping.abort();
+      await (await begun)?.stop();
+      await postgres.close();
+    },
+  };
+}
+
+function toRecord({ key, value, headers }: LogRecord): AppendRecord {
+  const { [topicHeader]: topic, ...rest } = headers;
+  if (topic === undefined) throw new Error('a record of the fallback does not say where it belongs');
+  return { topic, key, value, headers: rest };
+}

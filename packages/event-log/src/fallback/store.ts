@@ -1,0 +1,174 @@
+import type { Transaction } from '@millrace/db/sql';
+import type { OffsetKey } from '../offsets-store.ts';
+import { AppendRefused } from '../postgres/store.ts';
+
+/** How far the copying is, is kept in `consumer_position` under this group. */
+export const drainGroup = 'millrace.fallback';
+
+interface Appender {
+  /** The fallback's topic. */
+  topic: string;
+  appenderId: string;
+  reachesKafka: boolean;
+  settledEpoch: bigint;
+  /** Silent for this long it no longer counts. */
+  leaseMs: number;
+}
+
+/**
+ * Reports that this process is alive, and its state. Writes its own row only, so that no two processes can wait for
+ * each other in a circle.
+ */
+export async function reportAppender(tx: Transaction, appender: Appender): Promise<void> {
+  await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
+  await tx.query(
+    `INSERT INTO event_log_appender (topic, appender_id, reaches_kafka, settled_epoch, expires_at)
+     VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')
+     ON CONFLICT (topic, appender_id) DO UPDATE SET reaches_kafka = excluded.reaches_kafka,
+       settled_epoch = excluded.settled_epoch, expires_at = excluded.expires_at`,
+    [appender.topic, appender.appenderId, appender.reachesKafka, String(appender.settledEpoch), appender.leaseMs],
+  );
+}
+
+/** This appender has nothing under way and appends no more. Also removes rows of those that ended without saying so. */
+export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
+  await tx.query(
+    `DELETE FROM event_log_appender WHERE topic = $1 AND appender_id IN (
+       SELECT appender_id FROM event_log_appender
+       WHERE topic = $1 AND (appender_id = $2 OR expires_at < now() - interval '1 hour')
+       FOR UPDATE SKIP LOCKED
+     )`,
+    [topic, appenderId],
+  );
+}
+
+export async function readFallback(tx: Transaction, topic: string): Promise<FallbackView> {
+  const [row] = await tx.query<{
+    phase: FallbackPhase;
+    epoch: string;
+    age_ms: string;
+    is_settled: boolean;
+    all_reach_kafka: boolean;
+    backlog: string;
+  }>(
+    `SELECT f.phase, f.epoch, extract(epoch FROM clock_timestamp() - f.changed_at) * 1000 AS age_ms,
+       coalesce(bool_and(a.settled_epoch >= f.epoch), true) AS is_settled,
+       coalesce(bool_and(a.reaches_kafka), true) AS all_reach_kafka,
+       (SELECT coalesce(sum(p.next_offset - coalesce(o.next_offset, 0)), 0)
+        FROM event_log_partition p
+        LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
+          AND o.log = 'postgres/' || p.log_id
+        WHERE p.topic = $1) AS backlog
+     FROM event_log_fallback f
+     LEFT JOIN event_log_appender a ON a.topic = f.topic AND a.expires_at > clock_timestamp()
+     WHERE f.topic = $1
+     GROUP BY f.topic`,
+    [topic, drainGroup],
+  );
+  if (row === undefined) throw new Error(`nothing is known of the fallback ${topic}`);
+  return {
+    phase: row.phase,
+    epoch: BigInt(row.epoch),
+    ageMs: Number(row.age_ms),
+    isSettled: row.is_settled,
+    allReachKafka: row.all_reach_kafka,
+    backlog: Number(row.backlog),
+  };
+}
+
+/** Waits for the appends that are under way (see `assertOpen`) and keeps new ones waiting until the commit. */
+export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
+  await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
+}
+
+/** Does nothing when somebody else has changed the phase meanwhile. */
+export async function changePhase(
+  tx: Transaction,
+  topic: string,
+  from: FallbackView,
+  to: FallbackPhase,
+): Promise<void> {
+  await tx.query(
+    `UPDATE event_log_fallback SET phase = $2, epoch = epoch + $3, changed_at = clock_timestamp()
+     WHERE topic = $1 AND phase = $4 AND epoch = $5`,
+    [topic, to, to === 'opening' ? 1 : 0, from.phase, String(from.epoch)],
+  );
+}
+
+/**
+ * The first statement of every append to the fallback, in its transaction. Its lock makes sure that the fallback is
+ * only closed when the append is committed and visible, or is not made at all.
+ *
+ * @throws AppendRefused when the fallback is closed already
+ */
+export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
+  const [row] = await tx.query<{ phase: FallbackPhase }>(
+    'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
+    [topic],
+  );
+  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRefused('the fallback is closed');
+}
+
+/**
+ * - `closed`: everybody appends to Kafka.
+ * - `opening`: nobody begins anything new; what is on its way to Kafka ends.
+ * - `open`: everybody appends to PostgreSQL; consumers copy from there to Kafka as soon as it takes anything.
+ * - `closing`: nearly everything is copied; nobody begins anything new until the rest is.
+ */
+export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
+
+/** What the database knows about the fallback. */
+export interface FallbackView {
+  phase: FallbackPhase;
+  epoch: bigint;
+  /** How long the phase has lasted, by the database's clock. */
+  ageMs: number;
+  /** Of the appenders that are alive: none has anything on its way to Kafka from before this epoch. */
+  isSettled: boolean;
+  /** Of the appenders that are alive: each of them reaches Kafka. */
+  allReachKafka: boolean;
+  /** Records that have not been copied to Kafka. */
+  backlog: number;
+}
+
+/**
+ * Short, so that Kafka's return is not missed for long; long, so that a Kafka that comes and goes does not change the
+ * phase all the time.
+ */
+const shortestOpenMs = 1000;
+/** So many records are copied within a fraction of a second, in which all appends wait. */
+const closingBacklog = 1000;
+/** When copying takes longer than this, Kafka is gone again. */
+const longestClosingMs = 2000;
+
+/** The phase that follows, or the same. @param wantsOpen the asking process has been without Kafka for long enough. */
+export function nextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase {
+  switch (view.phase) {
+    case 'closed':
+      return wantsOpen ? 'opening' : 'closed';
+    case 'opening':
+      return view.isSettled ? 'open' : 'opening';
+    case 'open':
+      return view.allReachKafka && view.ageMs >= shortestOpenMs && view.backlog <= closingBacklog ? 'closing' : 'open';
+    case 'closing':
+      if (view.backlog === 0) return 'closed';
+      return view.ageMs > longestClosingMs ? 'open' : 'closing';
+  }
+}
+
+/**
+ * Gateways of the former version read here how far the fallback has been copied, and close it when everything is. They
+ * are upgraded after the consumers.
+ */
+export async function notifyFormerGateways(
+  tx: Transaction,
+  { topic, partition, group, log }: OffsetKey,
+  nextOffset: bigint,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO consumer_offset (topic, partition, "group", next_offset, taken_over_by) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (topic, partition, "group")
+       DO UPDATE SET next_offset = excluded.next_offset, taken_over_by = excluded.taken_over_by, updated_at = now()`,
+    [topic, partition, group, String(nextOffset), log],
+  );
+}

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, readConfig } from '@millrace/runtime';
+import { testCertificates } from '@millrace/testing';
+import { Type } from 'typebox';
+import { kafkaConfigFields, kafkaConnection } from './config.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-kafka-config-'));
+const pem = join(directory, 'some.pem');
+const text = join(directory, 'some.txt');
+const clientCert = join(directory, 'client.pem');
+const clientKey = join(directory, 'client-key.pem');
+beforeAll(() => {
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+  writeFileSync(text, 'not a certificate');
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const schema = Type.Object({ ...kafkaConfigFields });
+const connect = (env: Record<string, string>) => kafkaConnection(readConfig(schema, env));
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    connect(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('The settings should have been refused.');
+}
+
+test('without settings it is one broker in the clear', () => {
+  expect(connect({})).toEqual({ brokers: ['127.0.0.1:9092'] });
+});
+
+test('TLS with the authorities of the system, with one of its own, and with a certificate of the client', () => {
+  expect(connect({ KAFKA_BROKERS: 'a:1, b:2', KAFKA_SSL: 'true' })).toEqual({
+    brokers: ['a:1', 'b:2'],
+    ssl: { rejectUnauthorized: true },
+  });
+  expect(connect({ KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: testCertificates.authorityFile }).ssl).toEqual({
+    rejectUnauthorized: true,
+    secureContext: expect.anything(),
+  });
+  const { cert, key } = testCertificates.ofThisHost();
+  writeFileSync(clientCert, cert);
+  writeFileSync(clientKey, key);
+  expect(connect({ KAFKA_SSL: '1', KAFKA_SSL_CERT_FILE: clientCert, KAFKA_SSL_KEY_FILE: clientKey }).ssl).toEqual({
+    rejectUnauthorized: true,
+    secureContext: expect.anything(),
+  });
+});
+
+test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('SASL %s', (mechanism) => {
+  const env = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
+  expect(connect(env)).toEqual({
+    brokers: ['127.0.0.1:9092'],
+    sasl: { mechanism, username: 'u', password: 'p' },
+  });
+});
+
+const wrong: [string, Record<string, string>, string[]][] = [
+  [
+    'a broker without a port',
+    { KAFKA_BROKERS: 'a:1,b' },
+    ['KAFKA_BROKERS is not a list of host:port, separated by commas'],
+  ],
+  [
+    'an empty place in the list',
+    { KAFKA_BROKERS: 'a:1,' },
+    ['KAFKA_BROKERS is not a list of host:port, separated by commas'],
+  ],
+  [
+    'an IPv6 address, where the driver would look for the host [',
+    { KAFKA_BROKERS: 'a:1,[fd00::1]:9092' },
+    ['KAFKA_BROKERS has an IPv6 address: give the broker by a name that leads there'],
+  ],
+  [
+    'a port out of range',
+    { KAFKA_BROKERS: 'a:70000' },
+    ['KAFKA_BROKERS is not a list of host:port, separated by commas'],
+  ],
+  [
+    'files without TLS',
+    { KAFKA_SSL_CA_FILE: pem },
+    ['KAFKA_SSL is false, but files for it are set (KAFKA_SSL_CA_FILE, _CERT_FILE or _KEY_FILE)'],
+  ],
+  [
+    'a certificate without its key',
+    { KAFKA_SSL: 'true', KAFKA_SSL_CERT_FILE: pem },
+    ['KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together'],
+  ],
+  [
+    'a file that is not there, and one that is something else',
+    { KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: '/nowhere/ca.pem', KAFKA_SSL_CERT_FILE: text, KAFKA_SSL_KEY_FILE: pem },
+    [
+      'KAFKA_SSL_CA_FILE names a file that cannot be read (ENOENT)',
+      'KAFKA_SSL_CERT_FILE names a file that is not in PEM format',
+    ],
+  ],
+  [
+    'a user without the rest',
+    { KAFKA_SASL_USERNAME: 'u' },
+    ['KAFKA_SASL_MECHANISM is required with a user name or a password', 'KAFKA_SASL_PASSWORD is required with SASL'],
+  ],
+  [
+    'a mechanism alone',
+    { KAFKA_SASL_MECHANISM: 'plain' },
+    ['KAFKA_SASL_USERNAME is required with SASL', 'KAFKA_SASL_PASSWORD is required with SASL'],
+  ],
+  [
+    'a mechanism nobody knows',
+    { KAFKA_SASL_MECHANISM: 'gssapi' },
+    ['KAFKA_SASL_MECHANISM is not valid (plain, scram-sha-256 or scram-sha-512)'],
+  ],
+  [
+    'several at once',
+    { KAFKA_BROKERS: 'x', KAFKA_SSL_KEY_FILE: pem, KAFKA_SASL_PASSWORD: 'secret' },
+    [
+      'KAFKA_BROKERS is not a list of host:port, separated by commas',
+      'KAFKA_SSL is false, but files for it are set (KAFKA_SSL_CA_FILE, _CERT_FILE or _KEY_FILE)',
+      'KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together',
+      'KAFKA_SASL_MECHANISM is required with a user name or a password',
+      'KAFKA_SASL_USERNAME is required with SASL',
+    ],
+  ],
+];
+
+test.each(wrong)('refused: %s', (_, env, problems) => {
+  expect(problemsOf(env)).toEqual(problems);
+  expect(problemsOf(env).join()).not.toContain('secret');
+});

@@ -1,0 +1,138 @@
+import {
+  ConfigError,
+  followTls,
+  type Logger,
+  type Metrics,
+  readForEachConnection,
+  readPem,
+  secretOf,
+  secretSetting,
+} from '@millrace/runtime';
+import type { ISocketFactory, KafkaConfig } from 'kafkajs';
+import { type Static, Type } from 'typebox';
+import type { AppendSettings } from '../append/transport.ts';
+
+/**
+ * How a service is told of its Kafka: one set of settings for every service that uses it. Spread into a service's
+ * config schema; each is read from the environment variable of its name (`kafkaSslCaFile` ← `KAFKA_SSL_CA_FILE`).
+ */
+export const kafkaConfigFields = {
+  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  kafkaSsl: Type.Boolean({ default: false, description: 'true when the brokers speak TLS' }),
+  kafkaSslCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the brokers' })),
+  kafkaSslCertFile: Type.Optional(Type.String({ description: 'PEM file of this client, where brokers ask for one' })),
+  kafkaSslKeyFile: Type.Optional(
+    Type.String({ description: 'PEM file of the key that belongs to KAFKA_SSL_CERT_FILE' }),
+  ),
+  kafkaSaslMechanism: Type.Optional(
+    Type.Union([Type.Literal('plain'), Type.Literal('scram-sha-256'), Type.Literal('scram-sha-512')], {
+      description: 'plain, scram-sha-256 or scram-sha-512',
+    }),
+  ),
+  ...secretSetting(
+    'kafkaSaslUsername',
+    Type.Optional(Type.String({ description: 'who this service is to the brokers' })),
+    readForEachConnection,
+  ),
+  ...secretSetting(
+    'kafkaSaslPassword',
+    Type.Optional(Type.String({ description: 'the password of KAFKA_SASL_USERNAME' })),
+    readForEachConnection,
+  ),
+} as const;
+
+type ConnectionConfig = {
+  readonly [Name in keyof typeof kafkaConfigFields]?: Static<(typeof kafkaConfigFields)[Name]>;
+};
+
+export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
+
+/**
+ * The connection that the settings describe, files read.
+ * @throws ConfigError with everything that does not fit together, never a value: it may be a secret.
+ */
+export function kafkaConnection(config: ConnectionConfig): KafkaConnection {
+  const problems: string[] = [];
+  const brokers = readBrokers(config.kafkaBrokers ?? '', problems);
+  const ssl = readSsl(config, problems);
+  const sasl = readSasl(config, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { brokers, ...(ssl === undefined ? {} : { ssl }), ...(sasl === undefined ? {} : { sasl }) };
+}
+
+function readBrokers(text: string, problems: string[]): string[] {
+  const brokers = text.split(',').map((broker) => broker.trim());
+  const isAddress = (broker: string) => {
+    const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
+    return port >= 1 && port <= 65_535;
+  };
+  // The driver takes the first colon for the one before the port.
+  if (brokers.some((broker) => broker.startsWith('['))) {
+    problems.push('KAFKA_BROKERS has an IPv6 address: give the broker by a name that leads there');
+  } else if (!brokers.every(isAddress)) {
+    problems.push('KAFKA_BROKERS is not a list of host:port, separated by commas');
+  }
+  return brokers;
+}
+
+function readSsl(config: ConnectionConfig, problems: string[]): KafkaConnection['ssl'] {
+  const { kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile } = config;
+  const hasFiles = [kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile].some((file) => file !== undefined);
+  if (hasFiles && !config.kafkaSsl) {
+    problems.push('KAFKA_SSL is false, but files for it are set (KAFKA_SSL_CA_FILE, _CERT_FILE or _KEY_FILE)');
+  }
+  if ((kafkaSslCertFile === undefined) !== (kafkaSslKeyFile === undefined)) {
+    problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together');
+  }
+  const files = {
+    ca: readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems),
+    cert: readPem('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems),
+    key: readPem('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems),
+  };
+  if (!config.kafkaSsl || problems.length > 0) return undefined;
+  return followTls(files);
+}
+
+function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection['sasl'] {
+  const { kafkaSaslMechanism: mechanism } = config;
+  const username = secretOf(config, 'kafkaSaslUsername');
+  const password = secretOf(config, 'kafkaSaslPassword');
+  if (mechanism === undefined && username === undefined && password === undefined) return undefined;
+  if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required with a user name or a password');
+  if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required with SASL');
+  if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required with SASL');
+  if (mechanism === undefined || username === undefined || password === undefined) return undefined;
+  // Read by kafkajs for each connection that it makes.
+  const credentials = {
+    mechanism,
+    get username() {
+      return username();
+    },
+    get password() {
+      return password();
+    },
+  };
+  return credentials as NonNullable<KafkaConnection['sasl']>;
+}
+
+export interface KafkaLogOptions extends Partial<AppendSettings> {
+  /** `host:port` of brokers to begin with. */
+  brokers: string[];
+  clientId: string;
+  logger: Logger;
+  metrics?: Metrics;
+  ssl?: KafkaConfig['ssl'];
+  sasl?: KafkaConfig['sasl'];
+  /** Copies of each partition of topics that `ensureTopics` creates; -1 = the broker's default. */
+  replicationFactor?: number;
+  /** Further settings of topics that `ensureTopics` creates, e.g. `{ 'retention.ms': '604800000' }`. */
+  topicConfig?: Record<string, string>;
+  /** A member that is silent for this long has lost its partitions. */
+  sessionTimeoutMs?: number;
+  /** How often a member reports that it is alive, and how soon it learns of a rebalance. */
+  heartbeatIntervalMs?: number;
+  /** How long a fetch waits for the first record. */
+  fetchWaitMs?: number;
+  /** How connections are made, e.g. through a proxy; the addresses asked for are the brokers' advertised ones. */
+  socketFactory?: ISocketFactory;
+}

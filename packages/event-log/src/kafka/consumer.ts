@@ -1,0 +1,126 @@
+import type { Logger } from '@millrace/runtime';
+import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
+import { openPromise, sleep, withDeadline } from '../async.ts';
+import type { ConsumeMetrics } from '../consume/metrics.ts';
+import { createTruncation } from '../consume/truncation.ts';
+import type { ConsumeOptions, LogConsumer } from '../log.ts';
+import type { KafkaLogOptions } from './config.ts';
+import { createAssignment, createGroupClient, runUntilStopped } from './group.ts';
+import { createTrackedSockets } from './kafkajs-internals/connection.ts';
+import { isBrokerAway } from './kafkajs-internals/errors.ts';
+import { type AssignedPartition, createKafkaCommits, createWaitingRecords, type KafkaCommits } from './partitions.ts';
+import { createStartPositions } from './positions.ts';
+import { createPartitionReader } from './reader.ts';
+import type { TopicReader } from './topics.ts';
+
+export interface KafkaConsumerDeps {
+  options: KafkaLogOptions;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+  topics: TopicReader;
+}
+
+/** `stop` waits this long for the batches in hand; the handlers were told to begin nothing new. */
+const drainTimeoutMs = 10_000;
+const leaveTimeoutMs = 5000;
+const rejoinPauseMs = 500;
+/**
+ * How often the identity of the topic is asked for. A topic that was deleted and created again at once shows in nothing
+ * else.
+ */
+const identityCheckMs = 1000;
+
+/** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
+export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
+  const { options, logger, topic, group } = { ...deps, ...consume };
+  const stopping = new AbortController();
+  const sockets = createTrackedSockets(options.socketFactory, () => assignment.beginAllAnew());
+  const consumer = createGroupClient(options, group, sockets.socketFactory, stopping.signal);
+  const commits = createKafkaCommits(consumer, topic, logger);
+  const waiting = createWaitingRecords(consumer, topic);
+  const truncation = createTruncation({ ...deps, consume });
+  const positions = createStartPositions({ ...deps, consume, consumer, waiting, truncation });
+  const assignment = createAssignment({ ...deps, consume, waiting, positions, stopping: stopping.signal });
+  const { interruptAll } = assignment;
+  const reader = createPartitionReader({ ...deps, consume, positions, waiting, commits, truncation, interruptAll });
+  const { promise: ready, resolve: announceJoined } = openPromise();
+  let stopped: Promise<void> | undefined;
+
+  async function eachBatch(payload: EachBatchPayload): Promise<void> {
+    const partition = assignment.get(payload.batch.partition);
+    return partition === undefined ? sleep(20) : reader.read(partition, payload);
+  }
+
+  function onCrash({ payload }: ConsumerCrashEvent): void {
+    interruptAll();
+    if (stopping.signal.aborted) return;
+    if (payload.restart) {
+      logger.warn('a consumer lost its group and joins again', { topic, group, error: payload.error });
+      return;
+    }
+    if (isBrokerAway(payload.error)) {
+      // kafkajs gives up for good when it cannot find the coordinator, although brokers come back.
+      logger.warn('consumer lost its brokers; restarting', { topic, group, error: payload.error });
+      started = sleep(rejoinPauseMs, stopping.signal).then(start);
+      return;
+    }
+    consume.onFatal(new Error(`The consumer of ${topic} has ended.`, { cause: payload.error }));
+  }
+
+  const start = () => runUntilStopped(consumer, eachBatch, { topic, group, logger, signal: stopping.signal });
+
+  async function leave(): Promise<void> {
+    stopping.abort();
+    clearInterval(identityChecks);
+    announceJoined();
+    const held = assignment.all();
+    interruptAll();
+    // Otherwise kafkajs would fetch the same records again and again while the last batches end.
+    positions.pauseAll();
+    await leaveInOrder(held, { consumer, commits, topic, group, logger });
+    sockets.retire('the consumer has stopped');
+    for (const partition of assignment.endGeneration().keys()) assignment.forget(partition);
+  }
+
+  consumer.on('consumer.group_join', ({ payload }) => {
+    assignment.beginGeneration(payload.memberAssignment[topic] ?? []);
+    announceJoined();
+  });
+  consumer.on('consumer.rebalancing', interruptAll);
+  consumer.on('consumer.crash', onCrash);
+  consumer.on('consumer.network.request_timeout', ({ payload }) =>
+    sockets.destroy('request timed out', payload.broker),
+  );
+  let started = start();
+  const identityChecks = setInterval(assignment.checkIdentity, identityCheckMs).unref();
+  return {
+    ready,
+    stop() {
+      stopped ??= leave().then(() => withDeadline(started, leaveTimeoutMs, 'starting').catch(() => {}));
+      return stopped;
+    },
+  };
+}
+
+interface Leaving {
+  consumer: Consumer;
+  commits: KafkaCommits;
+  topic: string;
+  group: string;
+  logger: Logger;
+}
+
+/** Finishes the batches in hand, tells how far they got, and says good-bye. */
+async function leaveInOrder(
+  held: AssignedPartition[],
+  { consumer, commits, topic, group, logger }: Leaving,
+): Promise<void> {
+  const inHand = Promise.all(held.map(({ delivery }) => delivery));
+  await withDeadline(inHand, drainTimeoutMs, 'finishing the batches in hand').catch((error: unknown) => {
+    logger.warn('a consumer stops with batches in hand', { topic, group, error });
+  });
+  await commits.stop();
+  await withDeadline(consumer.disconnect(), leaveTimeoutMs, 'leaving the group').catch((error: unknown) => {
+    logger.debug('a consumer left its group by breaking the connection', { topic, group, error });
+  });
+}

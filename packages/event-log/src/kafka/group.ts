@@ -1,0 +1,171 @@
+import type { Logger } from '@millrace/runtime';
+import { type Consumer, type EachBatchHandler, type ISocketFactory, Kafka } from 'kafkajs';
+import { backoffMs, sleep } from '../async.ts';
+import type { ConsumeMetrics } from '../consume/metrics.ts';
+import type { ConsumeOptions } from '../log.ts';
+import type { KafkaLogOptions } from './config.ts';
+import { keptMembership } from './kafkajs-internals/membership.ts';
+import { type AssignedPartition, createAssignedPartition, type WaitingRecords } from './partitions.ts';
+import type { StartPositions } from './positions.ts';
+import { clientConfig } from './session.ts';
+import type { TopicReader } from './topics.ts';
+
+const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
+const requestTimeoutMs = 5000;
+/** Limit of the pauses between attempts to reach brokers: so much time may be lost after the brokers are back. */
+const longestPauseMs = 1000;
+
+/**
+ * An answer is decoded in one go, which blocks the process: megabytes of small records took longer than the session on
+ * a busy machine right after start. A larger record comes alone.
+ */
+const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
+
+/** Between kafkajs's own repetitions. After the last of them the consumer is started again. */
+const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
+
+/** The kafkajs consumer of a group. */
+export function createGroupClient(
+  options: KafkaLogOptions,
+  groupId: string,
+  socketFactory: ISocketFactory,
+  stopping: AbortSignal,
+): Consumer {
+  const kafka = new Kafka({
+    ...clientConfig(options, options.brokers),
+    requestTimeout: requestTimeoutMs,
+    // For finding brokers and coordinators; by itself kafkajs lets up to 7 s pass between two looks.
+    retry: pauses,
+    socketFactory,
+  });
+  return kafka.consumer({
+    groupId,
+    partitionAssigners: [keptMembership(stopping)],
+    retry: {
+      ...pauses,
+      // A member that crashed while it was being stopped must not be started again.
+      restartOnFailure: async () => !stopping.aborted,
+    },
+    sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
+    rebalanceTimeout: 30_000,
+    heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
+    maxWaitTimeInMs: options.fetchWaitMs ?? defaults.fetchWaitMs,
+    minBytes: 1,
+    ...fetchLimits,
+    allowAutoTopicCreation: false,
+  });
+}
+
+interface RunOptions {
+  topic: string;
+  group: string;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/** Connects, subscribes and runs; tried again until it works or the signal aborts. */
+export async function runUntilStopped(
+  consumer: Consumer,
+  eachBatch: EachBatchHandler,
+  { topic, group, logger, signal }: RunOptions,
+): Promise<void> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [topic], fromBeginning: true });
+      if (signal.aborted) return;
+      return await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        // Fetched records are put into a buffer at once (kafka/partitions.ts), one partition after the other.
+        partitionsConsumedConcurrently: 1,
+        eachBatch,
+      });
+    } catch (error) {
+      logger.warn('a consumer could not start yet', { topic, group, error });
+      await sleep(Math.min(backoffMs(failures), longestPauseMs), signal);
+    }
+  }
+}
+
+interface AssignmentDeps {
+  consume: Pick<ConsumeOptions, 'topic' | 'group'>;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+  topics: TopicReader;
+  waiting: WaitingRecords;
+  positions: StartPositions;
+  stopping: AbortSignal;
+}
+
+/** The partitions this member holds in the current generation of its group. */
+export function createAssignment({ consume, logger, metrics, topics, waiting, positions, stopping }: AssignmentDeps) {
+  const { topic, group } = consume;
+  const partitions = new Map<number, AssignedPartition>();
+
+  /**
+   * Whatever was assigned before: all positions are looked up again, because other members may have moved the stored
+   * offsets.
+   */
+  function beginGeneration(assigned: number[]): void {
+    const before = endGeneration();
+    for (const partition of before.keys()) {
+      if (!assigned.includes(partition)) forget(partition);
+    }
+    if (!stopping.aborted) {
+      for (const number of assigned) {
+        const partition = createAssignedPartition(number);
+        partitions.set(number, partition);
+        void positions.beginFromStored(partition, before.get(number)?.delivery ?? null);
+      }
+    }
+    logger.info('joined a consumer group', { topic, group, partitions: assigned });
+  }
+
+  /** @returns what this member held. */
+  function endGeneration(): Map<number, AssignedPartition> {
+    interruptAll();
+    const held = new Map(partitions);
+    partitions.clear();
+    return held;
+  }
+
+  /** The group is rebalancing: finish the batches in hand, begin nothing new. */
+  function interruptAll(): void {
+    for (const partition of partitions.values()) {
+      partition.abort.abort();
+      waiting.clear(partition);
+    }
+  }
+
+  /** A broker that comes back may have lost records, or be another one: the stored offsets are looked up again. */
+  function beginAllAnew(): void {
+    for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
+  }
+
+  async function checkIdentity(): Promise<void> {
+    if (partitions.size === 0) return;
+    const log = await topics.logOf(topic).catch(() => null);
+    for (const partition of partitions.values()) {
+      if (log === null || partition.log === '' || partition.log === log) continue;
+      logger.warn('topic was deleted and recreated', { topic, group, partition: partition.partition, log });
+      void positions.resumeFromStored(partition, 0);
+    }
+  }
+
+  function forget(partition: number): void {
+    metrics.forgetLag(topic, group, partition);
+    metrics.truncated(topic, group, partition, false);
+  }
+
+  return {
+    get: (partition: number) => partitions.get(partition),
+    all: () => [...partitions.values()],
+    beginGeneration,
+    endGeneration,
+    interruptAll,
+    beginAllAnew,
+    checkIdentity,
+    forget,
+  };
+}

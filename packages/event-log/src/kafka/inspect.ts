@@ -1,0 +1,103 @@
+import type { Admin } from 'kafkajs';
+import type { KafkaLogOptions } from './config.ts';
+import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
+import { type LogDirectory, readLogDirectories } from './kafkajs-internals/log-directories.ts';
+import { createKafkaSessions } from './session.ts';
+import { createTopicReader } from './topics.ts';
+
+export type { LogDirectory };
+
+export interface InspectedPartition {
+  partition: number;
+  hasLeader: boolean;
+  /** Brokers that should have a copy, and those that have all of it. */
+  replicas: number;
+  inSync: number;
+  /** The offsets it has: from `low` on, `high` is the next to be written. */
+  low: bigint;
+  high: bigint;
+}
+
+export interface InspectedTopic {
+  topic: string;
+  /** See `LogBatch.log`. */
+  log: string;
+  partitions: InspectedPartition[];
+  /** By Kafka's names, e.g. `retention.ms`; null when this client may not read them. */
+  settings: ReadonlyMap<string, string> | null;
+}
+
+/** kafkajs's `ConfigResourceTypes.TOPIC`, which a module of Node cannot import by name. */
+const topicResource = 2;
+
+/** Looks at Kafka and changes nothing. */
+export interface KafkaInspection {
+  /** As the brokers tell clients where they are. */
+  brokers(): Promise<{ host: string; port: number }[]>;
+  /** Where they keep their records; null when they are older than Kafka 3.3, or may not tell this client. */
+  logDirectories(): Promise<LogDirectory[] | null>;
+  /** Those of the names that there are. */
+  existing(names: readonly string[]): Promise<string[]>;
+  topic(name: string): Promise<InspectedTopic>;
+  /** By partition, the offset of the first record appended at that time or later; its end when there is none. */
+  firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
+  /** How many members each of the groups has now. */
+  memberCounts(groups: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  close(): Promise<void>;
+}
+
+/** @param timeoutMs how long each question may take. Every question is rejected when the brokers do not answer. */
+export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): KafkaInspection {
+  correctKafkajs();
+  const sessions = createKafkaSessions(options, timeoutMs);
+  const topics = createTopicReader(sessions);
+  const ask = <T>(question: (admin: Admin) => Promise<T>, what: string) =>
+    sessions.use(({ admin }) => question(admin), timeoutMs, what);
+  return {
+    brokers: () =>
+      ask(async (admin) => {
+        const { brokers } = await admin.describeCluster();
+        return brokers.map(({ host, port }) => ({ host, port }));
+      }, 'describing the cluster'),
+    logDirectories: () => sessions.use(({ kafka }) => readLogDirectories(kafka), timeoutMs, 'reading log directories'),
+    existing: (names) =>
+      ask(async (admin) => {
+        const all = new Set(await admin.listTopics());
+        return names.filter((name) => all.has(name));
+      }, 'listing topics'),
+    async topic(name) {
+      const { log, bounds } = await topics.stateOf(name);
+      const metadata = await ask((admin) => admin.fetchTopicMetadata({ topics: [name] }), 'reading a topic');
+      const partitions = (metadata.topics[0]?.partitions ?? []).map((one) => {
+        const found = bounds.find(({ partition }) => partition === one.partitionId);
+        const { low = 0n, high = 0n } = found ?? {};
+        return {
+          ...{ partition: one.partitionId, hasLeader: one.leader >= 0, low, high },
+          ...{ replicas: one.replicas.length, inSync: one.isr.length },
+        };
+      });
+      return { topic: name, log, partitions, settings: await readSettings(ask, name) };
+    },
+    async firstAppendedAt(topic, ms) {
+      const found = await ask((admin) => admin.fetchTopicOffsetsByTimestamp(topic, ms), 'reading offsets');
+      return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    },
+    async memberCounts(groups) {
+      const answer = await ask((admin) => admin.describeGroups([...groups]), 'describing groups');
+      return new Map(answer.groups.map(({ groupId, members }) => [groupId, members.length]));
+    },
+    close: () => sessions.close(timeoutMs),
+  };
+}
+
+type Ask = <T>(question: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
+
+/** Not everybody who may write to a topic may read its settings. */
+async function readSettings(ask: Ask, name: string): Promise<InspectedTopic['settings']> {
+  const resources = [{ type: topicResource, name }];
+  const question = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });
+  const answer = await ask(question, 'reading settings').catch(() => null);
+  if (answer === null) return null;
+  const entries = answer.resources.flatMap(({ configEntries }) => configEntries);
+  return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+}

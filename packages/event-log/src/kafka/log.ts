@@ -1,0 +1,200 @@
+import { AppError } from '@millrace/errors';
+import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
+import { createAppendPipeline } from '../append/pipeline.ts';
+import {
+  type AppendTransport,
+  type BatchRefusal,
+  type PartitionBatch,
+  sendTimeoutOf,
+  toAppendSettings,
+} from '../append/transport.ts';
+import { backoffMs, sleep } from '../async.ts';
+import { createConsumeMetrics } from '../consume/metrics.ts';
+import type { EventLog } from '../log.ts';
+import { createReachability } from '../reachability.ts';
+import type { KafkaLogOptions } from './config.ts';
+import { consumeFromKafka } from './consumer.ts';
+import { createTrackedSockets } from './kafkajs-internals/connection.ts';
+import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
+import { isWithoutLeader } from './kafkajs-internals/errors.ts';
+import { toBundle } from './kafkajs-internals/produce.ts';
+import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
+import { createTopicReader } from './topics.ts';
+
+/** Closing is not bound to the 3 s of `append`. */
+const closeTimeoutMs = 5000;
+
+/**
+ * The log on Kafka (kafkajs). Connects by itself, in the background, and again whenever the connection is lost; nothing
+ * here needs a broker at creation. `isHealthy` is false until the first answer.
+ */
+export function createKafkaLog(options: KafkaLogOptions): EventLog {
+  correctKafkajs();
+  const { logger } = options;
+  const settings = toAppendSettings(options);
+  const sendTimeoutMs = sendTimeoutOf(settings);
+  const sessions = createKafkaSessions(options, Math.max(200, sendTimeoutMs - 200));
+  const reachability = createReachability(logger, false, () => sessions.use(async () => {}, sendTimeoutMs, 'probing'));
+  sessions.reportTo(reachability);
+  const pipeline = createAppendPipeline({
+    settings,
+    transport: createKafkaTransport(sessions, sendTimeoutMs),
+    logger,
+    metrics: options.metrics,
+  });
+  const consumeMetrics = createConsumeMetrics(options.metrics);
+  const topics = createTopicReader(sessions);
+
+  sessions.use(async () => {}, sendTimeoutMs, 'connecting').catch(() => {});
+
+  return {
+    ensureTopics: (wanted) => ensureKafkaTopics(options, wanted),
+    append: pipeline.append,
+    consume: async (consume) => consumeFromKafka({ options, logger, metrics: consumeMetrics, topics }, consume),
+    async endOffsets(topic) {
+      try {
+        const { log, bounds } = await topics.stateOf(topic);
+        return bounds
+          .map(({ partition, high }) => ({ partition, log, endOffset: high }))
+          .sort((a, b) => a.partition - b.partition);
+      } catch (cause) {
+        const found = isWithoutLeader(cause)
+          ? `The event log has no topic ${topic}, or a part of it has no leader.`
+          : 'The event log does not answer.';
+        throw new AppError('unavailable', found, { cause, retryAfterSeconds: 2 });
+      }
+    },
+    isHealthy: reachability.isHealthy,
+    async close() {
+      await pipeline.close(settings.appendTimeoutMs);
+      reachability.stop();
+      await sessions.close(closeTimeoutMs);
+    },
+  };
+}
+
+/** Error codes of a partition in a produce response: https://kafka.apache.org/protocol#protocol_error_codes */
+const messageTooLarge = 10;
+const recordListTooLarge = 18;
+
+/**
+ * Writes to Kafka with acks=all: a batch is acknowledged once every in-sync replica has it.
+ * @param sendTimeoutMs after this an attempt counts as failed and its connections are given up.
+ */
+function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): AppendTransport {
+  return {
+    async leadersOf(topic) {
+      const metadata = await sessions.use(
+        ({ admin }) => admin.fetchTopicMetadata({ topics: [topic] }),
+        sendTimeoutMs,
+        'reading the layout of a topic',
+      );
+      const partitions = metadata.topics.find(({ name }) => name === topic)?.partitions ?? [];
+      if (partitions.length === 0) throw new Error(`the topic ${topic} does not exist`);
+      const leaders: number[] = new Array(partitions.length).fill(0);
+      for (const { partitionId, leader } of partitions) leaders[partitionId] = leader;
+      return leaders;
+    },
+
+    async send(batches) {
+      const answers = await sessions.use(
+        ({ producer }) => producer.sendBatch({ acks: -1, timeout: sendTimeoutMs, topicMessages: toMessages(batches) }),
+        sendTimeoutMs,
+        'sending records',
+      );
+      const refusals = batches.map((batch) => refusalOf(batch, answers));
+      // A leader may have moved: a new session looks up where it is.
+      if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition refused records');
+      return refusals;
+    },
+  };
+}
+
+function toMessages(batches: PartitionBatch[]): TopicMessages[] {
+  const topics = new Map<string, TopicMessages>();
+  for (const { topic, partition, records } of batches) {
+    const entry = topics.get(topic) ?? { topic, messages: [] };
+    entry.messages.push(toBundle(partition, records));
+    topics.set(topic, entry);
+  }
+  return [...topics.values()];
+}
+
+function refusalOf({ topic, partition }: PartitionBatch, answers: RecordMetadata[]): BatchRefusal | null {
+  const answer = answers.find((one) => one.topicName === topic && one.partition === partition);
+  if (answer?.errorCode === 0) return null;
+  const code = answer?.errorCode ?? 'missing';
+  return {
+    reason: code === messageTooLarge || code === recordListTooLarge ? 'too_large' : 'not_now',
+    error: new Error(`Kafka answered ${topic}/${partition} with error code ${code}`),
+  };
+}
+
+const requestTimeoutMs = 10_000;
+const attempts = 3;
+
+type Topic = { topic: string; partitions: number };
+
+/**
+ * Creates missing topics. Another process doing the same at the same time is fine. Uses a connection of its own:
+ * creating topics may take a broker longer than the limits of `append` allow.
+ * @throws AppError `unavailable`
+ */
+async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Promise<void> {
+  const sockets = createTrackedSockets(options.socketFactory);
+  const kafka = new Kafka({
+    ...clientConfig(options, options.brokers),
+    requestTimeout: requestTimeoutMs,
+    retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, factor: 0.2, multiplier: 2 },
+    socketFactory: sockets.socketFactory,
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const missing: Topic[] = [];
+    for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
+    // kafkajs reads the metadata of all topics first, and fails when any of them is just being made or deleted.
+    for (let failures = 1; missing.length > 0; failures += 1) {
+      try {
+        await create(admin, options, missing);
+        return;
+      } catch (error) {
+        if (failures === attempts) throw error;
+        await sleep(backoffMs(failures));
+      }
+    }
+  } catch (cause) {
+    throw new AppError('unavailable', 'The topics of the event log could not be created.', {
+      cause,
+      details: { topics: topics.map(({ topic }) => topic) },
+      retryAfterSeconds: 2,
+    });
+  } finally {
+    await admin.disconnect().catch(() => {});
+    sockets.retire('done');
+  }
+}
+
+/** Asked first because an installation may give this process no right to create topics. */
+async function exists(admin: Admin, topic: string): Promise<boolean> {
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return topics.some(({ partitions }) => partitions.length > 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Topics that exist by now are left as they are. */
+async function create(admin: Admin, options: KafkaLogOptions, topics: Topic[]): Promise<void> {
+  await admin.createTopics({
+    timeout: requestTimeoutMs,
+    waitForLeaders: true,
+    topics: topics.map(({ topic, partitions }) => ({
+      topic,
+      numPartitions: partitions,
+      replicationFactor: options.replicationFactor ?? -1,
+      configEntries: Object.entries(options.topicConfig ?? {}).map(([name, value]) => ({ name, value })),
+    })),
+  });
+}

@@ -1,0 +1,233 @@
+import type { Logger } from '@millrace/runtime';
+import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
+import { backoffMs, limitConcurrency, sleep } from '../async.ts';
+import { cutBatch, type Delivery, deliver } from '../consume/deliver.ts';
+import type { ConsumeMetrics } from '../consume/metrics.ts';
+import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
+import type { BatchContext, ConsumeOptions, LogRecord } from '../log.ts';
+import { recordMark } from '../offsets-store.ts';
+import { newestLeaderEpoch } from './kafkajs-internals/metadata.ts';
+import type { AssignedPartition, KafkaCommits, WaitingRecords } from './partitions.ts';
+import type { StartPositions } from './positions.ts';
+
+interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
+  consume: PartitionDeliveryDeps['consume'];
+  /** Called when the group rebalances. */
+  interruptAll(): void;
+}
+
+const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
+
+/** Takes what kafkajs fetched: checks it, puts it aside, and has it handed over. */
+export function createPartitionReader(deps: PartitionReaderDeps) {
+  const { waiting } = deps;
+  const { expectedRecords, afterRecordBefore } = createFetchCheck(deps);
+  const { deliverWaiting } = createPartitionDelivery(deps);
+
+  /** Resolves when kafkajs may fetch more. */
+  async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
+    const fetched = expectedRecords(partition, payload);
+    // A short pause: kafkajs would come back at once with the same records.
+    if (fetched === null) return sleep(20);
+    const records = afterRecordBefore(partition, fetched);
+    if (records === null) return;
+    partition.highWatermark = BigInt(payload.batch.highWatermark);
+    partition.heartbeat = () => heartbeat(payload);
+    waiting.add(partition, records);
+    payload.resolveOffset(String(fetched.at(-1)?.offset));
+    deliverWaiting(partition);
+    await waiting.room(partition.heartbeat);
+  }
+
+  async function heartbeat(payload: EachBatchPayload): Promise<void> {
+    try {
+      await payload.heartbeat();
+    } catch (error) {
+      if (membershipLost.has(String((error as { type?: unknown }).type))) deps.interruptAll();
+    }
+  }
+
+  return { read };
+}
+
+interface PartitionDeliveryDeps {
+  consume: ConsumeOptions;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+  positions: StartPositions;
+  waiting: WaitingRecords;
+  commits: KafkaCommits;
+}
+
+/** Hands over what waits, `partitionConcurrency` partitions at once, one batch after the other. */
+function createPartitionDelivery(deps: PartitionDeliveryDeps) {
+  const { consume, metrics, positions, waiting, commits } = deps;
+  const { topic, group } = consume;
+  const whenFree = limitConcurrency(consume.partitionConcurrency);
+
+  /** After each batch the partition goes to the end of the line. */
+  function deliverWaiting(partition: AssignedPartition): void {
+    if (partition.delivery !== null || partition.waiting.length === 0) return;
+    partition.delivery = whenFree(() => deliverNext(partition)).then(() => {
+      partition.delivery = null;
+      deliverWaiting(partition);
+    });
+  }
+
+  async function deliverNext(partition: AssignedPartition): Promise<void> {
+    const { signal } = partition.abort;
+    if (signal.aborted || partition.waiting.length === 0) return;
+    const batch = {
+      topic,
+      partition: partition.partition,
+      log: partition.log,
+      continuesFrom: partition.continuesFrom,
+      records: cutBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
+    };
+    const context: BatchContext = { signal, heartbeat: partition.heartbeat };
+    accept(partition, await deliver(deps, batch, context));
+  }
+
+  function accept(partition: AssignedPartition, delivery: Delivery): void {
+    switch (delivery.outcome) {
+      case 'done':
+        advance(partition, delivery.nextOffset);
+        return;
+      case 'stale':
+        partition.failures += 1;
+        // The first time at once. A handler that reports it again and again must not be called at full speed.
+        void positions.resumeFrom(
+          partition,
+          delivery.nextOffset,
+          partition.failures > 1 ? backoffMs(partition.failures - 1) : 0,
+        );
+        return;
+      case 'failed':
+        partition.failures += 1;
+        void positions.resumeFromStored(partition, backoffMs(partition.failures));
+        return;
+      case 'interrupted':
+        return;
+    }
+  }
+
+  function advance(partition: AssignedPartition, nextOffset: bigint): void {
+    partition.failures = 0;
+    partition.continuesFrom = nextOffset;
+    waiting.removeBelow(partition, nextOffset);
+    commits.reached(partition.partition, nextOffset);
+    metrics.lag(topic, group, partition.partition, Number(partition.highWatermark - nextOffset));
+  }
+
+  return { deliverWaiting };
+}
+
+interface FetchCheckDeps {
+  consume: Pick<ConsumeOptions, 'topic' | 'group'>;
+  logger: Logger;
+  positions: StartPositions;
+  truncation: Truncation;
+}
+
+/** Pause before a partition is started again because the fetched records still do not fit. */
+const beginAgainMs = 250;
+
+/** Whether what kafkajs fetched is what comes next; else it has the partition begun anew. */
+function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
+  const { topic, group } = consume;
+
+  /** The fetched records that come next; null when there is nothing to take of them now. */
+  function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
+    const { fetchPosition } = partition;
+    if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
+    if (hasNewLeader(partition, newestLeaderEpoch(batch.messages))) return null;
+    const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
+    const first = records[0];
+    if (first === undefined && batch.messages.length > 0) {
+      // kafkajs starts at the oldest record by itself when the log ends before the offset it was asked for.
+      void positions.resumeFromStored(partition, beginAgainMs);
+      return null;
+    }
+    if (first === undefined || !isContiguous(partition, fetchPosition, first.offset)) {
+      positions.seekAgain(partition);
+      return null;
+    }
+    partition.suspectedGap = null;
+    return records;
+  }
+
+  /** A new leader may have lost records of the former one: reading starts again from what is known to be there. */
+  function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
+    if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
+    void positions.resumeFromStored(partition, 0);
+    return true;
+  }
+
+  /**
+   * After a start the record before the first one is fetched too: it must be the one that took effect last.
+   *
+   * @returns the others; null when it is another one.
+   */
+  function afterRecordBefore(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
+    const { recordBefore, continuesFrom, fetchPosition } = partition;
+    if (recordBefore === null) return records;
+    partition.recordBefore = null;
+    const [first, ...rest] = records;
+    // Compaction may have removed it; the offsets were without a hole before.
+    if (first === undefined || first.offset !== fetchPosition) return records;
+    partition.fetchPosition = continuesFrom;
+    const found = recordMark(first);
+    if (found === recordBefore) {
+      truncation.over(partition.partition);
+      return rest;
+    }
+    const stored = { nextOffset: continuesFrom ?? 0n, recordBefore };
+    truncation.found(partition.partition, stored, { log: partition.log, expected: recordBefore, found });
+    partition.missingRecord = recordBefore;
+    void positions.resumeFromStored(partition, truncatedPauseMs);
+    return null;
+  }
+
+  /** A hole before the first record counts when it is still there after seeking to where it begins. */
+  function isContiguous(partition: AssignedPartition, position: bigint, first: bigint): boolean {
+    if (first === position) return true;
+    if (partition.suspectedGap !== first) {
+      partition.suspectedGap = first;
+      return false;
+    }
+    logger.warn('the log has no records between these offsets', {
+      ...{ topic, group, partition: partition.partition },
+      fromOffset: String(position),
+      toOffset: String(first),
+    });
+    return true;
+  }
+
+  return { expectedRecords, afterRecordBefore };
+}
+
+/** A fetched message as the port describes it. A tombstone (null value) becomes an empty value. */
+function toLogRecord(message: KafkaMessage): LogRecord {
+  return {
+    offset: BigInt(message.offset),
+    key: message.key === null ? null : message.key.toString('utf8'),
+    value: message.value ?? Buffer.alloc(0),
+    headers: toHeaders(message.headers),
+    appendedAtMs: Number(message.timestamp),
+  };
+}
+
+const noHeaders: Record<string, string> = Object.freeze({});
+
+/** Kafka allows a header several times and any bytes; the port knows one text per name: the last one counts. */
+function toHeaders(headers: IHeaders | undefined): Record<string, string> {
+  const entries = Object.entries(headers ?? {});
+  // Nearly all records have none, and they wait long enough to be copied by the garbage collector.
+  if (entries.length === 0) return noHeaders;
+  const result: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (last !== undefined) result[name] = last.toString();
+  }
+  return result;
+}

@@ -1,0 +1,145 @@
+import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
+import { withDeadline } from '../async.ts';
+import type { Reachability } from '../reachability.ts';
+import type { KafkaLogOptions } from './config.ts';
+import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
+import { chosenPartition } from './kafkajs-internals/produce.ts';
+
+/** kafkajs's own limits; its defaults need more than 25 s to notice a broker that does not answer. */
+const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
+
+export interface KafkaSession {
+  /** What the others were made by. */
+  kafka: Kafka;
+  producer: Producer;
+  admin: Admin;
+}
+
+interface OpenSession extends KafkaSession {
+  close(): Promise<void>;
+  retire(reason: string): void;
+}
+
+/**
+ * One producer and one admin client. When anything about their connections looks wrong both are thrown away and made
+ * again at the next use: of all ways out of kafkajs's broken states this is the only one that always works.
+ */
+export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
+  let current: Promise<OpenSession> | undefined;
+  let opened = 0;
+  let reachability: Reachability | undefined;
+
+  /** Runs `work` on the current session, at most `timeoutMs` including the time to connect. */
+  async function use<T>(work: (session: KafkaSession) => Promise<T>, timeoutMs: number, what: string): Promise<T> {
+    current ??= open(options, rotate(options.brokers, opened++), requestTimeoutMs);
+    const mine = current;
+    try {
+      const result = await withDeadline(
+        mine.then((session) => work(session)),
+        timeoutMs,
+        what,
+      );
+      reachability?.succeeded();
+      return result;
+    } catch (error) {
+      if (isConnectionFailure(error)) {
+        reachability?.failed(error);
+        drop(mine, what);
+      }
+      throw error;
+    }
+  }
+
+  function drop(session: Promise<OpenSession>, reason: string): void {
+    if (current === session) current = undefined;
+    session.then(
+      ({ retire }) => retire(`given up: ${reason}`),
+      () => {},
+    );
+  }
+
+  return {
+    use,
+    /** Who is told about success and failure. */
+    reportTo(target: Reachability): void {
+      reachability = target;
+    },
+    /** The next use makes a new session. */
+    renew(reason: string): void {
+      if (current !== undefined) drop(current, reason);
+    },
+    async close(timeoutMs: number): Promise<void> {
+      const last = current;
+      current = undefined;
+      if (last === undefined) return;
+      try {
+        await withDeadline(
+          last.then(({ close }) => close()),
+          timeoutMs,
+          'closing',
+        );
+      } catch {
+        drop(last, 'closing');
+      }
+    },
+  };
+}
+
+export type KafkaSessions = ReturnType<typeof createKafkaSessions>;
+
+async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutMs: number): Promise<OpenSession> {
+  const sockets = createTrackedSockets(options.socketFactory);
+  const kafka = new Kafka({
+    ...clientConfig(options, brokers),
+    requestTimeout: requestTimeoutMs,
+    retry: { retries: brokers.length, initialRetryTime: 50, maxRetryTime: 250, factor: 0.2, multiplier: 2 },
+    socketFactory: sockets.socketFactory,
+  });
+  const producer = kafka.producer({ createPartitioner: chosenPartition, allowAutoTopicCreation: false });
+  const admin = kafka.admin();
+  producer.on('producer.network.request_timeout', ({ payload }) =>
+    sockets.destroy('request timed out', payload.broker),
+  );
+  admin.on('admin.network.request_timeout', ({ payload }) => sockets.destroy('request timed out', payload.broker));
+  const close = async () => {
+    await Promise.allSettled([producer.disconnect(), admin.disconnect()]);
+  };
+  const retire = (reason: string) => {
+    sockets.retire(reason);
+    void close();
+  };
+  try {
+    await withDeadline(Promise.all([producer.connect(), admin.connect()]), requestTimeoutMs, 'connecting');
+  } catch (error) {
+    retire('could not connect');
+    throw error;
+  }
+  return { kafka, producer, admin, close, retire };
+}
+
+/** What every kafkajs client of this package shares. */
+export function clientConfig(options: KafkaLogOptions, brokers: string[]): KafkaConfig {
+  return {
+    brokers,
+    clientId: options.clientId,
+    ...connectionLimits,
+    ...(options.ssl === undefined ? {} : { ssl: options.ssl }),
+    ...(options.sasl === undefined ? {} : { sasl: options.sasl }),
+    logCreator: kafkaLogCreator(options.logger),
+  };
+}
+
+/** Each session begins with another broker: kafkajs alone would try the same dead one first every time. */
+function rotate(brokers: string[], by: number): string[] {
+  const start = by % brokers.length;
+  return [...brokers.slice(start), ...brokers.slice(0, start)];
+}
+
+/** True unless the broker itself has answered with an error: then the connection is well. */
+function isConnectionFailure(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;
+    if (cause.name === 'KafkaJSCreateTopicError' || cause instanceof TypeError) return false;
+  }
+  return true;
+}

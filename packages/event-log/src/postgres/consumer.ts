@@ -1,0 +1,235 @@
+import type { SqlDatabase } from '@millrace/db/sql';
+import type { Logger } from '@millrace/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import { limitConcurrency, openPromise, sleep, withDeadline } from '../async.ts';
+import type { ConsumeMetrics } from '../consume/metrics.ts';
+import { createTruncation } from '../consume/truncation.ts';
+import type { ConsumeOptions, LogConsumer } from '../log.ts';
+import { type LeasedPartition, type LeasedPartitionDeps, readLeasedPartition } from './leased-partition.ts';
+import {
+  type GroupState,
+  heartbeat,
+  leaveGroup,
+  type Member,
+  type MembershipState,
+  readGroupState,
+  releaseLeases,
+} from './membership-store.ts';
+
+interface PostgresConsumerDeps {
+  database: SqlDatabase;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+  /** How often other processes' appends and members are looked for. */
+  pollIntervalMs: number;
+  /** A member that is silent for this long has lost its partitions. */
+  leaseMs: number;
+  /** Calls `wake` when this process has appended to the topic; returns what ends that. */
+  onAppended(topic: string, wake: () => void): () => void;
+}
+
+const drainTimeoutMs = 10_000;
+const leaveTimeoutMs = 3000;
+const errorPauseMs = 250;
+
+/** Joins the group: heartbeats for membership and leases, looks for new records, and reads the partitions it holds. */
+export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: ConsumeOptions): LogConsumer {
+  const { database, logger, leaseMs } = deps;
+  const { topic, group } = consume;
+  const member: Member = { topic, group, memberId: uuidv7() };
+  const membership = createMembership({ database, member, leaseMs });
+  const held = createHeldPartitions({
+    ...{ ...deps, consume, member },
+    truncation: createTruncation({ ...deps, consume }),
+    endOffset: membership.endOffset,
+    logOf: membership.logOf,
+  });
+  const stopping = new AbortController();
+  const startedAt = performance.now();
+  let isSatisfied = false;
+  let stopped: Promise<void> | undefined;
+  const { promise: ready, resolve: announceJoined } = openPromise();
+
+  async function look(): Promise<void> {
+    const membersChanged = await membership.look();
+    if (membersChanged || !isSatisfied || membership.isHeartbeatDue()) follow(await membership.heartbeat());
+    held.wakeAll();
+  }
+
+  function follow({ share, held: leased }: MembershipState): void {
+    for (const partition of held.numbers()) if (!leased.includes(partition)) void held.end(partition);
+    // The highest numbers are given back first, so that the members do not pass partitions around.
+    const surplus = leased.slice(share);
+    for (const partition of surplus) void held.giveUp(partition);
+    if (!stopping.signal.aborted) for (const partition of leased.slice(0, share)) held.begin(partition);
+    isSatisfied = held.size() === share && surplus.length === 0;
+    if (isSatisfied || performance.now() - startedAt > leaseMs) announceJoined();
+  }
+
+  /**
+   * Other members have taken our partitions by now. They would find our writes stale, so there is no use in making
+   * them.
+   */
+  function dropWhenExpired(): void {
+    if (held.size() === 0 || !membership.isExpired()) return;
+    logger.warn('a member lost its partitions because the database does not answer', { topic, group });
+    for (const partition of held.numbers()) void held.end(partition);
+    isSatisfied = false;
+  }
+
+  async function leave(): Promise<void> {
+    stopping.abort();
+    announceJoined();
+    looking.wake();
+    forgetAppends();
+    await withDeadline(held.endAll(), drainTimeoutMs, 'ending the batches in hand').catch((error) => {
+      logger.warn('a batch did not end in time', { topic, group, error });
+    });
+    await withDeadline(looking.ended, leaveTimeoutMs, 'ending').catch(() => {});
+    await withDeadline(leaveGroup(database.sql, member), leaveTimeoutMs, 'leaving').catch((error) => {
+      logger.debug('could not deregister member; its leases will expire', { topic, group, error });
+    });
+  }
+
+  const looking = keepLooking(look, {
+    intervalMs: deps.pollIntervalMs,
+    failed(error) {
+      logger.debug('a member could not look at the log', { topic, group, error });
+      dropWhenExpired();
+    },
+    signal: stopping.signal,
+  });
+  const forgetAppends = deps.onAppended(topic, looking.wake);
+  logger.info('joined a consumer group', { topic, group, memberId: member.memberId });
+  return {
+    ready,
+    stop() {
+      stopped ??= leave();
+      return stopped;
+    },
+  };
+}
+
+interface Looking {
+  intervalMs: number;
+  failed(error: unknown): void;
+  signal: AbortSignal;
+}
+
+/** Looks again and again, and at once when woken. */
+function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: Looking) {
+  let wakeUp = new AbortController();
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        failed(error);
+        await sleep(errorPauseMs, signal);
+      }
+      await sleep(intervalMs, wakeUp.signal);
+      if (wakeUp.signal.aborted) wakeUp = new AbortController();
+    }
+  }
+  return { wake: () => wakeUp.abort(), ended: run() };
+}
+
+interface HeldPartitionsDeps extends Omit<LeasedPartitionDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
+  member: Member;
+  /** As last seen. */
+  endOffset(partition: number): bigint;
+  logOf(partition: number): string | undefined;
+}
+
+/** The partitions this member reads, and those it is about to give up. */
+function createHeldPartitions(deps: HeldPartitionsDeps) {
+  const { database, logger, member, consume } = deps;
+  const { topic, group } = consume;
+  const whenFree = limitConcurrency(consume.partitionConcurrency);
+  const held = new Map<number, LeasedPartition>();
+  const ending = new Map<number, Promise<void>>();
+
+  function begin(partition: number): void {
+    if (held.has(partition) || ending.has(partition)) return;
+    logger.debug('took a partition', { topic, group, partition });
+    held.set(
+      partition,
+      readLeasedPartition({
+        ...deps,
+        ...{ partition, whenFree },
+        endOffset: () => deps.endOffset(partition),
+        log: () => deps.logOf(partition),
+      }),
+    );
+  }
+
+  /** Stops reading; resolves when the batch in hand is over. Until then the partition is not begun anew. */
+  function end(partition: number): Promise<void> {
+    const reader = held.get(partition);
+    if (reader === undefined) return ending.get(partition) ?? Promise.resolve();
+    held.delete(partition);
+    const ended = reader.stop().finally(() => ending.delete(partition));
+    ending.set(partition, ended);
+    return ended;
+  }
+
+  async function giveUp(partition: number): Promise<void> {
+    await end(partition);
+    try {
+      await releaseLeases(database.sql, member, [partition]);
+      logger.debug('gave up a partition', { topic, group, partition });
+    } catch (error) {
+      // The next heartbeat finds the lease still there and does this again.
+      logger.debug('a lease could not be given back', { topic, group, partition, error });
+    }
+  }
+
+  return {
+    begin,
+    end,
+    giveUp,
+    size: () => held.size,
+    numbers: () => [...held.keys()],
+    wakeAll(): void {
+      for (const partition of held.values()) partition.wake();
+    },
+    /** Resolves when the batches in hand are over. */
+    endAll: () => Promise.all([...held.keys(), ...ending.keys()].map(end)),
+  };
+}
+
+interface MembershipDeps {
+  database: SqlDatabase;
+  member: Member;
+  leaseMs: number;
+}
+
+/** What a member knows of its group, and when it last said that it lives. */
+function createMembership({ database, member, leaseMs }: MembershipDeps) {
+  let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
+  let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
+
+  function bounded<T>(work: Promise<T>): Promise<T> {
+    return withDeadline(work, leaseMs, 'looking at the log');
+  }
+
+  return {
+    endOffset: (partition: number) => seen.ends.get(partition) ?? 0n,
+    logOf: (partition: number) => seen.logs.get(partition),
+    /** @returns whether the members are others than before. */
+    async look(): Promise<boolean> {
+      const { members } = seen;
+      seen = await bounded(readGroupState(database.sql, member));
+      return members !== seen.members;
+    },
+    isHeartbeatDue: () => performance.now() - lastHeartbeatAt > leaseMs / 3,
+    /** Whether others may have taken this member's partitions. */
+    isExpired: () => performance.now() - lastHeartbeatAt >= leaseMs,
+    async heartbeat(): Promise<MembershipState> {
+      const beganAt = performance.now();
+      const state = await bounded(database.transaction((tx) => heartbeat(tx, member, leaseMs)));
+      lastHeartbeatAt = beganAt;
+      return state;
+    },
+  };
+}

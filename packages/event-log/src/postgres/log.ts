@@ -1,0 +1,205 @@
+import type { SqlDatabase, Transaction } from '@millrace/db/sql';
+import { AppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { createAppendPipeline } from '../append/pipeline.ts';
+import { type AppendSettings, type AppendTransport, sendTimeoutOf, toAppendSettings } from '../append/transport.ts';
+import { sleep, withDeadline } from '../async.ts';
+import { createConsumeMetrics } from '../consume/metrics.ts';
+import type { EventLog } from '../log.ts';
+import { createReachability, type Reachability } from '../reachability.ts';
+import { consumeFromPostgres } from './consumer.ts';
+import { AppendRefused, appendBatches, createTopic, readEnds, readPassedOffsets, trimPartition } from './store.ts';
+
+export interface PostgresLogOptions extends Partial<AppendSettings> {
+  /** With a `queryTimeoutMs`, or a connection whose answer never comes is lost to the pool. */
+  database: SqlDatabase;
+  logger: Logger;
+  metrics?: Metrics;
+  /** How often appends of other processes, and changes in a group, are looked for; 100 unless told. */
+  pollIntervalMs?: number;
+  /** A consumer that is silent for this long has lost its partitions; 4000 unless told. */
+  leaseMs?: number;
+  /** Records that every known group has passed are kept this long; 24 unless told. */
+  retentionHours?: number;
+  trimIntervalMs?: number;
+  /** Groups that were switched off: records are not kept for them. */
+  retiredGroups?: readonly string[];
+  /** Done first in the transaction of every append; nothing is appended when it throws `AppendRefused`. */
+  guard?: (tx: Transaction) => Promise<void>;
+}
+
+const lookUpTimeoutMs = 5000;
+
+/** The embedded log, in tables of the same database: no broker to install, fit for one machine or a small install. */
+export function createPostgresLog(options: PostgresLogOptions): EventLog {
+  const { database, logger } = options;
+  const settings = toAppendSettings(options);
+  const {
+    pollIntervalMs = 100,
+    leaseMs = 4000,
+    retentionHours = 24,
+    trimIntervalMs = 60_000,
+    retiredGroups = [],
+  } = options;
+  const appended = new Map<string, Set<() => void>>();
+  const sendTimeoutMs = sendTimeoutOf(settings);
+  const reachability = createReachability(logger, true, async () => {
+    await withDeadline(database.sql.query('SELECT 1'), sendTimeoutMs, 'probing');
+  });
+  const pipeline = createAppendPipeline({
+    settings,
+    transport: createPostgresTransport({ database, reachability, sendTimeoutMs, announce, guard: options.guard }),
+    logger,
+    metrics: options.metrics,
+  });
+  const consumeMetrics = createConsumeMetrics(options.metrics);
+  const trimmer = createTrimmer(database, logger, { retentionHours, intervalMs: trimIntervalMs, retiredGroups });
+
+  function announce(topics: Iterable<string>): void {
+    for (const topic of topics) for (const wake of appended.get(topic) ?? []) wake();
+  }
+
+  function onAppended(topic: string, wake: () => void): () => void {
+    const listeners = appended.get(topic) ?? new Set();
+    appended.set(topic, listeners.add(wake));
+    return () => listeners.delete(wake);
+  }
+
+  async function answer<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(work, lookUpTimeoutMs, 'asking the event log');
+    } catch (cause) {
+      throw new AppError('unavailable', 'The event log does not answer.', { cause, retryAfterSeconds: 2 });
+    }
+  }
+
+  return {
+    async ensureTopics(topics) {
+      for (const { topic, partitions } of topics) {
+        await answer(database.transaction((tx) => createTopic(tx, topic, partitions)));
+      }
+    },
+    append: pipeline.append,
+    consume: async (consume) =>
+      consumeFromPostgres({ database, logger, metrics: consumeMetrics, pollIntervalMs, leaseMs, onAppended }, consume),
+    async endOffsets(topic) {
+      const ends = await answer(readEnds(database.sql, topic));
+      if (ends.length === 0) throw new AppError('unavailable', `The event log has no topic ${topic}.`);
+      return ends;
+    },
+    isHealthy: reachability.isHealthy,
+    async close() {
+      await pipeline.close(settings.appendTimeoutMs);
+      trimmer.stop();
+      reachability.stop();
+    },
+  };
+}
+
+interface PostgresTransportDeps {
+  database: SqlDatabase;
+  reachability: Reachability;
+  sendTimeoutMs: number;
+  /** Told the topics that have new records. */
+  announce(topics: Iterable<string>): void;
+  /** Done first in every transaction. */
+  guard: ((tx: Transaction) => Promise<void>) | undefined;
+}
+
+/** Writes all batches of a request in one transaction: many calls of `append` share one commit. */
+function createPostgresTransport(deps: PostgresTransportDeps): AppendTransport {
+  const { database, sendTimeoutMs } = deps;
+
+  async function bounded<T>(work: Promise<T>, what: string): Promise<T> {
+    try {
+      const result = await withDeadline(work, sendTimeoutMs, what);
+      deps.reachability.succeeded();
+      return result;
+    } catch (error) {
+      if (!(error instanceof AppendRefused)) deps.reachability.failed(error);
+      throw error;
+    }
+  }
+
+  return {
+    async leadersOf(topic) {
+      const ends = await bounded(readEnds(database.sql, topic), 'reading the layout of a topic');
+      if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
+      // One database, one leader: one transaction at a time per process, growing under load.
+      return ends.map(() => 0);
+    },
+
+    async send(batches) {
+      await bounded(
+        database.transaction(async (tx) => {
+          await deps.guard?.(tx);
+          await appendBatches(tx, batches, sendTimeoutMs);
+        }),
+        'appending records',
+      );
+      deps.announce(new Set(batches.map(({ topic }) => topic)));
+      return batches.map(() => null);
+    },
+  };
+}
+
+/** Rows deleted in one transaction: short enough not to be felt by a writer. */
+const stepRecords = 2000;
+const pauseMs = 50;
+
+interface Trimmer {
+  /** Deletes everything that may go by now. */
+  trim(): Promise<void>;
+  stop(): void;
+}
+
+interface TrimSettings {
+  /** Records every group has passed are kept for so long. */
+  retentionHours: number;
+  /** Records of topics that no group reads: dead letters, or a topic whose reader has yet to come. Default 30 days. */
+  unreadRetentionHours?: number;
+  intervalMs: number;
+  /** Groups that read no more: nothing is kept for them. */
+  retiredGroups?: readonly string[];
+}
+
+/** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
+export function createTrimmer(
+  database: SqlDatabase,
+  logger: Logger,
+  { retentionHours, unreadRetentionHours = 30 * 24, intervalMs, retiredGroups = [] }: TrimSettings,
+): Trimmer {
+  const stopping = new AbortController();
+
+  async function trim(): Promise<void> {
+    for (const passed of await readPassedOffsets(database.sql, retiredGroups)) {
+      const hours = passed.isRead ? retentionHours : unreadRetentionHours;
+      let deleted = stepRecords;
+      while (deleted === stepRecords && !stopping.signal.aborted) {
+        deleted = await database.transaction((tx) => trimPartition(tx, passed, hours, stepRecords));
+        if (deleted === stepRecords) await sleep(pauseMs, stopping.signal);
+      }
+    }
+  }
+
+  let isTrimming = false;
+  const timer = setInterval(async () => {
+    if (isTrimming) return;
+    isTrimming = true;
+    try {
+      await trim();
+    } catch (error) {
+      logger.debug('old records could not be trimmed; tried again later', { error });
+    }
+    isTrimming = false;
+  }, intervalMs);
+  timer.unref();
+
+  return {
+    trim,
+    stop() {
+      clearInterval(timer);
+      stopping.abort();
+    },
+  };
+}

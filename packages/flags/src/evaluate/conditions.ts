@@ -1,0 +1,217 @@
+import type {
+  CohortFilter,
+  CohortNode,
+  CompiledCondition,
+  CompiledFilter,
+  CompiledFlag,
+  CompiledFlags,
+  FlagFilter,
+  PropertyFilter,
+} from '../compile/compiled.ts';
+import type { Steps } from '../steps.ts';
+import { bucketingId, isWithinRollout, variantByHash } from './bucketing.ts';
+import type { EvaluationContext } from './context.ts';
+import { createEvaluation, type Evaluation, negate, type Outcome, spendSteps, stepLimits } from './evaluation.ts';
+import { type FlagFailure, type FlagReason, flagValue, reason } from './flag-result.ts';
+import { missing, unavailable } from './property-values.ts';
+
+export type ConditionsOutcome =
+  | { kind: 'match'; variant: string | null; reason: FlagReason }
+  | { kind: 'no_match'; reason: FlagReason }
+  | { kind: 'failed'; failure: FlagFailure };
+
+/** Of several reasons why nothing matched, the one nearest to a match is told; the later condition of two alike. */
+const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
+
+/** The condition sets in their order; the first that matches wins. */
+export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
+  let nearest: keyof typeof nearness = 'no_group_type';
+  let nearestIndex: number | null = null;
+  let groupsWereSkipped = false;
+  for (const [index, condition] of flag.conditions.entries()) {
+    const outcome = evaluateCondition(flag, condition, evaluation);
+    switch (outcome.kind) {
+      case 'failed':
+        return outcome;
+      case 'match':
+        return { kind: 'match', variant: outcome.variant, reason: reason('condition_match', index) };
+      case 'out_of_rollout_bound':
+        if (flag.exitsEarly && outcome.isRolloutMiss) return { kind: 'no_match', reason: reason(outcome.kind, index) };
+        break;
+      case 'no_group_type':
+        groupsWereSkipped = true;
+        break;
+      case 'no_condition_match':
+        break;
+    }
+    if (nearness[outcome.kind] >= nearness[nearest]) {
+      nearest = outcome.kind;
+      nearestIndex = index;
+    }
+  }
+  const isNoted = groupsWereSkipped && nearest === 'no_condition_match';
+  return { kind: 'no_match', reason: reason(nearest, nearestIndex, { groupsWereSkipped: isNoted }) };
+}
+
+export type ConditionOutcome =
+  | { kind: 'match'; variant: string | null }
+  /** `isRolloutMiss`: the filters matched and the rollout did not; false where there was no device id to hash. */
+  | { kind: 'out_of_rollout_bound'; isRolloutMiss: boolean }
+  | { kind: 'no_condition_match' }
+  | { kind: 'no_group_type' }
+  | { kind: 'failed'; failure: FlagFailure };
+
+const stepsOfCondition = 5;
+const stepsWithHash = 80;
+
+/** One condition set: who is hashed, then the filters, then the rollout, then the variant. */
+export function evaluateCondition(
+  flag: CompiledFlag,
+  condition: CompiledCondition,
+  evaluation: Evaluation,
+): ConditionOutcome {
+  const isForAll = condition.rolloutPercentage === 100 && flag.variants.length === 0;
+  if (!spendSteps(evaluation, isForAll ? stepsOfCondition : stepsWithHash))
+    return { kind: 'failed', failure: 'timeout' };
+  const id = bucketingId(flag, condition.aggregation, evaluation);
+  if (id === null) {
+    return condition.aggregation === null
+      ? { kind: 'out_of_rollout_bound', isRolloutMiss: false }
+      : { kind: 'no_group_type' };
+  }
+  const matched = testFilters(condition, evaluation);
+  if (matched === false) return { kind: 'no_condition_match' };
+  if (matched !== true) return { kind: 'failed', failure: matched };
+  if (!isWithinRollout(flag, condition.rolloutPercentage, id)) {
+    return { kind: 'out_of_rollout_bound', isRolloutMiss: true };
+  }
+  return { kind: 'match', variant: variantOf(flag, condition, id) };
+}
+
+/** All of them; the first that does not match, or that nobody can answer, ends it. */
+function testFilters({ filters, cohortFilters }: CompiledCondition, evaluation: Evaluation): Outcome {
+  for (const filter of filters) {
+    const outcome = testFilter(filter, evaluation);
+    if (outcome !== true) return outcome;
+  }
+  for (const filter of cohortFilters) {
+    const outcome = testCohort(filter, evaluation);
+    if (outcome !== true) return outcome;
+  }
+  return true;
+}
+
+/** A variant that the flag does not have is as none. */
+function variantOf(flag: CompiledFlag, { variant }: CompiledCondition, id: string): string | null {
+  const isDeclared = variant !== null && flag.variants.some(({ key }) => key === variant);
+  return isDeclared ? variant : variantByHash(flag, id);
+}
+
+export function testFilter(filter: CompiledFilter, evaluation: Evaluation): Outcome {
+  switch (filter.kind) {
+    case 'property':
+      return testProperty(filter, evaluation);
+    case 'flag':
+      return testFlag(filter, evaluation);
+    case 'never':
+      return false;
+  }
+}
+
+export function testCohort({ cohortId, isMember }: CohortFilter, evaluation: Evaluation): Outcome {
+  const outcome = isCohortMember(cohortId, evaluation);
+  return isMember ? outcome : negate(outcome);
+}
+
+/** A flag that is off, or not asked about here, is `false`; one that could not be evaluated is neither on nor off. */
+function testFlag({ flagId, expected }: FlagFilter, evaluation: Evaluation): Outcome {
+  if (!spendSteps(evaluation, 1)) return 'timeout';
+  const result = evaluation.results.get(flagId);
+  if (result === undefined) return expected === false;
+  if (result.failure !== null) return false;
+  const value = flagValue(result);
+  return typeof expected === 'boolean' ? (value !== false) === expected : value === expected;
+}
+
+/** Of finding a value and looking at it, however short it is. */
+const stepsOfTest = 8;
+
+function testProperty({ key, groupType, compiled }: PropertyFilter, evaluation: Evaluation): Outcome {
+  const { values, context } = evaluation;
+  const { test, whenMissing } = compiled;
+  const value = groupType === null ? values.person(key) : values.group(groupType, key);
+  if (value === unavailable) return 'database_error';
+  if (value === missing) return spendSteps(evaluation, stepsOfTest) ? whenMissing : 'timeout';
+  // The forms of a value are made once: a step for each character is more than all of them take together.
+  const steps = stepsOfTest + (value.isCounted ? 0 : value.length) + test.stepsFor(value.length);
+  if (!spendSteps(evaluation, steps)) return 'timeout';
+  value.isCounted = true;
+  return test.matches(value, context.now);
+}
+
+/**
+ * Whether somebody belongs to each of some cohorts, or why nobody can say: the same answer that a flag's filter gets, after
+ * a step for each cohort. Pure, as `evaluateFlags` is.
+ */
+export function* evaluateCohortsInSteps(
+  flags: CompiledFlags,
+  cohortIds: readonly number[],
+  context: EvaluationContext,
+): Steps<Outcome[]> {
+  const evaluation = createEvaluation(flags, context);
+  const outcomes: Outcome[] = [];
+  for (const id of cohortIds) {
+    evaluation.mostSteps = evaluation.steps + stepLimits.each;
+    outcomes.push(isCohortMember(id, evaluation));
+    yield;
+  }
+  return outcomes;
+}
+
+/** Whether the person belongs to a cohort; asked once per evaluation. */
+function isCohortMember(cohortId: number, evaluation: Evaluation): Outcome {
+  const known = evaluation.membership.get(cohortId);
+  if (known !== undefined) return known;
+  const outcome = findMembership(cohortId, evaluation);
+  evaluation.membership.set(cohortId, outcome);
+  return outcome;
+}
+
+function findMembership(cohortId: number, evaluation: Evaluation): Outcome {
+  const cohort = evaluation.flags.cohorts.get(cohortId);
+  if (cohort === undefined) return 'dependency_not_found_cohort';
+  if (cohort.problem !== null) return cohort.problem;
+  if (!cohort.isStatic) return testNode(cohort.node, evaluation);
+  const { staticCohorts } = evaluation.context.stored;
+  return staticCohorts === 'unavailable' ? 'database_error' : staticCohorts.has(cohortId);
+}
+
+function testNode(node: CohortNode, evaluation: Evaluation): Outcome {
+  if (!spendSteps(evaluation, 1)) return 'timeout';
+  switch (node.kind) {
+    case 'never':
+      return false;
+    case 'property': {
+      const outcome = testProperty(node.filter, evaluation);
+      return node.negated ? negate(outcome) : outcome;
+    }
+    case 'cohort': {
+      const outcome = isCohortMember(node.cohortId, evaluation);
+      return node.negated ? negate(outcome) : outcome;
+    }
+    default:
+      return testNodes(node, evaluation);
+  }
+}
+
+/** The first member that decides ends it: one that fails `every`, one that meets `some`. */
+function testNodes({ kind, nodes }: Extract<CohortNode, { nodes: unknown }>, evaluation: Evaluation): Outcome {
+  const deciding = kind === 'some';
+  let unknown: Outcome = !deciding;
+  for (const node of nodes) {
+    const outcome = testNode(node, evaluation);
+    if (outcome === deciding) return outcome;
+    if (typeof outcome !== 'boolean') unknown = outcome;
+  }
+  return unknown;
+}

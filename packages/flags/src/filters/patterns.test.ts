@@ -1,0 +1,53 @@
+import { patternProblem, sharedPattern, tryPatterns } from './patterns.ts';
+import { patternTests } from './text-tests.ts';
+import { PropertyValue } from './value-test.ts';
+
+test.each([
+  ['(a{1000}){1000}', /repeat/],
+  ['x{1000}'.repeat(140), /repeats too much/],
+  [`(?:${'ab'.repeat(40)}){1000}`, /repeats too much/],
+  ['('.repeat(10), /missing/],
+])('%.20s is refused before it costs anything', (pattern, problem) => {
+  expect(patternProblem(pattern)).toMatch(problem);
+});
+
+test.each([
+  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  '(\\d{1,3}\\.){3}\\d{1,3}',
+  '.{0,255}@acme',
+])('%s is as good as any', (pattern) => {
+  expect(patternProblem(pattern)).toBeNull();
+});
+
+test('F-90: of a text that would take too long nothing is said', () => {
+  const tests = patternTests('(a|b|c){500}$');
+  const long = 'x'.repeat(10_000);
+  expect([
+    tests.isFound.matches(new PropertyValue(long), 0),
+    tests.isNotFound.matches(new PropertyValue(long), 0),
+  ]).toEqual([false, false]);
+  expect(tests.isNotFound.matches(new PropertyValue('x'), 0)).toBe(true);
+});
+
+test('equal patterns are one, and what is invalid finds nothing and misses nothing', () => {
+  expect(sharedPattern('^a+$')).toBe(sharedPattern('^a+$'));
+  expect(sharedPattern('^a+$').compiled()).toBe(sharedPattern('^a+$').compiled());
+  const invalid = patternTests('(?=a)');
+  expect([
+    invalid.isFound.matches(new PropertyValue('a'), 0),
+    invalid.isNotFound.matches(new PropertyValue('a'), 0),
+  ]).toEqual([false, false]);
+});
+
+test('each pattern that somebody writes is tried in a step of its own, and once', () => {
+  const filter = (operator: string, value: unknown) => ({ key: 'k', type: 'person', operator, value });
+  const properties = [filter('regex', '^a+$'), filter('not_regex', '('), filter('regex', '^a+$'), filter('exact', '[')];
+  const steps = tryPatterns({ groups: [{ properties }] });
+  expect([steps.next().done, steps.next().done]).toEqual([false, false]);
+  const { done, value } = steps.next();
+  expect(done).toBe(true);
+  expect([...(value ?? [])]).toEqual([
+    ['^a+$', null],
+    ['(', expect.stringContaining('missing')],
+  ]);
+});

@@ -1,0 +1,130 @@
+import { isAppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { decodeCursor, encodeCursor, offsetPage } from './pagination.ts';
+import type { ApiRequest } from './route/route.ts';
+import { allToyScopes, startToyApi, type ToyApi } from './testing/toy-api.ts';
+
+/** The cases G1 to G8 (docs/api-rules.md#pages), on a list of 254 numbers. */
+let api: ToyApi;
+beforeAll(async () => {
+  api = await startToyApi();
+});
+afterAll(() => api.stop());
+
+interface Page {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: number[];
+}
+
+const read = async (url: string) => {
+  const response = await fetch(url, { headers: allToyScopes });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Page;
+};
+
+async function page(pathAndQuery: string, url = api.url) {
+  const body = await read(url + pathAndQuery);
+  const local = (link: string | null) => (link === null ? null : link.replace(url, ''));
+  return {
+    count: body.count,
+    length: body.results.length,
+    first: body.results[0],
+    next: local(body.next),
+    previous: local(body.previous),
+  };
+}
+
+const list = '/api/things/';
+test.each([
+  ['G1', `${list}?limit=2`, { length: 2, first: 0, next: `${list}?limit=2&offset=2`, previous: null }],
+  [
+    'G2',
+    `${list}?limit=2&offset=2`,
+    { length: 2, first: 2, next: `${list}?limit=2&offset=4`, previous: `${list}?limit=2` },
+  ],
+  ['G2b', `${list}?limit=2&offset=5`, { next: `${list}?limit=2&offset=7`, previous: `${list}?limit=2&offset=3` }],
+  ['G3', list, { length: 100, next: `${list}?limit=100&offset=100`, previous: null }],
+  ['G3', `${list}?limit=0`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['G3', `${list}?limit=-1`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['G3', `${list}?limit=abc`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['G3', `${list}?limit=`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['G3', `${list}?limit=1.5`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['G4', `${list}?limit=1000`, { length: 254, next: null, previous: null }],
+  ['G4', `${list}?limit=99999999999999999999999`, { length: 254, next: null, previous: null }],
+  ['G5', `${list}?limit=2&offset=abc`, { first: 0, previous: null }],
+  ['G5', `${list}?limit=2&offset=-3`, { first: 0, previous: null }],
+  ['G6', `${list}?offset=300`, { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=200` }],
+  [
+    'G6',
+    `${list}?offset=5000000000`,
+    { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
+  ],
+  // Parameters are kept and sorted. Unknown ones are 400 here (mount/answer.ts), so these are known.
+  [
+    'G7',
+    `${list}?text=1&limit=2&format=json&text=x%20y`,
+    { next: `${list}?format=json&limit=2&offset=2&text=1&text=x+y` },
+  ],
+  ['G8', '/api/things?limit=2', { next: '/api/things?limit=2&offset=2' }],
+])('%s: %s', async (_case, pathAndQuery, expected) => {
+  expect(await page(pathAndQuery)).toMatchObject(expected);
+});
+
+test('following next reads every result once', async () => {
+  const seen: number[] = [];
+  let next: string | null = `${api.url}${list}?limit=60`;
+  while (next !== null) {
+    const body = await read(next);
+    seen.push(...body.results);
+    next = body.next;
+  }
+  expect(seen).toEqual(Array.from({ length: 254 }, (_, index) => index));
+});
+
+test('a page that ended early is continued behind its last result', () => {
+  const request = { query: new URLSearchParams('limit=10'), baseUrl: 'http://x', path: '/y' } as ApiRequest;
+  const short = offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [1, 2, 3] });
+  expect([short.next, short.previous]).toEqual(['http://x/y?limit=10&offset=13', 'http://x/y?limit=10']);
+  // Rows that are gone since they were counted.
+  expect(offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [] }).next).toBeNull();
+});
+
+test('links begin with the public address when there is one', async () => {
+  const other = await startToyApi({ publicUrl: 'https://api.example.com/base/' });
+  const body = await read(`${other.url}/api/things/?limit=2`);
+  expect(body.next).toBe('https://api.example.com/base/api/things/?limit=2&offset=2');
+  await other.stop();
+});
+
+const position = Type.Object({ n: Type.Integer({ minimum: 0 }), key: Type.String() });
+
+test('what was written is read again, in an address-safe word', () => {
+  const cursor = encodeCursor({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
+  expect(cursor).toMatch(/^[\w-]+$/);
+  expect(decodeCursor(position, cursor)).toEqual({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
+  expect(decodeCursor(position, undefined)).toBeNull();
+});
+
+test.each([
+  '',
+  'abc',
+  '=',
+  '../..',
+  Buffer.from('null').toString('base64url'),
+  Buffer.from('[7, "a"]').toString('base64url'),
+  encodeCursor({}),
+  encodeCursor({ n: 7 }),
+  encodeCursor({ n: -1, key: 'a' }),
+  encodeCursor({ n: '7', key: 'a' }),
+  encodeCursor({ n: 7, key: 'a\0b' }),
+  encodeCursor({ n: 7, key: 'x'.repeat(5000) }),
+])('%s is refused by name', (cursor) => {
+  expect.assertions(1);
+  try {
+    decodeCursor(position, cursor);
+  } catch (error) {
+    expect(isAppError(error, 'invalid') && error.attr).toBe('cursor');
+  }
+});

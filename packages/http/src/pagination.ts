@@ -1,0 +1,175 @@
+/** The pages of a list, by offset or behind a cursor, and the links between them (docs/api-rules.md#pages). */
+
+import { isObject } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { ApiRequest } from './route/route.ts';
+import { schemaFailure } from './schema/compile.ts';
+import { shapeOf } from './schema/schema-shape.ts';
+
+/** The reference has no limit; a page of anything at all is nobody's to ask for. */
+const maxLimit = 1000;
+
+/** Query parameters of an offset-paginated list. Bad values fall back, they are never an error. */
+export const offsetQuery = {
+  limit: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: maxLimit,
+    'x-lenient': true,
+    description:
+      'Number of results per page, at most 1000. A larger number counts as 1000, a value that is not a positive number as 100. A page of very large results is shorter: follow `next`.',
+  }),
+  offset: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    'x-lenient': true,
+    description: 'Index of the first result. A value that is not a number counts as 0.',
+  }),
+};
+
+/** Schema of the page envelope (docs/api-rules.md#pages). */
+export function offsetPageOf<S extends TSchema>(item: S) {
+  return Type.Object(
+    {
+      count: Type.Integer({ description: 'Number of results on all pages together.' }),
+      next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
+      previous: Type.Union([Type.String(), Type.Null()], {
+        description: 'Address of the previous page, null on the first.',
+      }),
+      results: Type.Array(item, { description: 'The results of this page.' }),
+    },
+    pageTitle(item),
+  );
+}
+
+/** Generated clients name a page after what it lists. */
+function pageTitle(item: TSchema): { title?: string } {
+  const { title } = shapeOf(item);
+  return title === undefined ? {} : { title: `${title}Page` };
+}
+
+/**
+ * Wraps the results of one page in the envelope, with links (docs/api-rules.md#pages). A page that ended early,
+ * because of its bytes, is continued behind its last result.
+ */
+export function offsetPage<T>(
+  request: ApiRequest,
+  { limit, offset }: { limit: number; offset: number },
+  { count, results }: { count: number; results: T[] },
+) {
+  const previousOffset = offset - limit;
+  const end = offset + results.length;
+  return {
+    count,
+    next: results.length > 0 && end < count ? pageLink(request, { limit, offset: end }) : null,
+    previous: offset > 0 ? pageLink(request, { limit, offset: previousOffset > 0 ? previousOffset : null }) : null,
+    results,
+  };
+}
+
+/** Query parameters of a keyset-paginated list. */
+export const keysetQuery = {
+  limit: Type.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 1000,
+    'x-lenient': true,
+    description:
+      'Number of results per page, at most 1000. A larger number counts as 1000, one that is not positive as 100.',
+  }),
+  cursor: Type.Optional(
+    Type.String({ description: 'Where the page begins: taken from the `next` link of the page before.' }),
+  ),
+};
+
+/** Schema of a page without a count: `next` alone says whether there is more. */
+export function keysetPageOf<S extends TSchema>(item: S) {
+  return Type.Object(
+    {
+      next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
+      results: Type.Array(item, { description: 'The results of this page.' }),
+    },
+    pageTitle(item),
+  );
+}
+
+/** How many rows to ask the store for: one more than shown tells whether there is a next page. */
+export function rowsToFetch({ limit }: { limit: number }): number {
+  return limit + 1;
+}
+
+/**
+ * Cuts the extra row off and tells the position after the last row shown.
+ *
+ * @param positionOf the sort key of a row, as the list's cursor schema has it.
+ */
+export function cutPage<Row>(
+  rows: Row[],
+  { limit }: { limit: number },
+  positionOf: (row: Row) => Record<string, unknown>,
+) {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { rows: shown, nextPosition: rows.length > limit && last !== undefined ? positionOf(last) : null };
+}
+
+export function keysetPage<T>(
+  request: ApiRequest,
+  { nextPosition }: { nextPosition: Record<string, unknown> | null },
+  results: T[],
+) {
+  const next = nextPosition === null ? null : pageLink(request, { cursor: encodeCursor(nextPosition) });
+  return { next, results };
+}
+
+/** Longer than any cursor made here; a longer one is not ours. */
+const maxLength = 4096;
+
+/**
+ * Writes the position after the last row of a page as an opaque word. It is not signed: it holds nothing but the sort key
+ * of a row the caller has just read, and is validated like any other input when it comes back.
+ */
+export function encodeCursor(position: Record<string, unknown>): string {
+  return Buffer.from(JSON.stringify(position), 'utf8').toString('base64url');
+}
+
+/** @throws AppError `invalid` with attr `cursor` for anything `encodeCursor` of the same list did not write. */
+export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
+  if (cursor === undefined) return null;
+  const position = parse(cursor);
+  if (holdsNull(position) || schemaFailure(schema, position) !== null)
+    throw new AppError('invalid', 'Invalid cursor.', { attr: 'cursor' });
+  return position as Static<S>;
+}
+
+/** PostgreSQL would refuse such a text; JSON can spell it. */
+function holdsNull(position: unknown): boolean {
+  return isObject(position) && Object.values(position).some((part) => typeof part === 'string' && part.includes('\0'));
+}
+
+function parse(cursor: string): unknown {
+  if (cursor.length > maxLength || !/^[\w-]+$/.test(cursor)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The absolute address of another page of the same list: the caller's own path and query parameters, sorted by name,
+ * with some of them replaced (`null` removes one; docs/api-rules.md#pages).
+ */
+export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
+  const query = new URLSearchParams(request.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, String(value));
+  }
+  query.sort();
+  const text = query.toString();
+  return `${request.baseUrl}${request.path}${text === '' ? '' : `?${text}`}`;
+}

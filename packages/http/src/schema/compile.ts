@@ -1,0 +1,81 @@
+/** What is made of a schema once, at start: the check of a value, and the copy of its declared fields. */
+
+import { isObject } from '@millrace/contracts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { parseDateTime } from './date-time.ts';
+import { shapeOf, withoutNull } from './schema-shape.ts';
+
+/** Annotation of a query parameter whose bad values fall back to the default instead of being refused. */
+const lenientKeyword = 'x-lenient';
+/** Annotation of the number of another record (see `SchemaShape`). */
+const referenceKeyword = 'x-reference';
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
+addFormats.default(ajv);
+ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== null);
+ajv.addVocabulary([lenientKeyword, referenceKeyword]);
+
+export interface SchemaFailure {
+  keyword: string;
+  params: Record<string, unknown>;
+}
+
+/** Compiles a schema now, so that a mistake in it is found by whatever test starts the service and not by a request. */
+export function compileSchema(schema: TSchema): void {
+  ajv.compile(schema);
+}
+
+/** The first failure of `value` against `schema` in ajv's own order, or null. Compiled once per schema object. */
+export function schemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
+  const validate = ajv.compile(schema);
+  if (validate(value)) return null;
+  const error = validate.errors?.[0];
+  return { keyword: error?.keyword ?? 'invalid', params: error?.params ?? {} };
+}
+
+/** Where and how `value` fails, for a developer reading a failed test; null when it does not. */
+export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
+  const validate = ajv.compile(schema);
+  return validate(value) ? null : ajv.errorsText(validate.errors);
+}
+
+/** Copies the declared part of a value. */
+type Serializer = (value: unknown) => unknown;
+
+/**
+ * Compiles a schema into a copy function that knows only the declared fields: a column added to a row never leaks into
+ * an answer by accident, and the order of keys is the schema's.
+ *
+ * @throws Error at start for a union of several objects, which could not be told apart.
+ */
+export function compileSerializer(schema: TSchema): Serializer {
+  const inner = withoutNull(schema);
+  if (inner !== schema) {
+    const serialize = compileSerializer(inner);
+    return (value) => (value === null ? null : serialize(value));
+  }
+  const { properties, items, anyOf } = shapeOf(schema);
+  if (anyOf?.some((branch) => shapeOf(branch).properties)) {
+    throw new Error('A response schema may not hold a union of several objects.');
+  }
+  if (properties) return compileFields(properties);
+  if (items) {
+    const serialize = compileSerializer(items);
+    return (value) => (Array.isArray(value) ? value.map(serialize) : value);
+  }
+  return (value) => value;
+}
+
+function compileFields(properties: Record<string, TSchema>): Serializer {
+  const fields = Object.entries(properties).map(([name, schema]) => [name, compileSerializer(schema)] as const);
+  return (value) => {
+    if (!isObject(value)) return value;
+    const copy: Record<string, unknown> = {};
+    for (const [name, serialize] of fields) {
+      if (value[name] !== undefined) copy[name] = serialize(value[name]);
+    }
+    return copy;
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * JSON that strangers send: it is parsed only when it has not too much of anything, and refused where it cannot be
+ * stored.
+ */
+
+import { AppError } from '@millrace/errors';
+
+/**
+ * Refuses what PostgreSQL cannot store, wherever in the value it is.
+ *
+ * @param root parsed JSON of a text without excess (`jsonExcess`): this goes as deep as the value does. Takes no memory
+ *   for what is in order.
+ * @throws AppError `invalid` for a NUL character or half a surrogate pair, which is no text in UTF-8, with the field's name.
+ */
+export function checkJson(root: unknown): void {
+  const path: string[] = [];
+  const character = findUnstorable(root, path);
+  if (character === null) return;
+  path.reverse();
+  throw character === '\0' ? nullCharacterError(path) : surrogateError(character, path);
+}
+
+/**
+ * The first character that cannot be stored.
+ * @param path gets the names that lead to it, the innermost first.
+ */
+function findUnstorable(value: unknown, path: string[]): string | null {
+  if (typeof value === 'string') return unstorableOf(value);
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const character = findUnstorable(value[index], path);
+      if (character === null) continue;
+      path.push(String(index));
+      return character;
+    }
+    return null;
+  }
+  for (const key in value) {
+    const ofName = unstorableOf(key);
+    if (ofName !== null) return ofName;
+    const character = findUnstorable((value as Record<string, unknown>)[key], path);
+    if (character === null) continue;
+    path.push(key);
+    return character;
+  }
+  return null;
+}
+
+function unstorableOf(text: string): string | null {
+  if (text.includes('\0')) return '\0';
+  return /\p{Surrogate}/u.exec(text)?.[0] ?? null;
+}
+
+function surrogateError(half: string, path: string[]): AppError {
+  const code = half.charCodeAt(0).toString(16).toUpperCase();
+  return new AppError('invalid', `Surrogate characters are not allowed: U+${code}.`, {
+    code: 'surrogate_characters_not_allowed',
+    attr: path.length > 0 ? path.join('__') : null,
+  });
+}
+
+/** The refusal of a text that holds a NUL character. */
+export function nullCharacterError(path: string[]): AppError {
+  return new AppError('invalid', 'Null characters are not allowed.', {
+    code: 'null_characters_not_allowed',
+    attr: path.length > 0 ? path.join('__') : null,
+  });
+}
+
+/** More levels than any recursive walk should meet, and more values than any body of ours has. */
+const most = { levels: 100, values: 50_000 };
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/**
+ * What a JSON text has too much of, as a part of a sentence, or null. Looked at before it is parsed: objects take up to
+ * a hundred times the space of the two bytes they are written with, and those with names of their own cost time as well.
+ *
+ * One pass, nothing is kept. What is no JSON is left for the parser to refuse.
+ */
+export function jsonExcess(bytes: Uint8Array): string | null {
+  let levels = 0;
+  let values = 1;
+  let isInText = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (isInText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) isInText = false;
+      continue;
+    }
+    if (byte === quote) isInText = true;
+    else if (byte === comma) values += 1;
+    else if (byte === closeList || byte === closeObject) levels -= 1;
+    else if (byte === openList || byte === openObject) {
+      levels += 1;
+      values += 1;
+      if (levels > most.levels) return `more than ${most.levels} levels of nesting`;
+    }
+  }
+  return values > most.values ? `more than ${most.values} values` : null;
+}
+
+/** @throws AppError `invalid` (`parse_error`) for what is no JSON, or has more levels or values than is good. */
+export function parseJson(bytes: Buffer): unknown {
+  const excess = jsonExcess(bytes);
+  if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    // The parser's own text quotes the body, which is nobody's business but the sender's: not kept for the log.
+    const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
+    throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
+  }
+}

@@ -1,0 +1,6 @@
+// `npm pack` in a folder of sources, whose package nobody could use.
+console.error(`
+✗ Nothing here is a package as it is used. In the root of the repository:
+  npm run build && npm pack ./packages/browser/dist ./packages/react/dist
+`);
+process.exit(1);

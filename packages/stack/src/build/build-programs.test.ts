@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serviceFile, writeEntries } from './build-programs.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-entries-'));
+const mayBeProcessOne = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
+
+beforeAll(async () => {
+  // A service that is being read in, for as long as it takes.
+  const slow = `process.stdout.write('reading'); await new Promise((resolve) => setTimeout(resolve, 600_000));`;
+  writeFileSync(join(directory, `${serviceFile('slow')}.mjs`), slow);
+  await writeEntries(directory, ['slow']);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const program = [process.execPath, join(directory, 'slow.mjs')] as const;
+
+async function untilReading({ stdout }: ChildProcess): Promise<void> {
+  if (stdout !== null) await once(stdout, 'data');
+}
+
+test('a service that is told to stop while it is still being read in ends at once', async () => {
+  const child = spawn(program[0], program.slice(1));
+  await untilReading(child);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+/** To process 1 the system passes only signals that it has asked for. */
+(mayBeProcessOne ? test : test.skip)('as process 1 of a container too', async () => {
+  const child = spawn('unshare', ['--pid', '--fork', '--kill-child', ...program]);
+  await untilReading(child);
+  const [first = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+  process.kill(Number(first), 'SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});

@@ -1,0 +1,11 @@
+import { daemonAddress } from './containers.ts';
+
+test.each([
+  [undefined, { socketPath: '/var/run/docker.sock' }],
+  ['', { socketPath: '/var/run/docker.sock' }],
+  ['unix:///run/user/1000/docker.sock', { socketPath: '/run/user/1000/docker.sock' }],
+  ['tcp://127.0.0.1:2375', { host: '127.0.0.1', port: 2375 }],
+  ['ssh://somebody@somewhere', null],
+])('DOCKER_HOST %p is asked at %p', (dockerHost, address) => {
+  expect(daemonAddress(dockerHost)).toEqual(address);
+});

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BaseLock, readBaseLock } from './locks.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+let lock: BaseLock;
+
+beforeAll(async () => {
+  lock = await readBaseLock(root);
+});
+
+test('every platform has the same Node and the same packages', () => {
+  const versionsOf = ({ node, debian }: BaseLock['amd64']) => [
+    node.version,
+    ...debian.map(({ name, version }) => `${name} ${version}`),
+  ];
+  expect(versionsOf(lock.arm64)).toEqual(versionsOf(lock.amd64));
+});
+
+test('the Dockerfile builds with the Node that the image has', async () => {
+  const dockerfile = await readFile(join(root, 'deploy/image/Dockerfile'), 'utf8');
+  expect(dockerfile).toContain(` node:${lock.amd64.node.version}-`);
+});

@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runProgram } from '../process/run-program.ts';
+import { jestRuns, readCounts, sumOf } from './jest.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+test.each([
+  ['all quick tests', 'quick', []],
+  ['a part of the long tests', 'long', ['packages/flags']],
+] as const)('%s are one run, on this Node', async (_, suite, jestArguments) => {
+  expect(await jestRuns(root, suite, jestArguments)).toEqual([
+    { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments },
+  ]);
+});
+
+(process.platform === 'linux' ? test : test.skip)(
+  'all long tests have a second run, on a Node with long-term support',
+  async () => {
+    const [, second] = await jestRuns(root, 'long', []);
+    expect(second).toMatchObject({ suite: 'quick', isAtLength: true });
+    expect(await runProgram(String(second?.node), ['-p', 'process.release.lts'])).toEqual({
+      status: 0,
+      output: expect.stringMatching(/^[A-Z]\w+\n$/),
+    });
+    const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
+    // A law, a library's insides, a story; but nothing that asks for a server without need.
+    expect(again).toEqual(
+      expect.arrayContaining([
+        'services/event-consumer/src/process-event.properties.test.ts',
+        'packages/event-log/src/kafka/kafkajs-internals/record-batch.test.ts',
+        'test-e2e/story.test.ts',
+      ]),
+    );
+    expect(again).not.toContain('test-e2e/fallback.test.ts');
+  },
+);
+
+test('the closing line counts all runs, and one that broke off as a failure', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-counts-'));
+  const whole = join(directory, 'whole.json');
+  await writeFile(whole, JSON.stringify({ passed: 5, failed: 0, skipped: 2 }));
+  expect(sumOf([readCounts(whole), readCounts(whole)])).toEqual({ passed: 10, failed: 0, skipped: 4 });
+  expect(sumOf([readCounts(whole), readCounts(join(directory, 'none.json'))])).toEqual({
+    ...{ passed: 5, failed: 1, skipped: 2 },
+  });
+  await rm(directory, { recursive: true });
+});

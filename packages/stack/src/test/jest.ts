@@ -1,0 +1,159 @@
+// How jest is started, on which versions of Node, what it will run and what it counted.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { readBaseLock } from '../image/locks.ts';
+import { ownPlatform } from '../image/platform.ts';
+import { cacheDirectory } from '../process/cache-directory.ts';
+import { npmPackage } from '../registry/npm-package.ts';
+import { SetupProblem } from '../setup-problem.ts';
+import type { TestServerSet } from './provide-test-servers.ts';
+import { needsOf } from './test-needs.ts';
+
+const endWithParent = new URL('../process/end-with-parent.mjs', import.meta.url).href;
+const countReporter = fileURLToPath(new URL('../jest/count-reporter.mjs', import.meta.url));
+const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs', import.meta.url));
+
+/** `quick` is what `npm test` runs, `long` what `npm run test:long` does: files named `*.long.test.ts`. */
+export type Suite = 'quick' | 'long';
+
+/** One run of jest over some or all tests of a suite. */
+export interface JestRun {
+  suite: Suite;
+  /** Shown before it; empty for the first. */
+  title: string;
+  /** The path of the Node that runs it. */
+  node: string;
+  /** Random stories are told at length (`storySize` of packages/testing). */
+  isAtLength: boolean;
+  jestArguments: readonly string[];
+}
+
+/**
+ * Starts jest on the given servers; its output goes to the terminal as it is.
+ * @param countsFile where the counts will be found, see `readCounts`; in the directory of this run, where tests keep what they share
+ */
+export function startJest(
+  root: string,
+  { addresses, missing }: TestServerSet,
+  { countsFile, ...run }: JestRun & { countsFile: string },
+): ChildProcess {
+  const env: Record<string, string | undefined> = {
+    ...environmentOf(run),
+    ...addresses,
+    MILLRACE_CACHE_DIR: cacheDirectory(),
+    MILLRACE_PARENT: String(process.pid),
+    MILLRACE_TEST_COUNTS: countsFile,
+    MILLRACE_TEST_DIRECTORY: dirname(countsFile),
+    MILLRACE_MISSING: missing.join(','),
+  };
+  for (const variable of missing) delete env[variable];
+  return spawn(
+    run.node,
+    [
+      // The config comes last: what follows a list of reporters would be taken for one more.
+      ...['--import', endWithParent, jestProgram(root), '--reporters=default', `--reporters=${countReporter}`],
+      ...(missing.length > 0 ? [`--env=${skipWithoutServer}`] : []),
+      ...['-c', join(root, '.jest.config.mjs'), ...run.jestArguments],
+    ],
+    { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+  );
+}
+
+/**
+ * The files a run will take, without running them.
+ * @throws SetupProblem with jest's words when it does not understand the arguments.
+ */
+export async function listTests(root: string, run: JestRun): Promise<string[]> {
+  const words = [jestProgram(root), '--listTests', '-c', join(root, '.jest.config.mjs'), ...run.jestArguments];
+  const jest = spawn(process.execPath, words, {
+    ...{ cwd: root, env: environmentOf(run), stdio: ['ignore', 'pipe', 'pipe'] },
+  });
+  const ended = new Promise((resolve) => jest.once('close', resolve));
+  const [said, complained, status] = await Promise.all([text(jest.stdout), text(jest.stderr), ended]);
+  if (status !== 0) throw new SetupProblem(`jest does not list its tests:\n${complained.trim() || said.trim()}`);
+  return said.split('\n').filter((line) => line.endsWith('.test.ts'));
+}
+
+const jestProgram = (root: string) => createRequire(join(root, 'package.json')).resolve('jest/bin/jest');
+
+function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
+  return {
+    ...process.env,
+    // The second warning is kafkajs's, on newer Nodes, where a test uses it as it is; services do not
+    // (packages/event-log, kafkajs-internals/request-queue-timer).
+    NODE_OPTIONS: [
+      ...[process.env.NODE_OPTIONS ?? '', '--experimental-vm-modules'],
+      ...['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
+    ]
+      .join(' ')
+      .trim(),
+    // Not ours to change before Node.js 20 goes, and not about the tests.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    // Read by .jest.config.mjs.
+    MILLRACE_TEST_SUITE: suite,
+    MILLRACE_TESTS_AT_LENGTH: String(isAtLength),
+  };
+}
+
+export interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** What the reporter of a run of jest has written; as one failure when jest did not come to its end. */
+export function readCounts(countsFile: string): TestCounts {
+  try {
+    return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+export function sumOf(counts: readonly TestCounts[]): TestCounts {
+  const sum = (of: (one: TestCounts) => number) => counts.reduce((total, one) => total + of(one), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
+  };
+}
+
+/** Looks into the insides of Node or of libraries, where a new version is noticed first. */
+const insides = /-internals\//;
+/** Made up by a seed: another one each time. */
+const randomStories = /storySize|testSeed/;
+/** Programs of others, which no Node of ours runs. */
+const elsewhere = /^packages\/(?:chart|cluster|stack)\//;
+
+/**
+ * What was asked for, on the Node that runs this. All long tests together include once more, on the Node of the image: the quick
+ * tests that need no server, those of insides, and random stories at length. The programs themselves run on that Node in
+ * test-e2e/image.
+ */
+export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
+  const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };
+  if (suite === 'quick' || jestArguments.length > 0 || process.platform !== 'linux') return [first];
+  const { node } = (await readBaseLock(root))[ownPlatform().architecture];
+  const quick = await listTests(root, { ...first, suite: 'quick' });
+  const again = quick.filter((file) => {
+    const path = relative(root, file);
+    if (elsewhere.test(path)) return false;
+    const text = readFileSync(file, 'utf8');
+    return needsOf(root, [file]).size === 0 || insides.test(path) || randomStories.test(text);
+  });
+  return [
+    first,
+    {
+      suite: 'quick',
+      title: `Random stories at length, and what Node itself decides, on Node ${node.version}, which the image has`,
+      node: join(await npmPackage(node), 'bin/node'),
+      isAtLength: true,
+      jestArguments: ['--runTestsByPath', ...again],
+    },
+  ];
+}

@@ -1,0 +1,1151 @@
+-- Accounts ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE "organization" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    -- List of {key, name}; what the organization's plan includes (docs/api-rules.md#plans).
+    "available_product_features" JSONB NOT NULL DEFAULT '[]',
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- Unique name for addresses people read. Made of the name by whoever creates the row; the default only fills in.
+    "slug" TEXT NOT NULL DEFAULT (gen_random_uuid())::text,
+    "logo_media_id" UUID,
+    "is_member_join_email_enabled" BOOLEAN NOT NULL DEFAULT true,
+    "enforce_2fa" BOOLEAN,
+    CONSTRAINT "organization_pkey" PRIMARY KEY ("id")
+);
+
+CREATE TABLE "user" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "distinct_id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "first_name" TEXT NOT NULL DEFAULT '',
+    "last_name" TEXT NOT NULL DEFAULT '',
+    "is_active" BOOLEAN NOT NULL DEFAULT true,
+    "is_email_verified" BOOLEAN NOT NULL DEFAULT false,
+    "hedgehog_config" JSONB,
+    "role_at_organization" TEXT NOT NULL DEFAULT '',
+    "last_login" TIMESTAMPTZ(6),
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- What `@current` stands for. No foreign keys: a value that is gone or out of reach is passed over when it is read.
+    "current_organization_id" UUID,
+    "current_environment_id" INTEGER,
+    CONSTRAINT "user_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "user_uuid_key" ON "user"("uuid");
+CREATE UNIQUE INDEX "user_email_key" ON "user"("email");
+
+CREATE TABLE "membership" (
+    "id" UUID NOT NULL,
+    "organization_id" UUID NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    -- 1 member, 8 administrator, 15 owner.
+    "level" INTEGER NOT NULL DEFAULT 1,
+    "joined_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "membership_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "membership_organization_id_user_id_key" ON "membership"("organization_id", "user_id");
+CREATE INDEX "membership_user_id_idx" ON "membership"("user_id");
+ALTER TABLE "membership" ADD CONSTRAINT "membership_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "membership" ADD CONSTRAINT "membership_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE TABLE "personal_api_key" (
+    "id" TEXT NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "label" TEXT NOT NULL,
+    -- Hexadecimal SHA-256 of the key; the key itself is shown once and kept nowhere.
+    "secure_value" TEXT NOT NULL,
+    "mask_value" TEXT NOT NULL,
+    "scopes" TEXT[] NOT NULL,
+    "scoped_teams" INTEGER[] NOT NULL DEFAULT ARRAY[]::INTEGER[],
+    "scoped_organizations" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(6),
+    "last_rolled_at" TIMESTAMPTZ(6),
+    "expires_at" TIMESTAMPTZ(6),
+    CONSTRAINT "personal_api_key_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "personal_api_key_secure_value_key" ON "personal_api_key"("secure_value");
+CREATE INDEX "personal_api_key_user_id_idx" ON "personal_api_key"("user_id");
+ALTER TABLE "personal_api_key" ADD CONSTRAINT "personal_api_key_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Projects and environments take their ids from one sequence; a project's first environment shares the project's id.
+CREATE SEQUENCE "project_and_environment_id" AS INTEGER;
+
+CREATE TABLE "project" (
+    "id" INTEGER NOT NULL DEFAULT nextval('project_and_environment_id'::regclass),
+    "organization_id" UUID NOT NULL,
+    "name" TEXT NOT NULL DEFAULT 'Default project',
+    "product_description" TEXT,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "project_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "project_organization_id_idx" ON "project"("organization_id");
+ALTER TABLE "project" ADD CONSTRAINT "project_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE TABLE "environment" (
+    "id" INTEGER NOT NULL DEFAULT nextval('project_and_environment_id'::regclass),
+    "uuid" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL DEFAULT 'Default project',
+    -- The project API key SDKs send. Public by design, so it is kept readable.
+    "api_token" TEXT NOT NULL,
+    "completed_snippet_onboarding" BOOLEAN NOT NULL DEFAULT false,
+    "has_completed_onboarding_for" JSONB,
+    "ingested_event" BOOLEAN NOT NULL DEFAULT false,
+    "is_demo" BOOLEAN NOT NULL DEFAULT false,
+    "timezone" TEXT NOT NULL DEFAULT 'UTC',
+    "access_control" BOOLEAN NOT NULL DEFAULT false,
+    "anonymize_ips" BOOLEAN NOT NULL DEFAULT false,
+    "person_processing_opt_out" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "app_urls" JSONB NOT NULL DEFAULT '[]',
+    "slack_incoming_webhook" TEXT,
+    "test_account_filters" JSONB NOT NULL DEFAULT '[]',
+    "test_account_filters_default_checked" BOOLEAN,
+    "path_cleaning_filters" JSONB DEFAULT '[]',
+    "data_attributes" JSONB DEFAULT '["data-attr"]',
+    "person_display_name_properties" JSONB,
+    "correlation_config" JSONB DEFAULT '{}',
+    "autocapture_opt_out" BOOLEAN,
+    "autocapture_exceptions_opt_in" BOOLEAN,
+    "autocapture_web_vitals_opt_in" BOOLEAN,
+    "autocapture_web_vitals_allowed_metrics" JSONB,
+    "autocapture_exceptions_errors_to_ignore" JSONB,
+    "capture_console_log_opt_in" BOOLEAN DEFAULT true,
+    "capture_performance_opt_in" BOOLEAN DEFAULT true,
+    "session_recording_opt_in" BOOLEAN NOT NULL DEFAULT false,
+    "session_recording_sample_rate" DECIMAL(3,2),
+    "session_recording_minimum_duration_milliseconds" INTEGER,
+    "session_recording_linked_flag" JSONB,
+    "session_recording_network_payload_capture_config" JSONB,
+    "session_recording_url_trigger_config" JSONB DEFAULT '[]',
+    "session_recording_url_blocklist_config" JSONB DEFAULT '[]',
+    "session_recording_event_trigger_config" JSONB DEFAULT '[]',
+    "session_replay_config" JSONB,
+    "survey_config" JSONB,
+    "week_start_day" INTEGER,
+    "primary_dashboard" INTEGER,
+    "live_events_columns" JSONB,
+    "recording_domains" JSONB,
+    "cookieless_server_hash_mode" INTEGER DEFAULT 0,
+    "human_friendly_comparison_periods" BOOLEAN DEFAULT false,
+    "inject_web_apps" BOOLEAN,
+    "extra_settings" JSONB,
+    "modifiers" JSONB,
+    "surveys_opt_in" BOOLEAN,
+    "heatmaps_opt_in" BOOLEAN,
+    "flags_persistence_default" BOOLEAN DEFAULT false,
+    "capture_dead_clicks" BOOLEAN DEFAULT false,
+    "default_data_theme" INTEGER,
+    -- What the rule for everybody gives, `member` or `admin`; null without such a rule. Where it is `none`, "access_control" says so.
+    "default_access_level" TEXT,
+    -- Days after which the events of an environment are deleted; null: only the installation's own limit holds.
+    "event_retention_days" INTEGER,
+    CONSTRAINT "environment_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "environment_uuid_key" ON "environment"("uuid");
+CREATE UNIQUE INDEX "environment_api_token_key" ON "environment"("api_token");
+CREATE INDEX "environment_project_id_idx" ON "environment"("project_id");
+ALTER TABLE "environment" ADD CONSTRAINT "environment_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Ingested data -------------------------------------------------------------------------------------------------------
+-- "project_id" below is the id of the environment that owns the data (environments and projects share one id space).
+-- Every primary key leads with it, so that the tables shard by it. No foreign keys: rows are written in sets by one
+-- writer whose lock order (event-consumer, ledger-store.ts) keeps them consistent, and a check per row would cost more
+-- than the row.
+
+CREATE TABLE "person" (
+    "project_id" INTEGER NOT NULL,
+    -- UUIDv5 of "<project_id>:<distinct id that created the person>".
+    "uuid" UUID NOT NULL,
+    "id" BIGSERIAL NOT NULL,
+    "main_distinct_id" TEXT NOT NULL,
+    "properties" JSONB NOT NULL DEFAULT '{}',
+    "is_identified" BOOLEAN NOT NULL DEFAULT false,
+    "version" BIGINT NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "person_pkey" PRIMARY KEY ("project_id", "uuid")
+);
+CREATE UNIQUE INDEX "person_project_id_id_key" ON "person"("project_id", "id");
+
+CREATE TABLE "person_distinct_id" (
+    "project_id" INTEGER NOT NULL,
+    "distinct_id" TEXT NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    "version" BIGINT NOT NULL DEFAULT 0,
+    -- Order in which a person's ids are shown after the main one.
+    "id" BIGSERIAL NOT NULL,
+    CONSTRAINT "person_distinct_id_pkey" PRIMARY KEY ("project_id", "distinct_id")
+);
+CREATE INDEX "person_distinct_id_project_id_person_uuid_idx" ON "person_distinct_id"("project_id", "person_uuid");
+
+CREATE TABLE "group_type_mapping" (
+    "project_id" INTEGER NOT NULL,
+    "group_type" TEXT NOT NULL,
+    -- 0 to 4.
+    "group_type_index" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "group_type_mapping_pkey" PRIMARY KEY ("project_id", "group_type")
+);
+CREATE UNIQUE INDEX "group_type_mapping_project_id_group_type_index_key" ON "group_type_mapping"("project_id", "group_type_index");
+
+CREATE TABLE "group" (
+    "project_id" INTEGER NOT NULL,
+    "group_type_index" INTEGER NOT NULL,
+    "group_key" TEXT NOT NULL,
+    "group_properties" JSONB NOT NULL DEFAULT '{}',
+    "version" BIGINT NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "group_pkey" PRIMARY KEY ("project_id", "group_type_index", "group_key")
+);
+
+-- Range-partitioned by month of "timestamp". Months are made on demand by the event consumer; everything older than
+-- 2015 lies in one partition. Retention drops partitions.
+CREATE TABLE "event" (
+    "project_id" INTEGER NOT NULL,
+    "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    "uuid" UUID NOT NULL,
+    "event" TEXT NOT NULL,
+    "distinct_id" TEXT NOT NULL,
+    -- The person as of ingestion; the current one is found through person_distinct_id.
+    "person_id" UUID NOT NULL,
+    "person_created_at" TIMESTAMPTZ(3),
+    "person_properties" JSONB NOT NULL DEFAULT '{}',
+    -- 0 full, 1 propertyless, 2 force_upgrade (docs/ingestion-rules.md#the-event-row).
+    "person_mode" SMALLINT NOT NULL DEFAULT 0,
+    "properties" JSONB NOT NULL,
+    "elements_chain" TEXT NOT NULL DEFAULT '',
+    "historical_migration" BOOLEAN NOT NULL DEFAULT false,
+    "captured_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "event_pkey" PRIMARY KEY ("project_id", "timestamp", "uuid")
+) PARTITION BY RANGE ("timestamp");
+CREATE INDEX "event_project_id_distinct_id_timestamp_idx" ON "event"("project_id", "distinct_id", "timestamp");
+-- What was stored within an interval is found without reading the whole table: rows lie in the order of their arrival.
+CREATE INDEX "event_created_at_idx" ON "event" USING BRIN ("created_at");
+
+CREATE TABLE "event_before_2015" PARTITION OF "event" FOR VALUES FROM (MINVALUE) TO ('2015-01-01T00:00:00Z');
+
+-- One row per decided event, stored or dropped: what makes a repeated uuid one event, whatever timestamp the repetition carries.
+CREATE TABLE "event_identity" (
+    "project_id" INTEGER NOT NULL,
+    "uuid" UUID NOT NULL,
+    "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "event_identity_pkey" PRIMARY KEY ("project_id", "uuid")
+);
+
+CREATE TABLE "ingestion_warning" (
+    "project_id" INTEGER NOT NULL,
+    "id" UUID NOT NULL,
+    "type" TEXT NOT NULL,
+    -- error = an event was dropped, warning = kept but changed or partly refused, info = intended.
+    "severity" TEXT NOT NULL,
+    "details" JSONB NOT NULL DEFAULT '{}',
+    "count" INTEGER NOT NULL DEFAULT 1,
+    "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "ingestion_warning_pkey" PRIMARY KEY ("project_id", "id")
+);
+CREATE INDEX "ingestion_warning_project_id_timestamp_id_idx" ON "ingestion_warning"("project_id", "timestamp", "id");
+
+-- The log --------------------------------------------------------------------------------------------------------------
+
+-- Where a consumer group goes on. Written in the transaction that stores the effects of the records before it.
+CREATE TABLE "consumer_offset" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "group" TEXT NOT NULL,
+    "next_offset" BIGINT NOT NULL,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- What consumers of the version before have stored; the log that an offset was found to belong to went on from it.
+    "taken_over_by" TEXT,
+    CONSTRAINT "consumer_offset_pkey" PRIMARY KEY ("topic", "partition", "group")
+);
+
+-- The embedded log (packages/event-log/src/postgres).
+CREATE TABLE "event_log_partition" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "next_offset" BIGINT NOT NULL DEFAULT 0,
+    -- The identity of the log in PostgreSQL: new when its tables were emptied.
+    "log_id" UUID NOT NULL DEFAULT gen_random_uuid(),
+    CONSTRAINT "event_log_partition_pkey" PRIMARY KEY ("topic", "partition")
+);
+
+CREATE TABLE "event_log_record" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "offset" BIGINT NOT NULL,
+    "key" TEXT,
+    "value" BYTEA NOT NULL,
+    "headers" JSONB NOT NULL DEFAULT '{}',
+    "appended_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "event_log_record_pkey" PRIMARY KEY ("topic", "partition", "offset")
+);
+CREATE INDEX "event_log_record_appended_at_idx" ON "event_log_record"("appended_at");
+
+CREATE TABLE "event_log_member" (
+    "topic" TEXT NOT NULL,
+    "group" TEXT NOT NULL,
+    "member_id" UUID NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "event_log_member_pkey" PRIMARY KEY ("topic", "group", "member_id")
+);
+
+CREATE TABLE "event_log_lease" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "group" TEXT NOT NULL,
+    "member_id" UUID NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "event_log_lease_pkey" PRIMARY KEY ("topic", "partition", "group")
+);
+
+-- Who may use a private environment (access_control) although only a member of the organization -------------------------
+-- (docs/api-rules.md#levels). Administrators and owners need no row.
+
+CREATE TABLE "environment_member" (
+    "environment_id" INTEGER NOT NULL,
+    "membership_id" UUID NOT NULL,
+    -- 1 member, 8 administrator of this environment, null: the member is shut out.
+    "level" INTEGER,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "environment_member_pkey" PRIMARY KEY ("environment_id", "membership_id")
+);
+CREATE INDEX "environment_member_membership_id_idx" ON "environment_member"("membership_id");
+ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- What people said they want to use (docs/api-rules.md#product-intents) -----------------------------------------------
+
+CREATE TABLE "product_intent" (
+    "environment_id" INTEGER NOT NULL,
+    "product_type" TEXT NOT NULL,
+    -- How often each context was named: {"onboarding": 2}.
+    "contexts" JSONB NOT NULL DEFAULT '{}',
+    "onboarding_completed_at" TIMESTAMPTZ(6),
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "product_intent_pkey" PRIMARY KEY ("environment_id", "product_type")
+);
+ALTER TABLE "product_intent" ADD CONSTRAINT "product_intent_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Who changed what (docs/api-rules.md#activity) -----------------------------------------------------------------------
+
+CREATE TABLE "activity_log" (
+    "id" UUID NOT NULL,
+    -- No foreign keys: the record outlives what it is about. Null for what belongs to a person, e.g. a key.
+    "organization_id" UUID,
+    "environment_id" INTEGER,
+    "user_id" INTEGER,
+    -- Kind of the changed record (Project, Team, Organization, ...), its id and what happened to it.
+    "scope" TEXT NOT NULL,
+    "item_id" TEXT NOT NULL,
+    "activity" TEXT NOT NULL,
+    -- {name, short_id, type, trigger, changes: null or [{type, action, field, before, after}]}; no secrets.
+    "detail" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "activity_log_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "activity_log_scope_item_id_created_at_id_idx" ON "activity_log"("scope", "item_id", "created_at", "id");
+CREATE INDEX "activity_log_organization_id_created_at_id_idx" ON "activity_log"("organization_id", "created_at", "id");
+CREATE INDEX "activity_log_user_id_idx" ON "activity_log"("user_id");
+-- What was done in one environment.
+CREATE INDEX "activity_log_environment_id_created_at_id_idx" ON "activity_log" ("environment_id", "created_at", "id");
+-- What is old enough to be forgotten.
+CREATE INDEX "activity_log_created_at_idx" ON "activity_log" ("created_at");
+ALTER TABLE "activity_log" ADD CONSTRAINT "activity_log_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- Ingested data of deleted environments, still to be removed ------------------------------------------------------------
+-- Written with every deleted environment, whoever deletes it and however (a cascade included).
+
+CREATE TABLE "environment_cleanup" (
+    "environment_id" INTEGER NOT NULL,
+    "deleted_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- Not earlier: consumers that read the key a moment ago may still store events of it.
+    "not_before" TIMESTAMPTZ(6) NOT NULL DEFAULT (now() + interval '5 minutes'),
+    CONSTRAINT "environment_cleanup_pkey" PRIMARY KEY ("environment_id")
+);
+CREATE INDEX "environment_cleanup_not_before_idx" ON "environment_cleanup"("not_before");
+
+CREATE FUNCTION "request_environment_cleanup"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO "environment_cleanup" ("environment_id") VALUES (OLD."id") ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER "environment_deleted" AFTER DELETE ON "environment"
+    FOR EACH ROW EXECUTE FUNCTION "request_environment_cleanup"();
+
+CREATE UNIQUE INDEX "organization_slug_key" ON "organization"("slug");
+
+-- Domains (docs/api-rules.md#domains) ---------------------------------------------------------------------------------
+
+CREATE TABLE "organization_domain" (
+    "id" UUID NOT NULL,
+    "organization_id" UUID NOT NULL,
+    -- Lower case; one organization per name in the whole installation.
+    "domain" TEXT NOT NULL,
+    -- What the TXT record must hold.
+    "verification_challenge" TEXT NOT NULL,
+    "verified_at" TIMESTAMPTZ(6),
+    -- Last check that found nothing; not shown.
+    "last_verification_retry" TIMESTAMPTZ(6),
+    "jit_provisioning_enabled" BOOLEAN NOT NULL DEFAULT false,
+    "sso_enforcement" TEXT NOT NULL DEFAULT '',
+    "saml_entity_id" TEXT,
+    "saml_acs_url" TEXT,
+    "saml_x509_cert" TEXT,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- "domain" is unique and stays so: it is the name for whoever has proved it or, before that, added it first. Who adds the same
+    -- name meanwhile has it here, and its own id in "domain".
+    "contested_name" TEXT,
+    CONSTRAINT "organization_domain_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "organization_domain_domain_key" ON "organization_domain"("domain");
+CREATE INDEX "organization_domain_organization_id_domain_idx" ON "organization_domain"("organization_id", "domain");
+ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Invites (docs/api-rules.md#invites) ---------------------------------------------------------------------------------
+
+CREATE TABLE "organization_invite" (
+    "id" UUID NOT NULL,
+    "organization_id" UUID NOT NULL,
+    "target_email" TEXT NOT NULL,
+    -- The address in lower case: how it is compared with users and other invites.
+    "email_key" TEXT NOT NULL,
+    "first_name" TEXT NOT NULL DEFAULT '',
+    "emailing_attempt_made" BOOLEAN NOT NULL DEFAULT false,
+    -- 1 member, 8 administrator, 15 owner.
+    "level" INTEGER NOT NULL DEFAULT 1,
+    "created_by_id" INTEGER,
+    "message" TEXT,
+    -- List of {id: environment, level: 1 or 8}; null when there is none.
+    "private_project_access" JSONB,
+    "send_email" BOOLEAN NOT NULL DEFAULT true,
+    "combine_pending_invites" BOOLEAN NOT NULL DEFAULT false,
+    -- Hexadecimal SHA-256 of the secret in the mail; whoever has it may sign up with the address.
+    "token_hash" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- What the key that made an invite could do: the first key of whoever accepts it can do no more. An empty list is an
+    -- invite of a version that did not keep it.
+    "key_scopes" TEXT[] NOT NULL DEFAULT '{}',
+    "is_key_limited" BOOLEAN NOT NULL DEFAULT false,
+    "key_expires_at" TIMESTAMPTZ(6),
+    CONSTRAINT "organization_invite_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "organization_invite_organization_id_email_key_key" ON "organization_invite"("organization_id", "email_key");
+CREATE INDEX "organization_invite_organization_id_created_at_id_idx" ON "organization_invite"("organization_id", "created_at", "id");
+CREATE INDEX "organization_invite_email_key_idx" ON "organization_invite"("email_key");
+CREATE INDEX "organization_invite_created_by_id_idx" ON "organization_invite"("created_by_id");
+ALTER TABLE "organization_invite" ADD CONSTRAINT "organization_invite_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "organization_invite" ADD CONSTRAINT "organization_invite_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- The member list is shown in this order.
+CREATE INDEX "membership_organization_id_joined_at_id_idx" ON "membership"("organization_id", "joined_at", "id");
+
+-- Subscriptions -------------------------------------------------------------------------------------------------------
+
+CREATE TABLE "subscription" (
+    "id" SERIAL NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    -- Numbers in another system: dashboards and insights are not kept here.
+    "dashboard" INTEGER,
+    "insight" INTEGER,
+    "target_type" TEXT NOT NULL,
+    "target_value" TEXT NOT NULL,
+    "frequency" TEXT NOT NULL,
+    "interval" INTEGER NOT NULL DEFAULT 1,
+    "byweekday" TEXT[],
+    "bysetpos" INTEGER,
+    "count" INTEGER,
+    "start_date" TIMESTAMPTZ(6) NOT NULL,
+    "until_date" TIMESTAMPTZ(6),
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "title" TEXT,
+    "created_by_id" INTEGER,
+    -- Null when the rule has come to its end. The worker delivers what is due and moves it in one transaction.
+    "next_delivery_date" TIMESTAMPTZ(6),
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "subscription_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "subscription_environment_id_id_idx" ON "subscription"("environment_id", "id");
+CREATE INDEX "subscription_next_delivery_date_idx" ON "subscription"("next_delivery_date");
+CREATE INDEX "subscription_created_by_id_idx" ON "subscription"("created_by_id");
+
+-- One report to one target. Written in the transaction that causes it, so that none is lost and none is made twice.
+CREATE TABLE "subscription_delivery" (
+    "id" UUID NOT NULL,
+    "subscription_id" INTEGER NOT NULL,
+    -- scheduled, created, target_changed.
+    "occasion" TEXT NOT NULL,
+    "due_at" TIMESTAMPTZ(6) NOT NULL,
+    -- One e-mail address, or the whole target_value.
+    "target" TEXT NOT NULL,
+    "invite_message" TEXT,
+    -- pending, delivered, failed, cancelled.
+    "status" TEXT NOT NULL DEFAULT 'pending',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    -- When the next attempt may be made; while one is in progress, when it is given up for dead.
+    "attempt_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "error" TEXT,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(6),
+    CONSTRAINT "subscription_delivery_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "subscription_delivery_subscription_id_occasion_due_at_targe_key" ON "subscription_delivery"("subscription_id", "occasion", "due_at", "target");
+CREATE INDEX "subscription_delivery_subscription_id_created_at_id_idx" ON "subscription_delivery"("subscription_id", "created_at", "id");
+CREATE INDEX "subscription_delivery_status_attempt_at_idx" ON "subscription_delivery"("status", "attempt_at");
+ALTER TABLE "subscription_delivery" ADD CONSTRAINT "subscription_delivery_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscription"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Batch exports -------------------------------------------------------------------------------------------------------
+
+CREATE TABLE "batch_export" (
+    "id" UUID NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "model" TEXT NOT NULL DEFAULT 'events',
+    "destination_type" TEXT NOT NULL,
+    -- What may be shown; secrets are kept apart, so that no query for an answer reads them.
+    "destination_config" JSONB NOT NULL DEFAULT '{}',
+    "destination_secrets" JSONB NOT NULL DEFAULT '{}',
+    "interval" TEXT NOT NULL,
+    -- Zone in which days and weeks begin, as the environment had it when the export was made.
+    "timezone" TEXT NOT NULL DEFAULT 'UTC',
+    "paused" BOOLEAN NOT NULL DEFAULT false,
+    "last_paused_at" TIMESTAMPTZ(6),
+    "start_at" TIMESTAMPTZ(6),
+    "end_at" TIMESTAMPTZ(6),
+    -- The interval that is exported next, and its end; both null when no more will come.
+    "next_interval_start" TIMESTAMPTZ(6),
+    "next_interval_end" TIMESTAMPTZ(6),
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "batch_export_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "batch_export_environment_id_created_at_id_idx" ON "batch_export"("environment_id", "created_at", "id");
+CREATE INDEX "batch_export_next_interval_end_idx" ON "batch_export"("next_interval_end");
+
+CREATE TABLE "batch_export_backfill" (
+    -- <export id>-Backfill-<start>-<end>: asking for the same range twice is asking for one backfill.
+    "id" TEXT NOT NULL,
+    "batch_export_id" UUID NOT NULL,
+    "start_at" TIMESTAMPTZ(6) NOT NULL,
+    "end_at" TIMESTAMPTZ(6) NOT NULL,
+    -- Running, Completed, Failed, Cancelled.
+    "status" TEXT NOT NULL DEFAULT 'Running',
+    -- How far runs have been made; null when all have.
+    "next_interval_start" TIMESTAMPTZ(6),
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(6),
+    "last_updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- What a pause has missed is what was stored meanwhile, whatever time the events themselves bear.
+    "by_stored_time" BOOLEAN NOT NULL DEFAULT false,
+    CONSTRAINT "batch_export_backfill_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "batch_export_backfill_batch_export_id_created_at_id_idx" ON "batch_export_backfill"("batch_export_id", "created_at", "id");
+CREATE INDEX "batch_export_backfill_status_idx" ON "batch_export_backfill"("status");
+ALTER TABLE "batch_export_backfill" ADD CONSTRAINT "batch_export_backfill_batch_export_id_fkey" FOREIGN KEY ("batch_export_id") REFERENCES "batch_export"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- One interval of one export.
+CREATE TABLE "batch_export_run" (
+    "id" UUID NOT NULL,
+    "batch_export_id" UUID NOT NULL,
+    "backfill_id" TEXT,
+    "data_interval_start" TIMESTAMPTZ(6) NOT NULL,
+    "data_interval_end" TIMESTAMPTZ(6) NOT NULL,
+    -- Starting, Running, Completed, Failed, FailedRetryable, Cancelled.
+    "status" TEXT NOT NULL DEFAULT 'Starting',
+    "records_completed" INTEGER,
+    "latest_error" TEXT,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    -- As of a delivery.
+    "attempt_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "finished_at" TIMESTAMPTZ(6),
+    "last_updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "batch_export_run_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "batch_export_run_batch_export_id_created_at_id_idx" ON "batch_export_run"("batch_export_id", "created_at", "id");
+CREATE INDEX "batch_export_run_backfill_id_idx" ON "batch_export_run"("backfill_id");
+CREATE INDEX "batch_export_run_status_attempt_at_idx" ON "batch_export_run"("status", "attempt_at");
+ALTER TABLE "batch_export_run" ADD CONSTRAINT "batch_export_run_batch_export_id_fkey" FOREIGN KEY ("batch_export_id") REFERENCES "batch_export"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "batch_export_run" ADD CONSTRAINT "batch_export_run_backfill_id_fkey" FOREIGN KEY ("backfill_id") REFERENCES "batch_export_backfill"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "batch_export" ADD CONSTRAINT "batch_export_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- What an operator does to the events of one project API key, or of one distinct id of it. Gateways read the whole table
+-- every few seconds, so it is for exceptions: hundreds of rows, not millions.
+CREATE TABLE "ingestion_restriction" (
+    "id" UUID NOT NULL,
+    "kind" TEXT NOT NULL,
+    -- The key as clients send it. No foreign key: it may be one that no project has (any more).
+    "token" TEXT NOT NULL,
+    -- Empty: all events of the key. No event has an empty distinct id.
+    "distinct_id" TEXT NOT NULL DEFAULT '',
+    "note" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "ingestion_restriction_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "ingestion_restriction_kind_check"
+        CHECK ("kind" IN ('drop_event', 'force_overflow', 'skip_person_processing'))
+);
+
+CREATE UNIQUE INDEX "ingestion_restriction_token_distinct_id_kind_key"
+    ON "ingestion_restriction"("token", "distinct_id", "kind");
+
+-- Which log an installation's gateways append to while Kafka is away (packages/event-log/src/fallback) ------------------
+
+CREATE TABLE "event_log_fallback" (
+    -- The fallback's topic: one row for each installation that shares the database.
+    "topic" TEXT NOT NULL,
+    -- closed, opening, open or closing.
+    "phase" TEXT NOT NULL DEFAULT 'closed',
+    -- Grows by one each time the fallback is opened.
+    "epoch" BIGINT NOT NULL DEFAULT 0,
+    "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "event_log_fallback_pkey" PRIMARY KEY ("topic")
+);
+
+CREATE TABLE "event_log_appender" (
+    "topic" TEXT NOT NULL,
+    "appender_id" UUID NOT NULL,
+    "reaches_kafka" BOOLEAN NOT NULL,
+    -- The last epoch for which nothing of this process is on its way to Kafka any more.
+    "settled_epoch" BIGINT NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "event_log_appender_pkey" PRIMARY KEY ("topic", "appender_id")
+);
+
+-- What an operator decided about a dead letter; its name is the place of the record in the log it came from.
+CREATE TABLE "dead_letter_decision" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "offset" BIGINT NOT NULL,
+    "decision" TEXT NOT NULL,
+    "decided_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "dead_letter_decision_pkey" PRIMARY KEY ("topic", "partition", "offset"),
+    CONSTRAINT "dead_letter_decision_decision_check" CHECK ("decision" IN ('replayed', 'discarded'))
+);
+
+-- Which event names and properties a project has sent. Kept from a sample, written at most once an hour for each.
+CREATE TABLE "event_definition" (
+    "project_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "event_definition_pkey" PRIMARY KEY ("project_id", "name")
+);
+
+CREATE TABLE "property_definition" (
+    "project_id" INTEGER NOT NULL,
+    -- 1 event, 2 person, 3 group.
+    "type" SMALLINT NOT NULL,
+    -- Of a group property; -1 otherwise.
+    "group_type_index" SMALLINT NOT NULL DEFAULT -1,
+    "name" TEXT NOT NULL,
+    -- DateTime, String, Numeric or Boolean: the first that could be told. Null until then.
+    "property_type" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "property_definition_pkey" PRIMARY KEY ("project_id", "type", "group_type_index", "name")
+);
+
+-- Every event with the person it belongs to now: a merge moves the mapping, never the events, and an anonymous event
+-- belongs to whoever its distinct id was given to later.
+CREATE VIEW "event_with_person" AS
+SELECT e."project_id", e."timestamp", e."uuid", e."event", e."distinct_id", e."properties", e."elements_chain",
+       e."person_mode", e."historical_migration", e."captured_at", e."created_at",
+       COALESCE(d."person_uuid", e."person_id") AS "person_id",
+       p."main_distinct_id" AS "person_main_distinct_id",
+       p."properties" AS "person_properties",
+       p."is_identified" AS "person_is_identified",
+       p."created_at" AS "person_created_at"
+  FROM "event" e
+  LEFT JOIN "person_distinct_id" d ON d."project_id" = e."project_id" AND d."distinct_id" = e."distinct_id"
+  LEFT JOIN "person" p ON p."project_id" = e."project_id" AND p."uuid" = COALESCE(d."person_uuid", e."person_id");
+
+-- How many members and projects an organization has, kept beside it: lists tell the number of all their results on every
+-- page, and counting 100,000 rows for each page costs a thousand times what the page does. Written with every membership
+-- and project, whoever adds or removes it and however (a cascade included); neither is ever moved to another organization.
+
+CREATE TABLE "organization_size" (
+    "organization_id" UUID NOT NULL,
+    -- Inactive users included: those are few and taken off when asked.
+    "members" INTEGER NOT NULL DEFAULT 0,
+    "projects" INTEGER NOT NULL DEFAULT 0,
+    CONSTRAINT "organization_size_pkey" PRIMARY KEY ("organization_id")
+);
+ALTER TABLE "organization_size" ADD CONSTRAINT "organization_size_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE FUNCTION "add_to_organization_size"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    is_members CONSTANT BOOLEAN := TG_TABLE_NAME = 'membership';
+BEGIN
+    -- In one order, so that two of these never wait for each other.
+    INSERT INTO "organization_size" AS size ("organization_id", "members", "projects")
+    SELECT "organization_id", CASE WHEN is_members THEN count(*) ELSE 0 END, CASE WHEN is_members THEN 0 ELSE count(*) END
+      FROM changed GROUP BY "organization_id" ORDER BY "organization_id"
+    ON CONFLICT ("organization_id") DO UPDATE
+       SET "members" = size."members" + EXCLUDED."members", "projects" = size."projects" + EXCLUDED."projects";
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION "take_from_organization_size"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    is_members CONSTANT BOOLEAN := TG_TABLE_NAME = 'membership';
+BEGIN
+    -- The row may have gone with its organization.
+    PERFORM 1 FROM "organization_size" WHERE "organization_id" IN (SELECT "organization_id" FROM changed)
+      ORDER BY "organization_id" FOR UPDATE;
+    UPDATE "organization_size" AS size
+       SET "members" = size."members" - CASE WHEN is_members THEN gone.number ELSE 0 END,
+           "projects" = size."projects" - CASE WHEN is_members THEN 0 ELSE gone.number END
+      FROM (SELECT "organization_id", count(*) AS number FROM changed GROUP BY "organization_id") AS gone
+     WHERE size."organization_id" = gone."organization_id";
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "membership_added" AFTER INSERT ON "membership" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "add_to_organization_size"();
+CREATE TRIGGER "membership_removed" AFTER DELETE ON "membership" REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "take_from_organization_size"();
+CREATE TRIGGER "project_added" AFTER INSERT ON "project" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "add_to_organization_size"();
+CREATE TRIGGER "project_removed" AFTER DELETE ON "project" REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "take_from_organization_size"();
+
+-- Pages in the orders lists have.
+CREATE INDEX "user_is_active_id_idx" ON "user"("is_active", "id");
+CREATE INDEX "membership_organization_id_updated_at_id_idx" ON "membership"("organization_id", "updated_at", "id");
+CREATE INDEX "membership_organization_id_level_id_idx" ON "membership"("organization_id", "level", "id");
+CREATE INDEX "project_organization_id_id_idx" ON "project"("organization_id", "id");
+
+-- A stored offset belongs to one log ------------------------------------------------------------------------------------
+
+-- Where a consumer group goes on in one log. Written in the transaction that stores the effects of the records before it.
+-- Takes the place of consumer_offset, which did not know of which log it spoke.
+CREATE TABLE "consumer_position" (
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "group" TEXT NOT NULL,
+    -- Cluster and topic of Kafka, or the partition's log_id in PostgreSQL: another one is another log.
+    "log" TEXT NOT NULL,
+    "next_offset" BIGINT NOT NULL,
+    -- Offset, time and checksum of the record before next_offset: another one there means that the log was truncated.
+    "record_before" TEXT,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "consumer_position_pkey" PRIMARY KEY ("topic", "partition", "group", "log")
+);
+
+-- How many mails an organization has sent in the hour it last sent one: there is a limit for each hour of the clock.
+
+CREATE TABLE "organization_mail_hour" (
+    "organization_id" UUID NOT NULL,
+    "hour" TIMESTAMPTZ(6) NOT NULL,
+    "mails" INTEGER NOT NULL,
+    CONSTRAINT "organization_mail_hour_pkey" PRIMARY KEY ("organization_id")
+);
+ALTER TABLE "organization_mail_hour" ADD CONSTRAINT "organization_mail_hour_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Project API keys that were replaced: records that wait in the log may know their environment by nothing else ----------
+
+CREATE TABLE "former_project_key" (
+    "token" TEXT NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    "replaced_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "former_project_key_pkey" PRIMARY KEY ("token")
+);
+
+CREATE INDEX "former_project_key_environment_id_idx" ON "former_project_key"("environment_id");
+
+ALTER TABLE "former_project_key" ADD CONSTRAINT "former_project_key_environment_id_fkey"
+    FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Triggers, so that no way of changing a key can forget it: API, command line, or a hand in the database.
+
+CREATE FUNCTION "keep_former_project_key"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO "former_project_key" ("token", "environment_id", "replaced_at")
+         VALUES (OLD."api_token", OLD."id", clock_timestamp())
+    ON CONFLICT ("token") DO UPDATE
+            SET "environment_id" = EXCLUDED."environment_id", "replaced_at" = EXCLUDED."replaced_at";
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "environment_key_replaced" AFTER UPDATE OF "api_token" ON "environment"
+    FOR EACH ROW WHEN (OLD."api_token" <> NEW."api_token") EXECUTE FUNCTION "keep_former_project_key"();
+
+-- What gateways and consumers remember of projects is announced as changed (packages/contracts, project-changes.ts) -----
+
+-- What does not fit into a notification becomes "anything may have changed".
+CREATE FUNCTION "notify_project_change"("environment_id" INTEGER, "tokens" TEXT[]) RETURNS void LANGUAGE sql AS $$
+    SELECT pg_notify('millrace_project_changes', CASE WHEN octet_length(message) < 7900 THEN message ELSE '{}' END)
+      FROM (SELECT json_build_object('environment_id', "environment_id", 'tokens', "tokens")::text AS message) AS built
+$$;
+
+CREATE FUNCTION "announce_environment_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM "notify_project_change"(OLD."id", ARRAY[OLD."api_token"]);
+    ELSIF TG_OP = 'INSERT' OR NEW."api_token" = OLD."api_token" THEN
+        PERFORM "notify_project_change"(NEW."id", ARRAY[NEW."api_token"]);
+    ELSE
+        PERFORM "notify_project_change"(NEW."id", ARRAY[OLD."api_token", NEW."api_token"]);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "environment_added_or_removed" AFTER INSERT OR DELETE ON "environment"
+    FOR EACH ROW EXECUTE FUNCTION "announce_environment_change"();
+
+-- Not for the note of the first event, which consumers write and nobody remembers wrongly.
+CREATE TRIGGER "environment_changed" AFTER UPDATE ON "environment"
+    FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.* AND OLD."ingested_event" = NEW."ingested_event")
+    EXECUTE FUNCTION "announce_environment_change"();
+
+CREATE FUNCTION "announce_plan_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "notify_project_change"(e."id", ARRAY[e."api_token"])
+       FROM "environment" e JOIN "project" p ON p."id" = e."project_id"
+      WHERE p."organization_id" = NEW."id";
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "organization_plan_changed" AFTER UPDATE OF "available_product_features" ON "organization"
+    FOR EACH ROW WHEN (OLD."available_product_features" IS DISTINCT FROM NEW."available_product_features")
+    EXECUTE FUNCTION "announce_plan_change"();
+
+CREATE FUNCTION "announce_restriction_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "notify_project_change"(NULL, ARRAY[CASE WHEN TG_OP = 'DELETE' THEN OLD."token" ELSE NEW."token" END]);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "ingestion_restriction_changed" AFTER INSERT OR UPDATE OR DELETE ON "ingestion_restriction"
+    FOR EACH ROW EXECUTE FUNCTION "announce_restriction_change"();
+
+-- Salts of the ids that stand for visitors without cookies (services/event-consumer/src/cookieless) ---------------------
+-- One for each calendar day, whatever the time zone. Once it is deleted nobody can tell who an id stood for.
+
+CREATE TABLE "cookieless_salt" (
+    "day" TEXT NOT NULL,
+    "salt" BYTEA NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "cookieless_salt_pkey" PRIMARY KEY ("day")
+);
+
+-- Deleted persons ------------------------------------------------------------------------------------------------------
+-- The person and its ids go with the request; the delivery worker removes what is left of it in portions. What stays for
+-- a while is which ids were deleted, as hashes: events that still wait in the log must not bring the person back, and an
+-- id that comes back starts a new person.
+
+CREATE TABLE "person_deletion" (
+    "id" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    -- Otherwise events stay, without what they hold of the person.
+    "delete_events" BOOLEAN NOT NULL,
+    "requested_at" TIMESTAMPTZ(3) NOT NULL,
+    -- The first transaction that cannot have seen the person any more; null until the worker first looks.
+    "horizon" BIGINT,
+    "attempt_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- Deleted or stripped so far.
+    "events" BIGINT NOT NULL DEFAULT 0,
+    "finished_at" TIMESTAMPTZ(3),
+    CONSTRAINT "person_deletion_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "person_deletion_finished_at_attempt_at_idx" ON "person_deletion"("finished_at", "attempt_at");
+
+CREATE TABLE "deleted_distinct_id" (
+    "project_id" INTEGER NOT NULL,
+    -- SHA-256 of the distinct id.
+    "id_hash" BYTEA NOT NULL,
+    "deletion_id" UUID NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    -- Of the mapping that was deleted.
+    "version" BIGINT NOT NULL,
+    "deleted_at" TIMESTAMPTZ(3) NOT NULL,
+    -- Null once nothing of it is left.
+    "distinct_id" TEXT,
+    -- Its events up to this time are done.
+    "done_until" TIMESTAMPTZ(3),
+    CONSTRAINT "deleted_distinct_id_pkey" PRIMARY KEY ("project_id", "id_hash", "deletion_id")
+);
+CREATE INDEX "deleted_distinct_id_deletion_id_idx" ON "deleted_distinct_id"("deletion_id");
+
+-- Feature flags, cohorts, early access features. `project_id` is the id of the environment that owns the data ----------
+
+CREATE TABLE "feature_flag" (
+    "id" SERIAL NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "key" TEXT NOT NULL,
+    "name" TEXT NOT NULL DEFAULT '',
+    "filters" JSONB NOT NULL DEFAULT '{}',
+    "active" BOOLEAN NOT NULL DEFAULT true,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "archived" BOOLEAN NOT NULL DEFAULT false,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "rollout_percentage" DOUBLE PRECISION,
+    "ensure_experience_continuity" BOOLEAN DEFAULT false,
+    "bucketing_identifier" TEXT,
+    "evaluation_runtime" TEXT DEFAULT 'all',
+    "evaluation_contexts" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "is_remote_configuration" BOOLEAN,
+    "has_encrypted_payloads" BOOLEAN,
+    "has_enriched_analytics" BOOLEAN,
+    "rollback_conditions" JSONB,
+    "performed_rollback" BOOLEAN,
+    "created_by_id" INTEGER,
+    "last_modified_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_called_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "feature_flag_pkey" PRIMARY KEY ("id")
+);
+
+-- A deleted flag keeps its row, and does not keep its key from others.
+CREATE UNIQUE INDEX "feature_flag_live_key" ON "feature_flag"("project_id", "key") WHERE NOT "deleted";
+CREATE INDEX "feature_flag_project_id_created_at_id_idx" ON "feature_flag"("project_id", "created_at", "id");
+CREATE INDEX "feature_flag_created_by_id_idx" ON "feature_flag"("created_by_id");
+CREATE INDEX "feature_flag_last_modified_by_id_idx" ON "feature_flag"("last_modified_by_id");
+-- Flags with encrypted payloads are few; the worker looks for those of an older key all the time.
+CREATE INDEX "feature_flag_encrypted" ON "feature_flag"("id") WHERE "has_encrypted_payloads";
+
+CREATE TABLE "cohort" (
+    "id" SERIAL NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "name" TEXT,
+    "description" TEXT NOT NULL DEFAULT '',
+    "groups" JSONB NOT NULL DEFAULT '[]',
+    "filters" JSONB,
+    "query" JSONB,
+    "is_static" BOOLEAN NOT NULL DEFAULT false,
+    "cohort_type" TEXT,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "count" INTEGER,
+    -- When the delivery worker counts its persons next; null: not until it is changed.
+    "calculate_at" TIMESTAMPTZ(3),
+    "last_calculation" TIMESTAMPTZ(3),
+    "errors_calculating" INTEGER NOT NULL DEFAULT 0,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- From what the delivery worker fills a static cohort that was made as a copy: `{"cohort": 7}` or `{"flag": 7}`. Null when
+    -- it is filled, and for every other cohort.
+    "fill_from" JSONB,
+
+    CONSTRAINT "cohort_pkey" PRIMARY KEY ("id")
+);
+
+CREATE INDEX "cohort_project_id_created_at_id_idx" ON "cohort"("project_id", "created_at", "id");
+CREATE INDEX "cohort_calculate_at_idx" ON "cohort"("calculate_at");
+CREATE INDEX "cohort_created_by_id_idx" ON "cohort"("created_by_id");
+
+CREATE TABLE "cohort_calculation" (
+    "id" UUID NOT NULL,
+    "cohort_id" INTEGER NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "finished_at" TIMESTAMPTZ(3),
+    "count" INTEGER,
+    "error" TEXT,
+
+    CONSTRAINT "cohort_calculation_pkey" PRIMARY KEY ("id")
+);
+
+CREATE INDEX "cohort_calculation_cohort_id_started_at_id_idx" ON "cohort_calculation"("cohort_id", "started_at", "id");
+
+ALTER TABLE "cohort_calculation" ADD CONSTRAINT "cohort_calculation_cohort_id_fkey"
+    FOREIGN KEY ("cohort_id") REFERENCES "cohort"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Members of static cohorts. Rows of persons: consumers write them on a merge, so they know no foreign keys.
+CREATE TABLE "cohort_member" (
+    "project_id" INTEGER NOT NULL,
+    "cohort_id" INTEGER NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    "added_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "cohort_member_pkey" PRIMARY KEY ("project_id", "cohort_id", "person_uuid")
+);
+
+CREATE INDEX "cohort_member_project_id_person_uuid_idx" ON "cohort_member"("project_id", "person_uuid");
+
+-- The id a person's bucket of a flag is made of, where the flag keeps the experience across authentication. Written once.
+CREATE TABLE "feature_flag_hash_key" (
+    "project_id" INTEGER NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    "flag_key" TEXT NOT NULL,
+    "hash_key" TEXT NOT NULL,
+
+    CONSTRAINT "feature_flag_hash_key_pkey" PRIMARY KEY ("project_id", "person_uuid", "flag_key")
+);
+
+CREATE TABLE "early_access_feature" (
+    "id" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "feature_flag_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "description" TEXT NOT NULL DEFAULT '',
+    "stage" TEXT NOT NULL,
+    "documentation_url" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "early_access_feature_pkey" PRIMARY KEY ("id")
+);
+
+CREATE UNIQUE INDEX "early_access_feature_feature_flag_id_key" ON "early_access_feature"("feature_flag_id");
+CREATE INDEX "early_access_feature_project_id_created_at_id_idx" ON "early_access_feature"("project_id", "created_at", "id");
+
+ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_feature_flag_id_fkey"
+    FOREIGN KEY ("feature_flag_id") REFERENCES "feature_flag"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Secret keys (phs_) that read a project's definitions; only their hashes. A rolled key stays valid as the backup until
+-- it is removed or the next roll.
+CREATE TABLE "project_secret_key" (
+    "project_id" INTEGER NOT NULL,
+    "slot" TEXT NOT NULL,
+    "secure_value" TEXT NOT NULL,
+    "mask_value" TEXT NOT NULL,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "project_secret_key_pkey" PRIMARY KEY ("project_id", "slot")
+);
+
+CREATE UNIQUE INDEX "project_secret_key_secure_value_key" ON "project_secret_key"("secure_value");
+CREATE INDEX "project_secret_key_created_by_id_idx" ON "project_secret_key"("created_by_id");
+
+ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_slot_check" CHECK ("slot" IN ('primary', 'backup'));
+
+-- The version of all that an evaluation of a project's flags rests on: flags, dynamic cohorts, group types, time zone.
+-- Triggers, so that no way of changing them can forget it; who keeps definitions in memory asks for newer versions only.
+CREATE TABLE "flag_definitions_version" (
+    "project_id" INTEGER NOT NULL,
+    "version" BIGINT NOT NULL DEFAULT 1,
+    "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "flag_definitions_version_pkey" PRIMARY KEY ("project_id")
+);
+
+CREATE INDEX "flag_definitions_version_changed_at_idx" ON "flag_definitions_version"("changed_at");
+
+CREATE FUNCTION "notify_flags_change"("environment_id" INTEGER) RETURNS void LANGUAGE sql AS $$
+    SELECT pg_notify('millrace_project_changes',
+                     json_build_object('environment_id', "environment_id", 'tokens', '[]'::json, 'flags', true)::text)
+$$;
+
+-- Of an environment that is being deleted nothing is left to announce but its own end.
+CREATE FUNCTION "next_flag_definitions_version"("environment_id" INTEGER) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO "flag_definitions_version" AS held ("project_id", "changed_at")
+         SELECT e."id", clock_timestamp() FROM "environment" e WHERE e."id" = "environment_id"
+    ON CONFLICT ("project_id") DO UPDATE
+            SET "version" = held."version" + 1, "changed_at" = EXCLUDED."changed_at";
+    PERFORM "notify_flags_change"("environment_id");
+END
+$$;
+
+CREATE FUNCTION "flag_definitions_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "next_flag_definitions_version"(CASE WHEN TG_OP = 'DELETE' THEN OLD."project_id" ELSE NEW."project_id" END);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "feature_flag_added_or_removed" AFTER INSERT OR DELETE ON "feature_flag"
+    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+
+-- Not for the time of its last call, which is no part of the definition.
+CREATE TRIGGER "feature_flag_changed" AFTER UPDATE ON "feature_flag"
+    FOR EACH ROW WHEN (OLD."last_called_at" IS NOT DISTINCT FROM NEW."last_called_at")
+    EXECUTE FUNCTION "flag_definitions_changed"();
+
+CREATE TRIGGER "cohort_added_or_removed" AFTER INSERT OR DELETE ON "cohort"
+    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+
+-- Not for how many persons are in it.
+CREATE TRIGGER "cohort_changed" AFTER UPDATE ON "cohort"
+    FOR EACH ROW WHEN ((OLD."filters", OLD."groups", OLD."is_static", OLD."deleted")
+      IS DISTINCT FROM (NEW."filters", NEW."groups", NEW."is_static", NEW."deleted"))
+    EXECUTE FUNCTION "flag_definitions_changed"();
+
+CREATE FUNCTION "flag_clocks_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "next_flag_definitions_version"(NEW."id");
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION "announce_secret_key_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "notify_flags_change"(CASE WHEN TG_OP = 'DELETE' THEN OLD."project_id" ELSE NEW."project_id" END);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "project_secret_key_changed" AFTER INSERT OR UPDATE OR DELETE ON "project_secret_key"
+    FOR EACH ROW EXECUTE FUNCTION "announce_secret_key_change"();
+
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_last_modified_by_id_fkey"
+    FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "cohort" ADD CONSTRAINT "cohort_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "cohort" ADD CONSTRAINT "cohort_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "flag_definitions_version" ADD CONSTRAINT "flag_definitions_version_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE TRIGGER "group_type_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_type_mapping"
+    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+
+CREATE TRIGGER "environment_clocks_changed" AFTER UPDATE OF "timezone" ON "environment"
+    FOR EACH ROW WHEN (OLD."timezone" <> NEW."timezone") EXECUTE FUNCTION "flag_clocks_changed"();
+
+-- Gateways remember which features persons may enrol in, as they remember flags.
+CREATE FUNCTION "announce_early_access_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "notify_flags_change"(CASE WHEN TG_OP = 'DELETE' THEN OLD."project_id" ELSE NEW."project_id" END);
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER "early_access_feature_changed" AFTER INSERT OR UPDATE OR DELETE ON "early_access_feature"
+    FOR EACH ROW EXECUTE FUNCTION "announce_early_access_change"();

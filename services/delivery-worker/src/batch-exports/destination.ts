@@ -1,0 +1,78 @@
+import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
+
+/** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
+export interface DestinationWriter {
+  writeEvents(rows: EventRecord[]): Promise<void>;
+  writePersons(rows: PersonRecord[]): Promise<void>;
+  commit(): Promise<void>;
+  /** Drops what was not committed and closes everything. Never throws; always called last. */
+  close(): Promise<void>;
+}
+
+/** A run with all that its destination needs to know. */
+export interface OpenedRun extends ClaimedRun {
+  /** Secrets among them: not to be logged. */
+  settings: Record<string, unknown>;
+}
+
+export interface DestinationOptions {
+  /** Whether it may lie in a private network. */
+  mayBePrivate: boolean;
+  /** How long an object storage may take for one answer; minutes unless told. */
+  answerTimeoutMs?: number;
+}
+
+/** The destination refused or could not be reached. The sentence is for the export's owner and holds no secrets. */
+export class DestinationError extends Error {
+  /** The next attempt would end in the same way. */
+  readonly isPermanent: boolean;
+
+  constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
+    super(message, { cause: options.cause });
+    this.isPermanent = options.isPermanent ?? false;
+  }
+}
+
+/** A run that was claimed, with where it writes to. */
+export interface ClaimedRun {
+  id: string;
+  /** Counts this attempt; also tells whether the claim still holds. */
+  attempts: number;
+  /** Whether it covers events by when they were stored, not by their own time. */
+  by_stored_time: boolean;
+  data_interval_start: Date;
+  data_interval_end: Date;
+  batch_export_id: string;
+  organization_id: string;
+  environment_id: number;
+  model: ExportModel;
+  destination_type: ExportDestinationType;
+  /** What may be shown of the settings. */
+  destination_config: Record<string, unknown>;
+  /** The rest of them, encrypted. */
+  destination_secrets: Record<string, unknown>;
+}
+
+/** One event to be exported; JSON columns as text, which nobody here looks into. */
+export interface EventRecord {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  person_id: string;
+  properties: string;
+  person_properties: string;
+  elements_chain: string;
+  timestamp: Date;
+  created_at: Date;
+}
+
+/** One distinct id with its person. */
+export interface PersonRecord {
+  distinct_id: string;
+  person_id: string;
+  properties: string;
+  is_identified: boolean;
+  version: string;
+  person_distinct_id_version: string;
+  created_at: Date;
+}

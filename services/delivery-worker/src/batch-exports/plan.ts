@@ -1,0 +1,58 @@
+import { maxBackfillRuns } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { exportSpans, nextExportInterval } from '@millrace/schedule';
+import type { SettledUntil } from './read.ts';
+import { insertRuns, lockDueExport, lockOpenBackfill, setNextInterval, updateBackfill } from './store.ts';
+
+export interface PlanRunDeps {
+  database: Database;
+  settledUntil: SettledUntil;
+}
+
+/**
+ * Makes the run of an interval that has ended and moves the export on, in one transaction: every interval gets exactly one
+ * run, also those that ended while no worker was there.
+ *
+ * @returns whether there may be more.
+ */
+export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<boolean> {
+  const until = await settledUntil();
+  if (until === null) return false;
+  return database.transaction(async (tx) => {
+    const due = await lockDueExport(tx, until);
+    if (!due) return false;
+    const span = { start: due.next_interval_start, end: due.next_interval_end };
+    await insertRuns(tx, { exportId: due.id, backfillId: null }, [span]);
+    await setNextInterval(tx, due.id, nextExportInterval(due, span.end));
+    return true;
+  });
+}
+
+/**
+ * Makes the runs of a backfill, all at once, or closes it when all have ended. Of one that is larger than may be asked for
+ * (it was begun by a former version) more are made when those have ended.
+ *
+ * @returns whether there may be more.
+ */
+export async function planBackfill(database: Database): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const backfill = await lockOpenBackfill(tx);
+    if (!backfill) return false;
+    const { id, next_interval_start: start, end_at: end, has_failed_run } = backfill;
+    if (start === null) {
+      await updateBackfill(tx, id, { status: has_failed_run ? 'Failed' : 'Completed', nextStart: null });
+      return true;
+    }
+    const spans = firstOf(exportSpans({ start, end }, backfill), maxBackfillRuns);
+    await insertRuns(tx, { exportId: backfill.batch_export_id, backfillId: id }, spans);
+    const reached = spans.at(-1)?.end ?? end;
+    await updateBackfill(tx, id, { status: 'Running', nextStart: reached < end ? reached : null });
+    return true;
+  });
+}
+
+function firstOf<T>(things: Iterable<T>, most: number): T[] {
+  const first: T[] = [];
+  for (const thing of things) if (first.push(thing) === most) break;
+  return first;
+}

@@ -1,0 +1,184 @@
+import { lookup } from 'node:dns/promises';
+import { cutToCodePoints } from '@millrace/contracts';
+import { connectForeign, type ForeignConnection } from '@millrace/db';
+import { isPublicAddress, PrivateAddressError } from '../outbound.ts';
+import {
+  DestinationError,
+  type DestinationOptions,
+  type DestinationWriter,
+  type EventRecord,
+  type OpenedRun,
+  type PersonRecord,
+} from './destination.ts';
+
+/**
+ * Writes to a table of another PostgreSQL database, which is made when it is not there. Rows gather in a temporary table
+ * and replace those with the same key in one transaction: an interval that is exported again leaves no row twice.
+ *
+ * @throws DestinationError
+ */
+export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
+  const shape = run.model === 'persons' ? personsTable : eventsTable;
+  const { schema = 'public', table_name: tableName = run.model } = run.settings as {
+    schema?: string;
+    table_name?: string;
+  };
+  const table = `${quote(schema)}.${quote(tableName)}`;
+  const connection = await named(() => connect(run.settings, options));
+  const query = (text: string, values?: unknown[]) => named(() => connection.query(text, values));
+  const columns = shape.columns.map(({ name }) => quote(name)).join(', ');
+  try {
+    await query('BEGIN');
+    await query(
+      `CREATE TABLE IF NOT EXISTS ${table} (${definitions(shape)}, PRIMARY KEY (${shape.key.map(quote).join(', ')}))`,
+    );
+    await query(`CREATE TEMPORARY TABLE millrace_stage (${definitions(shape)}) ON COMMIT DROP`);
+  } catch (error) {
+    await connection.stop();
+    throw error;
+  }
+
+  async function write(lists: unknown[][]): Promise<void> {
+    const parameters = shape.columns.map(({ type }, index) => `$${index + 1}::${arrayType(type)}`).join(', ');
+    const casts = shape.columns.map(({ name, type }) => `${quote(name)}::${type}`).join(', ');
+    await query(
+      `INSERT INTO millrace_stage (${columns}) SELECT ${casts} FROM unnest(${parameters}) AS rows (${columns})`,
+      lists,
+    );
+  }
+
+  return {
+    writeEvents: (rows: EventRecord[]) => write(eventsTable.columns.map(({ of }) => rows.map((row) => of(row, run)))),
+    writePersons: (rows: PersonRecord[]) =>
+      write(personsTable.columns.map(({ of }) => rows.map((row) => of(row, run)))),
+    async commit() {
+      const sameKey = shape.key.map((name) => `t.${quote(name)} = s.${quote(name)}`).join(' AND ');
+      await query('ANALYZE millrace_stage');
+      await query(`DELETE FROM ${table} t USING millrace_stage s WHERE ${sameKey}`);
+      await query(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM millrace_stage`);
+      await query('COMMIT');
+    },
+    close: () => connection.stop(),
+  };
+}
+
+async function connect(
+  settings: Record<string, unknown>,
+  { mayBePrivate }: DestinationOptions,
+): Promise<ForeignConnection> {
+  const host = String(settings.host);
+  const { address } = await lookup(host);
+  if (!mayBePrivate && !isPublicAddress(address)) throw new PrivateAddressError();
+  return connectForeign({
+    host,
+    address,
+    port: typeof settings.port === 'number' ? settings.port : 5432,
+    database: String(settings.database),
+    user: String(settings.user),
+    password: String(settings.password),
+    acceptsAnyCertificate: settings.has_self_signed_cert === true,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 300_000,
+  });
+}
+
+function definitions(shape: TableShape): string {
+  return shape.columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
+}
+
+/** JSON travels as text: the driver would write an array of it differently. */
+function arrayType(type: string): string {
+  return type === 'JSONB' ? 'text[]' : `${type}[]`;
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The code tells what is wrong; messages of the server may quote values and are not passed on. */
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    const name = typeof code === 'string' ? code : 'no answer';
+    const reason = reasons[name] ?? 'see the list of PostgreSQL error codes';
+    throw new DestinationError(`The destination database failed: ${name} (${reason}).`, {
+      isPermanent: name === 'EPRIVATEADDRESS',
+      cause,
+    });
+  }
+}
+
+const reasons: Record<string, string> = {
+  '28P01': 'wrong user or password',
+  '28000': 'the user may not connect',
+  '3D000': 'there is no such database',
+  '3F000': 'there is no such schema',
+  '42501': 'the user lacks a right',
+  '42703': 'the table lacks a column',
+  '42804': 'a column of the table has another type',
+  '53100': 'its disk is full',
+  ENOTFOUND: 'its name cannot be found',
+  ECONNREFUSED: 'connection refused',
+  ETIMEDOUT: 'it does not answer',
+  ECONNRESET: 'the connection was lost',
+  EANSWERTOOLONG: 'its answer is too long',
+  EPRIVATEADDRESS: 'it lies in a private network, which this installation does not allow',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: set has_self_signed_cert',
+  'no answer': 'the connection was lost or not made',
+};
+
+interface Column<Row> {
+  name: string;
+  type: string;
+  of(row: Row, run: { environment_id: number }): unknown;
+}
+
+interface TableShape<Row = never> {
+  columns: readonly Column<Row>[];
+  key: readonly string[];
+}
+
+/** A field of the properties as text, null when it is not there. */
+function property(row: EventRecord, name: string): string | null {
+  // Most events have none: only a text that names it is parsed.
+  if (!row.properties.includes(`"${name}"`)) return null;
+  const value = (JSON.parse(row.properties) as Record<string, unknown>)[name];
+  return value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shortened(text: string | null): string | null {
+  return text === null ? null : cutToCodePoints(text, 200);
+}
+
+/** Columns as existing warehouses have them. */
+const eventsTable: TableShape<EventRecord> = {
+  key: ['uuid'],
+  columns: [
+    { name: 'uuid', type: 'VARCHAR(200)', of: ({ uuid }) => uuid },
+    { name: 'event', type: 'VARCHAR(200)', of: ({ event }) => event },
+    { name: 'properties', type: 'JSONB', of: ({ properties }) => properties },
+    { name: 'elements', type: 'JSONB', of: ({ elements_chain }) => JSON.stringify(elements_chain) },
+    { name: 'set', type: 'JSONB', of: (row) => property(row, '$set') },
+    { name: 'set_once', type: 'JSONB', of: (row) => property(row, '$set_once') },
+    { name: 'distinct_id', type: 'VARCHAR(200)', of: ({ distinct_id }) => distinct_id },
+    { name: 'team_id', type: 'INTEGER', of: (_, { environment_id }) => environment_id },
+    { name: 'ip', type: 'VARCHAR(200)', of: (row) => property(row, '$ip') },
+    { name: 'site_url', type: 'VARCHAR(200)', of: (row) => shortened(property(row, '$current_url')) },
+    { name: 'timestamp', type: 'TIMESTAMPTZ', of: ({ timestamp }) => timestamp },
+  ],
+};
+
+const personsTable: TableShape<PersonRecord> = {
+  key: ['team_id', 'distinct_id'],
+  columns: [
+    { name: 'team_id', type: 'INTEGER', of: (_, { environment_id }) => environment_id },
+    { name: 'distinct_id', type: 'TEXT', of: ({ distinct_id }) => distinct_id },
+    { name: 'person_id', type: 'TEXT', of: ({ person_id }) => person_id },
+    { name: 'properties', type: 'JSONB', of: ({ properties }) => properties },
+    { name: 'person_distinct_id_version', type: 'BIGINT', of: (row) => row.person_distinct_id_version },
+    { name: 'person_version', type: 'BIGINT', of: ({ version }) => version },
+    { name: 'created_at', type: 'TIMESTAMPTZ', of: ({ created_at }) => created_at },
+  ],
+};

@@ -1,0 +1,162 @@
+import type { Database, Transaction } from '@millrace/db';
+import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import type { FairSlots } from '../poll.ts';
+import {
+  type ClaimedRun,
+  DestinationError,
+  type DestinationOptions,
+  type DestinationWriter,
+  type EventRecord,
+  type OpenedRun,
+  type PersonRecord,
+} from './destination.ts';
+import { openPostgresWriter } from './postgres.ts';
+import { readPages, type SettledUntil } from './read.ts';
+import { openS3Writer } from './s3.ts';
+import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
+
+/** Renewed after every page, so that it outlasts one page and the commit, not the run. */
+const leaseSeconds = 900;
+/** Waits before the second, third, … attempt; after the last one the run is given up. */
+const retryDelaysSeconds = [30, 120, 600, 3600];
+
+export interface ExportRunDeps extends DestinationOptions {
+  database: Database;
+  logger: Logger;
+  /** Opens the secrets of destinations. */
+  secretBox: SecretBox;
+  settledUntil: SettledUntil;
+  counter: ReturnType<typeof createExportMetrics>;
+}
+
+/** The run was cancelled or lost to another worker, or this worker stops: nothing is to be recorded or it is given back. */
+class Interrupted extends Error {}
+
+/**
+ * Begins a run that is due, beside those under way.
+ *
+ * @param signal aborted when the worker stops; runs are then given back at their next page.
+ * @returns whether there may be more.
+ */
+export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
+  if (slots.free() === 0) {
+    await slots.released();
+    return true;
+  }
+  const { sql } = deps.database;
+  const settledUntil = await deps.settledUntil();
+  const run = await claimRun(sql, { leaseSeconds, settledUntil, usage: slots.usage() });
+  if (!run) return false;
+  slots.start(run.organization_id, () => doRun(run, deps, signal));
+  return true;
+}
+
+/** All of a run's interval or nothing. Memory holds one page, whatever the interval holds. */
+async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
+  const { sql } = deps.database;
+  const labels = { destination: run.destination_type, model: run.model };
+  try {
+    if (run.attempts > retryDelaysSeconds.length + 1)
+      throw new DestinationError('Every attempt was interrupted: the worker stopped while it was under way.', {
+        isPermanent: true,
+        cause: null,
+      });
+    const records = await copy(run, deps, signal);
+    await completeRun(sql, run, records);
+    deps.counter.inc({ ...labels, result: 'completed' });
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      if (signal.aborted) await releaseRun(sql, run);
+      return;
+    }
+    deps.counter.inc({ ...labels, result: 'failed' });
+    await recordFailure(run, error, deps);
+  }
+}
+
+async function recordFailure(run: ClaimedRun, error: unknown, { database, logger }: ExportRunDeps): Promise<void> {
+  const isTheirs = error instanceof DestinationError;
+  const isPermanent = isTheirs && error.isPermanent;
+  const delaySeconds = isPermanent ? null : (retryDelaysSeconds[run.attempts - 1] ?? null);
+  const { id: runId, batch_export_id: batchExportId, attempts } = run;
+  if (isTheirs) logger.warn('a batch export run failed', { runId, batchExportId, attempts, reason: error.message });
+  else logger.error('batch export run failed: internal error', { runId, batchExportId, attempts, error });
+  await failRun(database.sql, run, {
+    error: isTheirs ? error.message : 'The export failed for a reason of this installation, not of the destination.',
+    delaySeconds,
+  });
+}
+
+/** @returns how many records were written. */
+async function copy(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<number> {
+  const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
+  try {
+    const records = await deps.database.transaction((tx) => copyPages(tx, run, { writer, deps, signal }));
+    // Whoever cancelled in the meantime finds nothing at the destination.
+    await keepClaim(run, records, { deps, signal });
+    await writer.commit();
+    return records;
+  } finally {
+    await writer.close();
+  }
+}
+
+interface Copying {
+  writer: DestinationWriter;
+  deps: ExportRunDeps;
+  signal: AbortSignal;
+}
+
+async function copyPages(tx: Transaction, run: ClaimedRun, { writer, deps, signal }: Copying): Promise<number> {
+  await openCursor(tx, run);
+  let records = 0;
+  if (run.model === 'persons') {
+    for await (const rows of readPages<PersonRecord>(tx)) {
+      await writer.writePersons(rows);
+      records += rows.length;
+      await keepClaim(run, records, { deps, signal });
+    }
+  } else {
+    for await (const rows of readPages<EventRecord>(tx)) {
+      await writer.writeEvents(rows);
+      records += rows.length;
+      await keepClaim(run, records, { deps, signal });
+    }
+  }
+  return records;
+}
+
+async function keepClaim(run: ClaimedRun, records: number, { deps, signal }: Omit<Copying, 'writer'>): Promise<void> {
+  if (signal.aborted) throw new Interrupted();
+  if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
+}
+
+/** A key that is not there may be given to the worker later: the run is tried again. */
+function openSecrets(run: ClaimedRun, box: SecretBox): OpenedRun {
+  try {
+    return {
+      ...run,
+      settings: { ...run.destination_config, ...box.open(run.destination_secrets, run.batch_export_id) },
+    };
+  } catch (cause) {
+    if (!(cause instanceof SecretBoxError)) throw cause;
+    throw new DestinationError('The secrets of the destination cannot be decrypted: send them again.', { cause });
+  }
+}
+
+function openWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
+  switch (run.destination_type) {
+    case 'Postgres':
+      return openPostgresWriter(run, options);
+    case 'S3':
+      return openS3Writer(run, options);
+  }
+}
+
+export function createExportMetrics(metrics: Metrics) {
+  return metrics.counter(
+    'millrace_batch_export_attempts_total',
+    'Attempts to do a run of a batch export, by outcome.',
+    ['destination', 'model', 'result'],
+  );
+}

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../outbound.ts';
+import {
+  type ClaimedRun,
+  DestinationError,
+  type DestinationOptions,
+  type DestinationWriter,
+  type EventRecord,
+  type OpenedRun,
+  type PersonRecord,
+} from './destination.ts';
+
+/** At least 5 MiB, which S3 asks of every part but the last. */
+const partBytes = 8 * 1024 * 1024;
+/** Of one request with its repetitions: as long as a statement of a database may take. */
+const usualAnswerTimeoutMs = 300_000;
+
+/**
+ * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier
+ * attempt; an interval without records makes none. Memory holds one part.
+ */
+export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
+  const settings = run.settings as Record<string, string | undefined>;
+  const client = createClient(settings, options);
+  const { answerTimeoutMs = usualAnswerTimeoutMs } = options;
+  const asked = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
+  const isCompressed = settings.compression === 'gzip';
+  const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
+  const attributes = {
+    ContentType: 'application/x-ndjson',
+    ...(isCompressed && { ContentEncoding: 'gzip' }),
+    ...(settings.encryption && { ServerSideEncryption: settings.encryption as 'AES256' | 'aws:kms' }),
+    ...(settings.kms_key_id && { SSEKMSKeyId: settings.kms_key_id }),
+  };
+  const sink = createByteSink({ isCompressed });
+  const parts: { PartNumber: number; ETag: string | undefined }[] = [];
+  let uploadId: string | undefined;
+
+  async function uploadPart(): Promise<void> {
+    const create = new CreateMultipartUploadCommand({ ...target, ...attributes });
+    uploadId ??= (await asked((limit) => client.send(create, limit))).UploadId;
+    const PartNumber = parts.length + 1;
+    const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: sink.take() });
+    const { ETag } = await asked((limit) => client.send(command, limit));
+    parts.push({ PartNumber, ETag });
+  }
+
+  async function write(lines: string): Promise<void> {
+    await sink.write(lines);
+    if (sink.size() >= partBytes) await uploadPart();
+  }
+
+  return {
+    writeEvents: (rows) => write(rows.map((row) => eventLine(row, run.environment_id)).join('')),
+    writePersons: (rows) => write(rows.map((row) => personLine(row, run.environment_id)).join('')),
+    async commit() {
+      if (!sink.hasContent()) return;
+      await sink.end();
+      if (uploadId === undefined) {
+        const Body = sink.take();
+        await asked((limit) => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), limit));
+        return;
+      }
+      if (sink.size() > 0) await uploadPart();
+      const complete = { ...target, UploadId: uploadId, MultipartUpload: { Parts: parts } };
+      await asked((limit) => client.send(new CompleteMultipartUploadCommand(complete), limit));
+      uploadId = undefined;
+    },
+    async close() {
+      if (uploadId !== undefined) {
+        // Parts that nobody completes would be kept, and paid for.
+        const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
+        await asked((limit) => client.send(abort, limit)).catch(() => {});
+      }
+      client.destroy();
+    },
+  };
+}
+
+function createClient(settings: Record<string, string | undefined>, { mayBePrivate }: DestinationOptions): S3Client {
+  const { endpoint_url: endpoint, region, aws_access_key_id, aws_secret_access_key } = settings;
+  if (endpoint) checkEndpoint(endpoint, mayBePrivate);
+  const agentOptions = { keepAlive: true, lookup: guardedLookup(mayBePrivate) };
+  const client = new S3Client({
+    region: region ?? 'us-east-1',
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    credentials: { accessKeyId: aws_access_key_id ?? '', secretAccessKey: aws_secret_access_key ?? '' },
+    maxAttempts: 3,
+    // Servers that only resemble S3 do not know the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      httpAgent: new HttpAgent(agentOptions),
+      httpsAgent: new HttpsAgent(agentOptions),
+      connectionTimeout: 10_000,
+    },
+  });
+  limitAnswers(client);
+  return client;
+}
+
+function checkEndpoint(endpoint: string, mayBePrivate: boolean): void {
+  try {
+    checkLiteralHost(new URL(endpoint).hostname, mayBePrivate);
+  } catch (cause) {
+    throw toDestinationError(cause);
+  }
+}
+
+interface Limit {
+  abortSignal: AbortSignal;
+}
+
+/** The client forgets the limit of a request that is answered by 101, and never says what became of it. */
+function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
+  const abortSignal = AbortSignal.timeout(timeoutMs);
+  const late = new Promise<never>((_, reject) => {
+    abortSignal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+  });
+  return Promise.race([ask({ abortSignal }), late]);
+}
+
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw toDestinationError(cause);
+  }
+}
+
+/** The name of the error tells what is wrong; messages may quote keys and are not passed on. */
+function toDestinationError(cause: unknown): DestinationError {
+  const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode;
+  const what = name === 'AbortError' ? 'no answer in time' : (code ?? name ?? 'no answer');
+  return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
+    isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
+    cause,
+  });
+}
+
+/**
+ * Name of the object of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix may hold `{year}`, `{month}`, `{day}`,
+ * `{hour}`, `{minute}` and `{second}` of the interval's start in UTC, and `{table}` for the model.
+ */
+function objectKey(
+  {
+    data_interval_start,
+    data_interval_end,
+    model,
+  }: Pick<ClaimedRun, 'data_interval_start' | 'data_interval_end' | 'model'>,
+  { prefix, isCompressed }: { prefix: string; isCompressed: boolean },
+): string {
+  const [start, end] = [data_interval_start, data_interval_end].map((time) => time.toISOString().replace('.000Z', 'Z'));
+  const [year, month, day, hour, minute, second] = (start ?? '').split(/\D/);
+  const words: Record<string, string | undefined> = { year, month, day, hour, minute, second, table: model };
+  const filled = prefix.replace(/\{(\w+)\}/g, (text, word: string) => words[word] ?? text).replace(/^\/+|\/+$/g, '');
+  return `${filled === '' ? '' : `${filled}/`}${start}-${end}.jsonl${isCompressed ? '.gz' : ''}`;
+}
+
+/** One event as a line. JSON columns are put in as the text they are. */
+function eventLine(row: EventRecord, environmentId: number): string {
+  const { uuid, event, distinct_id, person_id, elements_chain, timestamp, created_at } = row;
+  const plain = JSON.stringify({
+    uuid,
+    event,
+    distinct_id,
+    team_id: environmentId,
+    person_id,
+    elements_chain,
+    timestamp,
+    created_at,
+  });
+  return `${plain.slice(0, -1)},"properties":${row.properties},"person_properties":${row.person_properties}}\n`;
+}
+
+/** One distinct id with its person as a line. */
+function personLine(row: PersonRecord, environmentId: number): string {
+  const { distinct_id, person_id, is_identified, created_at } = row;
+  const [person_version, person_distinct_id_version] = [Number(row.version), Number(row.person_distinct_id_version)];
+  const plain = {
+    team_id: environmentId,
+    distinct_id,
+    person_id,
+    is_identified,
+    person_distinct_id_version,
+    person_version,
+  };
+  return `${JSON.stringify({ ...plain, created_at }).slice(0, -1)},"properties":${row.properties}}\n`;
+}
+
+/** Gathers text as bytes, compressed or not, to be taken away in pieces. */
+interface ByteSink {
+  write(text: string): Promise<void>;
+  /** No more text will come: what the compressor still holds comes out. */
+  end(): Promise<void>;
+  /** Bytes that can be taken. */
+  size(): number;
+  take(): Buffer;
+  /** Whether anything was ever written. */
+  hasContent(): boolean;
+}
+
+function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let hasContent = false;
+  const gzip = isCompressed ? createGzip() : null;
+  const keep = (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.length;
+  };
+  gzip?.on('data', keep);
+  return {
+    async write(text) {
+      hasContent ||= text !== '';
+      if (!gzip) keep(Buffer.from(text, 'utf8'));
+      else if (!gzip.write(text)) await once(gzip, 'drain');
+    },
+    async end() {
+      if (!gzip) return;
+      const ended = once(gzip, 'end');
+      gzip.end();
+      await ended;
+    },
+    size: () => size,
+    take() {
+      const taken = Buffer.concat(chunks);
+      chunks = [];
+      size = 0;
+      return taken;
+    },
+    hasContent: () => hasContent,
+  };
+}
+
+/** Answers to what is asked here are a few kilobytes. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** The SDK keeps an answer in memory to its end: without a limit one storage could end the worker of all. */
+function limitAnswers(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const answer = result.response as { body?: unknown };
+      if (answer.body instanceof Readable) answer.body = limited(answer.body);
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'limitAnswers' },
+  );
+}
+
+function limited(body: Readable): Readable {
+  let bytes = 0;
+  const limit = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= maxAnswerBytes) done(null, chunk);
+      else done(Object.assign(new Error('The answer is too long.'), { code: 'EANSWERTOOLONG' }));
+    },
+  });
+  // Whoever reads hears of an error of either.
+  pipeline(body, limit).catch(() => {});
+  return limit;
+}

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql, Transaction } from '@millrace/db';
+import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+import type { SlotUsage } from '../poll.ts';
+import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
+
+/** An export or a backfill that has intervals to be exported. */
+interface Plannable {
+  id: string;
+  interval: ExportInterval;
+  timezone: string;
+  start_at: Date | null;
+  end_at: Date | null;
+  next_interval_start: Date;
+  next_interval_end: Date;
+}
+
+/** Locks an export whose next interval has ended by then (`SettledUntil`). */
+export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
+  const rows = await tx.query<Plannable & Record<string, unknown>>(
+    `SELECT id, "interval", timezone, start_at, end_at, next_interval_start, next_interval_end
+       FROM batch_export
+      WHERE NOT deleted AND NOT paused AND next_interval_end <= $1
+      ORDER BY next_interval_end LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    [settledUntil],
+  );
+  return rows[0];
+}
+
+export async function setNextInterval(tx: Transaction, exportId: string, next: TimeSpan | null): Promise<void> {
+  await tx.query('UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3 WHERE id = $1', [
+    exportId,
+    next?.start ?? null,
+    next?.end ?? null,
+  ]);
+}
+
+/** A run may be made before its interval has ended (the last one of a backfill); it is not done before. */
+export async function insertRuns(
+  tx: Transaction,
+  { exportId, backfillId }: { exportId: string; backfillId: string | null },
+  spans: TimeSpan[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, backfill_id, data_interval_start, data_interval_end, attempt_at)
+     SELECT new.id, $1, $2, new.start_at, new.end_at, greatest(now(), new.end_at)
+       FROM unnest($3::uuid[], $4::timestamptz[], $5::timestamptz[]) AS new (id, start_at, end_at)`,
+    [exportId, backfillId, spans.map(() => randomUUID()), spans.map(({ start }) => start), spans.map(({ end }) => end)],
+  );
+}
+
+interface PlannableBackfill {
+  id: string;
+  batch_export_id: string;
+  interval: ExportInterval;
+  timezone: string;
+  end_at: Date;
+  next_interval_start: Date | null;
+  has_failed_run: boolean;
+}
+
+/** Locks a backfill of which no run is open: its runs are to be made, or it can be closed. */
+export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
+  const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
+    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, b.end_at, b.next_interval_start,
+            EXISTS (SELECT FROM batch_export_run r
+                     WHERE r.backfill_id = b.id AND r.created_at >= b.created_at AND r.status = 'Failed') AS has_failed_run
+       FROM batch_export_backfill b
+       JOIN batch_export e ON e.id = b.batch_export_id
+      WHERE b.status = 'Running'
+        AND NOT EXISTS (SELECT FROM batch_export_run r
+                         WHERE r.backfill_id = b.id AND r.created_at >= b.created_at AND r.finished_at IS NULL)
+      ORDER BY b.created_at LIMIT 1 FOR UPDATE OF b SKIP LOCKED`,
+  );
+  return rows[0];
+}
+
+export async function updateBackfill(
+  tx: Transaction,
+  id: string,
+  { status, nextStart }: { status: 'Running' | 'Completed' | 'Failed'; nextStart: Date | null },
+): Promise<void> {
+  await tx.query(
+    `UPDATE batch_export_backfill
+        SET status = $2, next_interval_start = $3, last_updated_at = now(),
+            finished_at = CASE WHEN $2 = 'Running' THEN NULL ELSE now() END
+      WHERE id = $1`,
+    [id, status, nextStart],
+  );
+}
+
+type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
+
+/**
+ * Claims a run that is to be done: that of the organization whose turn it is, the oldest of its schedule before those of its
+ * backfills. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
+ * @param settledUntil what was stored later is not exported yet (`SettledUntil`); a run of the events' own time does
+ * not ask for it.
+ */
+export async function claimRun(
+  sql: Sql,
+  { leaseSeconds, settledUntil, usage }: { leaseSeconds: number; settledUntil: Date | null; usage: SlotUsage },
+): Promise<ClaimedRun | undefined> {
+  const full = usage.organizationIds.filter((_, index) => (usage.counts[index] ?? 0) >= usage.maxEach);
+  const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
+    `WITH due AS (
+       SELECT r.id, p.organization_id
+         FROM batch_export_run r
+         JOIN batch_export e ON e.id = r.batch_export_id
+         JOIN environment v ON v.id = e.environment_id
+         JOIN project p ON p.id = v.project_id
+        WHERE r.status IN ('Starting', 'Running', 'FailedRetryable') AND r.attempt_at <= now()
+          AND (r.data_interval_end <= $4
+               OR EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = r.backfill_id AND NOT b.by_stored_time))
+          AND p.organization_id <> ALL ($2::uuid[])
+        ORDER BY p.organization_id <= $3::uuid, p.organization_id, r.backfill_id IS NOT NULL, r.attempt_at,
+                 r.data_interval_start
+        LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+     ), claimed AS (
+       UPDATE batch_export_run r
+          SET status = 'Running', attempts = r.attempts + 1, attempt_at = now() + make_interval(secs => $1),
+              records_completed = NULL, last_updated_at = now()
+         FROM due WHERE r.id = due.id
+       RETURNING r.*, due.organization_id
+     )
+     SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end,
+            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.destination_type, e.destination_config,
+            e.destination_secrets
+       FROM claimed c
+       JOIN batch_export e ON e.id = c.batch_export_id
+       LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
+    [leaseSeconds, full, usage.last, settledUntil],
+  );
+  return rows[0];
+}
+
+/** @returns false when the run was cancelled, or is another worker's by now. */
+export async function renewClaim(
+  sql: Sql,
+  { id, attempts }: Claim,
+  { records, leaseSeconds }: { records: number; leaseSeconds: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE batch_export_run
+        SET records_completed = $3, attempt_at = now() + make_interval(secs => $4), last_updated_at = now()
+      WHERE id = $1 AND attempts = $2 AND status = 'Running' RETURNING id`,
+    [id, attempts, records, leaseSeconds],
+  );
+  return rows.length > 0;
+}
+
+export async function completeRun(sql: Sql, { id, attempts }: Claim, records: number): Promise<void> {
+  await sql.query(
+    `UPDATE batch_export_run SET status = 'Completed', records_completed = $3, latest_error = NULL,
+            finished_at = now(), last_updated_at = now()
+      WHERE id = $1 AND attempts = $2 AND status = 'Running'`,
+    [id, attempts, records],
+  );
+}
+
+/** @param delaySeconds null: it is given up. */
+export async function failRun(
+  sql: Sql,
+  { id, attempts }: Claim,
+  { error, delaySeconds }: { error: string; delaySeconds: number | null },
+): Promise<void> {
+  await sql.query(
+    `UPDATE batch_export_run
+        SET status = CASE WHEN $4::int IS NULL THEN 'Failed' ELSE 'FailedRetryable' END, latest_error = $3,
+            attempt_at = now() + make_interval(secs => coalesce($4::int, 0)),
+            finished_at = CASE WHEN $4::int IS NULL THEN now() END, last_updated_at = now()
+      WHERE id = $1 AND attempts = $2 AND status = 'Running'`,
+    [id, attempts, error, delaySeconds],
+  );
+}
+
+/** Gives a claim back at once: the worker stops. The attempt does not count. */
+export async function releaseRun(sql: Sql, { id, attempts }: Claim): Promise<void> {
+  await sql.query(
+    `UPDATE batch_export_run SET status = 'Starting', attempts = attempts - 1, attempt_at = now(), last_updated_at = now()
+      WHERE id = $1 AND attempts = $2 AND status = 'Running'`,
+    [id, attempts],
+  );
+}
+
+const cursorName = 'export_rows';
+
+/**
+ * Opens a cursor over what a run covers, in an order that is the same at every attempt. Runs of the schedule cover events
+ * by the time they were stored, so that late ones are not missed; backfills of a range cover them by their own time. Persons are
+ * always all of them, as they are now: when one last changed is not kept.
+ */
+export async function openCursor(tx: Transaction, run: ClaimedRun): Promise<void> {
+  await tx.query('SET LOCAL cursor_tuple_fraction = 1');
+  if (run.model === 'persons') return openPersons(tx, run.environment_id);
+  const time = run.by_stored_time ? 'created_at' : 'timestamp';
+  const { include_events: include = null, exclude_events: exclude = null } = run.destination_config;
+  await tx.query(
+    `DECLARE ${cursorName} NO SCROLL CURSOR FOR
+     SELECT uuid, event, distinct_id, person_id, properties::text, person_properties::text, elements_chain, timestamp,
+            created_at
+       FROM event
+      WHERE project_id = $1 AND ${time} >= $2 AND ${time} < $3
+        AND ($4::text[] IS NULL OR event = ANY ($4)) AND ($5::text[] IS NULL OR event <> ALL ($5))
+      ORDER BY ${time}, uuid`,
+    [run.environment_id, run.data_interval_start, run.data_interval_end, listOrNull(include), listOrNull(exclude)],
+  );
+}
+
+async function openPersons(tx: Transaction, environmentId: number): Promise<void> {
+  await tx.query(
+    `DECLARE ${cursorName} NO SCROLL CURSOR FOR
+     SELECT d.distinct_id, p.uuid AS person_id, p.properties::text, p.is_identified, p.version,
+            d.version AS person_distinct_id_version, p.created_at
+       FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1
+      ORDER BY d.distinct_id`,
+    [environmentId],
+  );
+}
+
+/** The next rows, fewer than asked for at the end. */
+export async function fetchRows<Row extends EventRecord | PersonRecord>(
+  tx: Transaction,
+  count: number,
+): Promise<Row[]> {
+  return tx.query<Row & Record<string, unknown>>(`FETCH ${Math.trunc(count)} FROM ${cursorName}`);
+}
+
+/** An empty list means no filter, as if it were not there. */
+function listOrNull(list: unknown): unknown {
+  return Array.isArray(list) && list.length > 0 ? list : null;
+}
+
+/** A transaction of which the server does not tell us since when it is open: its session is another role's. */
+export interface HiddenTransaction {
+  /** The same at every look, and never given twice while the server runs. */
+  id: string;
+  isConsumer: boolean;
+  hasWritten: boolean;
+}
+
+/** Who may still store events at this moment. */
+interface OpenTransactions {
+  /** The moment of the look, less the time that is waited by all means. */
+  reached: Date;
+  /** When the oldest of those began that we can see into and that counts; null when there is none. */
+  oldest: Date | null;
+  hidden: HiddenTransaction[];
+  /** Sessions that are hidden from us and could hold something back, now or later. */
+  hiddenSessions: number;
+  /** A prepared transaction holds the table of events; nobody knows when it began. */
+  hasPrepared: boolean;
+}
+
+/**
+ * Those that count are the sessions of consumers, also one that has written nothing yet and therefore has no transaction
+ * id; and any other session that has written something, unless it has been open for an hour.
+ *
+ * The locks of transactions are shown to everybody, so that one whose session is hidden from us is known by its own.
+ */
+export async function readOpenTransactions(sql: Sql, settleSeconds: number): Promise<OpenTransactions> {
+  const [row] = await sql.query<Row>(
+    `WITH session AS (
+       SELECT coalesce(application_name = $2, true) AS is_consumer, backend_xid IS NOT NULL AS has_written, xact_start,
+              backend_type IS NULL AS is_hidden, own.virtualtransaction AS id
+         FROM pg_stat_activity
+         LEFT JOIN pg_locks own ON own.pid = pg_stat_activity.pid AND own.locktype = 'virtualxid'
+                               AND own.virtualxid = own.virtualtransaction
+        WHERE datname = current_database() AND pg_stat_activity.pid <> pg_backend_pid()
+     )
+     SELECT now() - make_interval(secs => $1) AS reached,
+            min(xact_start) FILTER (WHERE is_consumer OR has_written AND xact_start > now() - interval '1 hour') AS oldest,
+            coalesce(json_agg(json_build_object('id', id, 'isConsumer', is_consumer, 'hasWritten', has_written))
+                       FILTER (WHERE xact_start IS NULL AND id IS NOT NULL), '[]') AS hidden,
+            (count(*) FILTER (WHERE is_hidden AND (is_consumer OR has_written)))::int AS hidden_sessions,
+            EXISTS (SELECT FROM pg_locks
+                     WHERE pid IS NULL AND relation = 'event'::regclass AND mode = 'RowExclusiveLock'
+                       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS has_prepared
+       FROM session`,
+    [settleSeconds, consumerName],
+  );
+  if (row === undefined) throw new Error('An aggregate gave no row.');
+  const { reached, oldest, hidden, hidden_sessions: hiddenSessions, has_prepared: hasPrepared } = row;
+  return { reached, oldest, hidden, hiddenSessions, hasPrepared };
+}
+
+interface Row extends Record<string, unknown> {
+  reached: Date;
+  oldest: Date | null;
+  hidden: HiddenTransaction[];
+  hidden_sessions: number;
+  has_prepared: boolean;
+}
+
+/** What consumers call their sessions (services/event-consumer/src/main.ts). */
+const consumerName = 'event-consumer';

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { createDatabase, type Database } from '@millrace/db';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import { type CountCohortsDeps, countDue, createCohortMetrics } from './count.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let tenant: TestTenant;
+let deps: CountCohortsDeps;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const logger = createLogger('test', 'error');
+  database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
+  const counter = createCohortMetrics(createMetrics({ withProcessMetrics: false }));
+  deps = { database, logger, counter, recountHours: 24, mostWalkMs: 60_000 };
+});
+afterAll(async () => {
+  await database.stop();
+  await testDatabase.drop();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(database);
+});
+
+const running = new AbortController().signal;
+async function countAll(with_: Partial<CountCohortsDeps> = {}, signal = running): Promise<void> {
+  while (await countDue({ ...deps, ...with_ }, signal));
+}
+const tree = (...values: unknown[]) => ({ properties: { type: 'AND', values } });
+const plan = (value: string, more: object = {}) => ({ type: 'person', key: 'plan', operator: 'exact', value, ...more });
+const within = (id: number, more: object = {}) => ({ type: 'cohort', key: 'id', value: id, ...more });
+
+async function cohort(filters: unknown, more: { isStatic?: boolean; fillFrom?: unknown } = {}): Promise<number> {
+  const [row] = await database.sql.query<{ id: number }>(
+    `INSERT INTO cohort (project_id, name, filters, is_static, fill_from, calculate_at)
+     VALUES ($1, 'c', $2, $3, $4, now() - interval '1 second') RETURNING id`,
+    [tenant.environmentId, filters, more.isStatic ?? false, more.fillFrom ?? null],
+  );
+  return row?.id ?? 0;
+}
+async function persons(count: number, properties: object): Promise<string[]> {
+  const rows = await database.sql.query<{ uuid: string }>(
+    `WITH added AS (
+       INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1, gen_random_uuid(), 'd-' || gen_random_uuid(), $3, now() FROM generate_series(1, $2)
+       RETURNING uuid, main_distinct_id)
+     INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid)
+     SELECT $1, main_distinct_id, uuid FROM added RETURNING person_uuid AS uuid`,
+    [tenant.environmentId, count, properties],
+  );
+  return rows.map(({ uuid }) => uuid);
+}
+const stateOf = async (id: number) =>
+  (
+    await database.sql.query(
+      `SELECT count, errors_calculating, last_calculation IS NOT NULL AS was_counted, fill_from,
+              round(extract(epoch FROM calculate_at - now()) / 60)::int AS minutes FROM cohort WHERE id = $1`,
+      [id],
+    )
+  )[0];
+const recordsOf = (id: number) =>
+  database.sql.query(
+    'SELECT count, error, finished_at IS NOT NULL AS is_over FROM cohort_calculation WHERE cohort_id = $1 ORDER BY started_at',
+    [id],
+  );
+const membersOf = async (id: number) =>
+  (
+    await database.sql.query<{ person_uuid: string }>(
+      'SELECT person_uuid FROM cohort_member WHERE cohort_id = $1 ORDER BY person_uuid',
+      [id],
+    )
+  ).map(({ person_uuid }) => person_uuid);
+
+test('persons are counted by the rules of flags, cohorts within cohorts and static ones too', async () => {
+  await persons(1200, { plan: 'free' });
+  const pro = await persons(700, { plan: 'Pro' });
+  const paying = await cohort(tree(plan('pro')));
+  const listed = await cohort(null, { isStatic: true });
+  await database.sql.query(
+    'INSERT INTO cohort_member (project_id, cohort_id, person_uuid) SELECT $1, $2, unnest($3::uuid[])',
+    [tenant.environmentId, listed, pro.slice(0, 3)],
+  );
+  const both = await cohort(tree(within(paying), within(listed)));
+  const others = await cohort(tree(within(paying, { negation: true })));
+  const notListed = await cohort(tree(plan('pro'), within(listed, { operator: 'not_in' })));
+  const byId = await cohort(tree({ type: 'person', key: 'distinct_id', operator: 'starts_with', value: 'd-' }));
+  const behavioral = await cohort(
+    tree({ type: 'behavioral', key: 'a', value: 'performed_event', event_type: 'events' }),
+  );
+  const nothing = await cohort(null);
+  await countAll();
+  const counts = await Promise.all(
+    [paying, listed, both, others, notListed, byId, behavioral, nothing].map(async (id) => (await stateOf(id))?.count),
+  );
+  expect(counts).toEqual([700, 3, 3, 1200, 697, 1900, 0, 0]);
+  expect(await stateOf(paying)).toMatchObject({ errors_calculating: 0, was_counted: true, minutes: 24 * 60 });
+  expect(await recordsOf(paying)).toEqual([{ count: 700, error: null, is_over: true }]);
+  expect(await countDue(deps, running)).toBe(false);
+});
+
+test('what nobody can say is recorded, and tried again ever later; others are counted', async () => {
+  await persons(2, { plan: 'pro' });
+  const missing = await cohort(tree(within(2_000_000_000)));
+  const good = await cohort(tree(plan('pro')));
+  await countAll();
+  const error = 'It is made of a cohort that is not there, or of itself.';
+  expect(await stateOf(missing)).toMatchObject({ count: null, errors_calculating: 1, minutes: 1 });
+  expect(await stateOf(good)).toMatchObject({ count: 2 });
+  await database.sql.query("UPDATE cohort SET calculate_at = now() - interval '1 s' WHERE id = $1", [missing]);
+  await countAll();
+  expect(await stateOf(missing)).toMatchObject({ errors_calculating: 2, minutes: 2 });
+  expect(await recordsOf(missing)).toEqual([
+    { count: null, error, is_over: true },
+    { count: null, error, is_over: true },
+  ]);
+});
+
+test('a copy is filled with those who belong to the other one', async () => {
+  await persons(600, { plan: 'free' });
+  const pro = await persons(1100, { plan: 'pro' });
+  const source = await cohort(tree(plan('pro')));
+  const copy = await cohort(null, { isStatic: true, fillFrom: { cohort: source } });
+  await countAll();
+  expect(await membersOf(copy)).toEqual(pro.sort());
+  expect(await stateOf(copy)).toMatchObject({ count: 1100, fill_from: null });
+});
+
+test('a cohort of those for whom a flag is on', async () => {
+  const pro = await persons(40, { plan: 'pro' });
+  await persons(40, { plan: 'free' });
+  const [flag] = await database.sql.query<{ id: number }>(
+    `INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, 'beta', $2) RETURNING id`,
+    [tenant.environmentId, { groups: [{ properties: [plan('pro')], rollout_percentage: 50 }] }],
+  );
+  const copy = await cohort(null, { isStatic: true, fillFrom: { flag: flag?.id } });
+  await countAll();
+  const members = await membersOf(copy);
+  expect(members.length).toBeGreaterThan(5);
+  expect(members.length).toBeLessThan(35);
+  expect(members.every((uuid) => pro.includes(uuid))).toBe(true);
+});
+
+test('a cohort that is changed while it is counted is counted again', async () => {
+  await persons(600, { plan: 'pro' });
+  const id = await cohort(tree(plan('pro')));
+  const sql = {
+    ...database.sql,
+    async query<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]> {
+      if (text.includes('FROM person')) {
+        await database.sql.query(
+          `UPDATE cohort SET version = version + 1, filters = $2, calculate_at = now() - interval '1 s'
+            WHERE id = $1 AND version = 1`,
+          [id, tree(plan('free'))],
+        );
+      }
+      return database.sql.query<Row>(text, values);
+    },
+  };
+  await countDue({ ...deps, database: { ...database, sql } }, running);
+  expect(await stateOf(id)).toMatchObject({ count: null });
+  await countAll();
+  expect(await stateOf(id)).toMatchObject({ count: 0 });
+  expect(await recordsOf(id)).toMatchObject([{ count: 600 }, { count: 0 }]);
+});
+
+test('a worker that stops gives back what it has claimed; one that died leaves it for later', async () => {
+  await persons(600, { plan: 'pro' });
+  const id = await cohort(tree(plan('pro')));
+  await countDue(deps, AbortSignal.abort());
+  expect(await stateOf(id)).toMatchObject({ count: null, minutes: 0 });
+  expect(await recordsOf(id)).toEqual([]);
+  await database.sql.query(
+    `INSERT INTO cohort_calculation (id, cohort_id, started_at) VALUES ($1, $2, now() - interval '1 hour')`,
+    [randomUUID(), id],
+  );
+  await countAll();
+  expect(await recordsOf(id)).toEqual([
+    { count: null, error: 'The attempt did not come to an end.', is_over: true },
+    { count: 600, error: null, is_over: true },
+  ]);
+});
+
+test('a walk that takes too long is given up', async () => {
+  await persons(600, { plan: 'pro' });
+  const id = await cohort(tree(plan('pro')));
+  await countAll({ mostWalkMs: -1 });
+  expect(await recordsOf(id)).toEqual([{ count: null, error: 'Counting took too long.', is_over: true }]);
+});
+
+test('several workers share the cohorts, and each is counted once', async () => {
+  await persons(20, { plan: 'pro' });
+  const ids: number[] = [];
+  for (let count = 0; count < 120; count += 1) ids.push(await cohort(tree(plan('pro'))));
+  await Promise.all([countAll(), countAll(), countAll()]);
+  for (const id of ids) expect(await recordsOf(id)).toEqual([{ count: 20, error: null, is_over: true }]);
+});
+
+test('deleted cohorts are not counted, and of an old one a hundred records stay', async () => {
+  const gone = await cohort(tree(plan('pro')));
+  await database.sql.query('UPDATE cohort SET deleted = true WHERE id = $1', [gone]);
+  const old = await cohort(tree(plan('pro')));
+  await database.sql.query(
+    `INSERT INTO cohort_calculation (id, cohort_id, started_at, finished_at)
+     SELECT gen_random_uuid(), $1, now() - n * interval '1 hour', now() FROM generate_series(1, 200) n`,
+    [old],
+  );
+  await countAll();
+  expect(await recordsOf(gone)).toEqual([]);
+  expect(await recordsOf(old)).toHaveLength(100);
+});

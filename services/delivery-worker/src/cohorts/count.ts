@@ -1,0 +1,166 @@
+import {
+  type Audience,
+  addMembers,
+  cohortAudience,
+  countCohortMembers,
+  flagAudience,
+  matchPersons,
+} from '@millrace/cohorts';
+import { type Database, isTransientError } from '@millrace/db';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
+
+const leaseSeconds = 300;
+/** Cohorts of one project that are counted in one walk through its persons. */
+const mostAtOnce = 50;
+const delays = { firstDelaySeconds: 60, mostDelaySeconds: 86_400 };
+const hourSeconds = 3600;
+
+export interface CountCohortsDeps {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  logger: Logger;
+  counter: ReturnType<typeof createCohortMetrics>;
+  /** Between two counts of a cohort that nobody changed. */
+  recountHours: number;
+  /** Of one walk through the persons of a project; what takes longer is given up. */
+  mostWalkMs: number;
+}
+
+/** This worker stops: what was claimed is given back. */
+class Stopping extends Error {}
+/** The cohort's own fault, in words for those who made it. */
+class CannotCount extends Error {}
+
+/**
+ * Counts the persons of cohorts that are due, and fills static ones that were made as copies. Memory holds one page of
+ * persons, and no transaction stays open.
+ * @param signal aborted when the worker stops; claims are then given back at the next page.
+ * @returns whether there may be more.
+ */
+export async function countDue(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
+  const { database } = deps;
+  const claimed = await database.transaction((tx) => claimDueCohorts(tx, { leaseSeconds, limit: mostAtOnce }));
+  if (claimed.length === 0) return false;
+  const dynamic = claimed.filter(({ is_static }) => !is_static);
+  if (dynamic.length > 0) await settled(deps, dynamic, () => countDynamic(deps, dynamic, signal));
+  for (const cohort of claimed.filter(({ is_static }) => is_static)) {
+    await settled(deps, [cohort], () => fillAndCount(deps, cohort, signal));
+  }
+  return true;
+}
+
+/** Records what came of the attempt, unless the database is away: then the claims end by themselves. */
+async function settled(deps: CountCohortsDeps, claimed: ClaimedCohort[], work: () => Promise<void>): Promise<void> {
+  const { database, logger, counter } = deps;
+  try {
+    await work();
+  } catch (error) {
+    if (isTransientError(error)) throw error;
+    if (error instanceof Stopping) {
+      await database.transaction((tx) => releaseClaims(tx, claimed));
+      return;
+    }
+    const isTheirs = error instanceof CannotCount;
+    if (!isTheirs) logger.error('cohorts could not be counted', { cohortIds: claimed.map(({ id }) => id), error });
+    const reason = isTheirs ? error.message : 'It failed for a reason of this installation, not of the cohort.';
+    for (const cohort of claimed) await fail(database, cohort, reason);
+    counter.inc({ result: 'failed' }, claimed.length);
+  }
+}
+
+async function countDynamic(deps: CountCohortsDeps, claimed: ClaimedCohort[], signal: AbortSignal): Promise<void> {
+  const { database, counter } = deps;
+  const projectId = projectOf(claimed);
+  const ids = claimed.map(({ id }) => id);
+  const counts: (number | null)[] = claimed.map(() => 0);
+  for await (const page of walk(deps, claimed, {
+    audience: await cohortAudience(database.sql, projectId, ids),
+    signal,
+  })) {
+    for (const { matches } of page) {
+      matches.forEach((isMember, index) => {
+        const count = counts[index] ?? null;
+        counts[index] = count === null || isMember === null ? null : count + Number(isMember);
+      });
+    }
+  }
+  for (const [index, cohort] of claimed.entries()) {
+    const count = counts[index] ?? null;
+    if (count === null) await fail(database, cohort, 'It is made of a cohort that is not there, or of itself.');
+    else await finish(deps, cohort, count);
+    counter.inc({ result: count === null ? 'failed' : 'counted' });
+  }
+}
+
+async function fillAndCount(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
+  const { database, counter } = deps;
+  const place = { projectId: cohort.project_id, cohortId: cohort.id };
+  if (cohort.fill_from !== null) await fill(deps, cohort, signal);
+  const count = await database.transaction((tx) => countCohortMembers(tx, place));
+  await finish(deps, cohort, count);
+  counter.inc({ result: 'counted' });
+}
+
+/** Adds members as they are found: an attempt that comes again finds those of the last one there. */
+async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: AbortSignal): Promise<void> {
+  const { fill_from: source, project_id: projectId, id: cohortId } = cohort;
+  if (source === null) return;
+  const { sql } = deps.database;
+  const audience =
+    'flag' in source
+      ? await flagAudience(sql, projectId, source.flag)
+      : await cohortAudience(sql, projectId, [source.cohort]);
+  for await (const page of walk(deps, [cohort], { audience, signal })) {
+    if (page.some(({ matches }) => matches[0] === null))
+      throw new CannotCount('Nobody can say who belongs to what it is made of.');
+    const values = page.filter(({ matches }) => matches[0] === true).map(({ distinctId }) => distinctId);
+    await addMembers(deps.database, { projectId, cohortId }, { by: 'distinct_id', values });
+  }
+}
+
+/** @throws Stopping, CannotCount when it takes too long. */
+async function* walk(
+  { database, mostWalkMs }: CountCohortsDeps,
+  claimed: ClaimedCohort[],
+  { audience, signal }: { audience: Audience; signal: AbortSignal },
+) {
+  const startedAt = performance.now();
+  let renewedAt = startedAt;
+  for await (const page of matchPersons(database.sql, projectOf(claimed), { audience })) {
+    yield page;
+    if (signal.aborted) throw new Stopping();
+    const now = performance.now();
+    if (now - startedAt > mostWalkMs) throw new CannotCount('Counting took too long.');
+    if (now - renewedAt < (leaseSeconds * 1000) / 5) continue;
+    await renewClaims(database.sql, claimed, leaseSeconds);
+    renewedAt = now;
+  }
+}
+
+function projectOf([cohort]: ClaimedCohort[]): number {
+  if (!cohort) throw new Error('Nothing is claimed.');
+  return cohort.project_id;
+}
+
+async function finish(
+  { database, recountHours }: CountCohortsDeps,
+  cohort: ClaimedCohort,
+  count: number,
+): Promise<void> {
+  const nextInSeconds = recountHours * hourSeconds;
+  await database.transaction((tx) => finishCount(tx, cohort, { count, nextInSeconds }));
+}
+
+async function fail(
+  { transaction }: Pick<Database, 'transaction'>,
+  cohort: ClaimedCohort,
+  error: string,
+): Promise<void> {
+  await transaction((tx) => failCount(tx, cohort, { error, ...delays }));
+}
+
+export function createCohortMetrics(metrics: Metrics) {
+  return metrics.counter('millrace_cohort_calculations_total', 'Cohorts whose persons were counted, by outcome.', [
+    'result',
+  ]);
+}

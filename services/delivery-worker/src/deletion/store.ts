@@ -1,0 +1,235 @@
+import type { DeletionProgress, Sql, Transaction } from '@millrace/db';
+
+export interface PersonDeletionRow {
+  id: string;
+  project_id: number;
+  person_uuid: string;
+  delete_events: boolean;
+  requested_at: Date;
+  /** Deleted or stripped so far. */
+  events: string;
+}
+
+export interface IdToForget {
+  distinct_id: string;
+  /** Its events up to this time are done; null: none yet. */
+  done_until: string | null;
+}
+
+/**
+ * Notes for new requests which transactions may have seen the person: those under way now, as the request is committed.
+ * A batch that began before may still store an event with a copy of the person.
+ */
+export async function noteHorizons(tx: Transaction): Promise<void> {
+  await tx.query(
+    `UPDATE person_deletion SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+      WHERE id IN (SELECT id FROM person_deletion WHERE finished_at IS NULL AND horizon IS NULL
+                    LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+  );
+}
+
+/**
+ * Locks the request that has waited longest for its turn, of those nobody else can add to any more; one another worker
+ * has in hand is left to it. After an hour no transaction is waited for: none of ours takes that long, and in a database
+ * that was restored elsewhere the numbers of transactions mean nothing.
+ */
+export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
+  const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
+    `SELECT id, project_id, person_uuid, delete_events, requested_at, events
+       FROM person_deletion
+      WHERE finished_at IS NULL
+        AND (horizon <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+             OR requested_at < now() - interval '1 hour')
+      ORDER BY attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  );
+  return rows[0];
+}
+
+/** Ids of the person of which something may be left. */
+export async function readIdsToForget(
+  tx: Transaction,
+  { id, project_id }: PersonDeletionRow,
+  limit: number,
+): Promise<IdToForget[]> {
+  return tx.query<IdToForget & Record<string, unknown>>(
+    `SELECT distinct_id, done_until::text FROM deleted_distinct_id
+      WHERE deletion_id = $1::uuid AND project_id = $2::int AND distinct_id IS NOT NULL
+      ORDER BY id_hash LIMIT $3`,
+    [id, project_id, limit],
+  );
+}
+
+/** The time of the event that is `limit` events behind `after`; null when fewer are left. */
+export async function findPortionEnd(
+  tx: Transaction,
+  { project_id }: PersonDeletionRow,
+  { distinct_id, done_until }: IdToForget,
+  limit: number,
+): Promise<string | null> {
+  const rows = await tx.query<{ timestamp: string }>(
+    `SELECT timestamp::text FROM event
+      WHERE project_id = $1::int AND distinct_id = $2 AND timestamp > $3::timestamptz
+      ORDER BY timestamp OFFSET $4 LIMIT 1`,
+    [project_id, distinct_id, done_until ?? '-infinity', limit - 1],
+  );
+  return rows[0]?.timestamp ?? null;
+}
+
+/**
+ * Events of the deleted person, not of somebody the id belongs to since: they were captured or stored before the request,
+ * or carry its uuid, which nobody else ever has.
+ */
+const isOfPerson = `project_id = $1::int AND distinct_id = $2
+   AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz
+   AND (captured_at <= $5::timestamptz OR created_at <= $5::timestamptz OR person_id = $6::uuid)`;
+
+/** Properties by which an event changed its person: copies of what the person was. */
+const copies = `'{$set,$set_once,$unset}'::text[]`;
+
+/** Deletes the events of an id up to a time, or strips them of what they hold of the person. @returns how many. */
+export async function removeFromEvents(
+  tx: Transaction,
+  deletion: PersonDeletionRow,
+  { distinct_id, done_until, until }: IdToForget & { until: string | null },
+): Promise<number> {
+  const change = deletion.delete_events
+    ? `DELETE FROM event WHERE ${isOfPerson}`
+    : `UPDATE event SET person_properties = '{}', person_created_at = NULL, properties = properties - ${copies}
+        WHERE ${isOfPerson} AND (person_properties <> '{}' OR person_created_at IS NOT NULL OR properties ?| ${copies})`;
+  const rows = await tx.query<{ count: number }>(
+    `WITH changed AS (${change} RETURNING 1) SELECT count(*)::int AS count FROM changed`,
+    [
+      deletion.project_id,
+      distinct_id,
+      done_until ?? '-infinity',
+      until ?? 'infinity',
+      deletion.requested_at,
+      deletion.person_uuid,
+    ],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function noteDoneUntil(
+  tx: Transaction,
+  { id, project_id }: PersonDeletionRow,
+  { distinct_id, until }: { distinct_id: string; until: string },
+): Promise<void> {
+  await tx.query(
+    `UPDATE deleted_distinct_id SET done_until = $4::timestamptz
+      WHERE project_id = $1::int AND id_hash = sha256(convert_to($2, 'UTF8')) AND deletion_id = $3::uuid`,
+    [project_id, distinct_id, id, until],
+  );
+}
+
+/** Deletes warnings from before the request that name one of the ids. */
+export async function deleteWarningsAbout(
+  tx: Transaction,
+  { project_id, requested_at }: PersonDeletionRow,
+  distinctIds: string[],
+): Promise<void> {
+  await tx.query(
+    `DELETE FROM ingestion_warning
+      WHERE project_id = $1::int AND timestamp <= $2::timestamptz
+        AND EXISTS (SELECT 1 FROM jsonb_each_text(details) AS detail WHERE detail.value = ANY ($3::text[]))`,
+    [project_id, requested_at, distinctIds],
+  );
+}
+
+/** Nothing is left of these ids: only their hashes are kept from now on. */
+export async function forgetIds(
+  tx: Transaction,
+  { id, project_id }: PersonDeletionRow,
+  distinctIds: string[],
+): Promise<void> {
+  await tx.query(
+    `UPDATE deleted_distinct_id SET distinct_id = NULL, done_until = NULL
+      WHERE project_id = $1::int AND deletion_id = $2::uuid
+        AND id_hash IN (SELECT sha256(convert_to(one, 'UTF8')) FROM unnest($3::text[]) AS one)`,
+    [project_id, id, distinctIds],
+  );
+}
+
+/** Notes how far it is, here and in the activity record of the request, which may be forgotten by now. */
+export async function noteProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
+  await tx.query(
+    `UPDATE person_deletion
+        SET events = $2, attempt_at = clock_timestamp(),
+            finished_at = CASE WHEN $3::boolean THEN clock_timestamp() END
+      WHERE id = $1::uuid`,
+    [id, progress.events, progress.status === 'completed'],
+  );
+  await tx.query(
+    `UPDATE activity_log SET detail = jsonb_set(detail, '{changes,0,after}', $2::jsonb) WHERE id = $1::uuid`,
+    [id, JSON.stringify(progress)],
+  );
+}
+
+/** Deletes in one statement. */
+const portion = 100;
+
+/** Forgets which ids some deletions were about that ended long ago. @returns whether there may be more. */
+export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean> {
+  const rows = await sql.query(
+    `WITH old AS (SELECT id FROM person_deletion
+                   WHERE finished_at < now() - make_interval(days => $1::int) LIMIT $2 FOR UPDATE SKIP LOCKED),
+          ids AS (DELETE FROM deleted_distinct_id WHERE deletion_id IN (SELECT id FROM old))
+     DELETE FROM person_deletion WHERE id IN (SELECT id FROM old) RETURNING id`,
+    [days, portion],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Tables of ingested data, whose rows belong to an environment by a number and not by a foreign key, in the order in which
+ * they are emptied: what refers to something goes first. A test compares the list with the database.
+ */
+export const ingestedTables = [
+  'event',
+  'event_identity',
+  'cohort_member',
+  'feature_flag_hash_key',
+  'person_distinct_id',
+  'person',
+  'group',
+  'group_type_mapping',
+  'ingestion_warning',
+  'deleted_distinct_id',
+  'person_deletion',
+  'event_definition',
+  'property_definition',
+] as const;
+
+/** Locks the oldest request to clean up that may be done; one another worker has in hand is left to it. */
+export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
+  const rows = await tx.query<{ environment_id: number }>(
+    `SELECT environment_id FROM environment_cleanup
+      WHERE not_before <= now() ORDER BY not_before LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  );
+  return rows[0]?.environment_id;
+}
+
+/**
+ * Deletes some rows of an environment, about `limit` of them.
+ * @returns how many.
+ */
+export async function deleteSome(
+  tx: Transaction,
+  table: (typeof ingestedTables)[number],
+  { environmentId, limit }: { environmentId: number; limit: number },
+): Promise<number> {
+  // Places are unique within a partition only: a few more rows may go, all of the same environment.
+  const rows = await tx.query<{ count: number }>(
+    `WITH gone AS (
+       DELETE FROM "${table}"
+        WHERE project_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM "${table}" WHERE project_id = $1 LIMIT $2))
+       RETURNING 1
+     ) SELECT count(*)::int AS count FROM gone`,
+    [environmentId, limit],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function finishCleanup(tx: Transaction, environmentId: number): Promise<void> {
+  await tx.query('DELETE FROM environment_cleanup WHERE environment_id = $1', [environmentId]);
+}

@@ -1,0 +1,194 @@
+import type { Sql, Transaction } from '@millrace/db';
+
+/** Days after which something ends for an environment `e`: the shortest of its own limit and these; null: never. */
+const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
+
+/**
+ * The time before which no environment keeps an event any more; null while one keeps them for ever, or there is none.
+ * @param installationDays 0: no limit.
+ */
+export async function findCommonEnd(sql: Sql, installationDays: number): Promise<Date | null> {
+  const rows = await sql.query<{ ends_at: Date | null }>(
+    `SELECT now() - make_interval(days => CASE WHEN bool_and(${shortest('$1')} IS NOT NULL)
+                                               THEN max(${shortest('$1')}) END) AS ends_at
+       FROM environment e`,
+    [installationDays],
+  );
+  return rows[0]?.ends_at ?? null;
+}
+
+/** Environments that have limits of their own, each with the time before which it keeps no event. */
+export async function listOwnEnds(
+  sql: Sql,
+  installationDays: number,
+): Promise<{ environment_id: number; ends_at: Date }[]> {
+  return sql.query<{ environment_id: number; ends_at: Date }>(
+    `SELECT e.id AS environment_id, now() - make_interval(days => ${shortest('$1')}) AS ends_at
+       FROM environment e WHERE e.event_retention_days IS NOT NULL ORDER BY e.id`,
+    [installationDays],
+  );
+}
+
+/**
+ * Deletes the oldest events of an environment from before a time, about `limit` of them. By time and not by place: the
+ * primary key leads to them month by month. @returns how many.
+ */
+export async function deleteOldEvents(
+  sql: Sql,
+  { environment_id, ends_at }: { environment_id: number; ends_at: Date },
+  limit: number,
+): Promise<number> {
+  const [last] = await sql.query<{ timestamp: string }>(
+    `SELECT timestamp::text FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
+      ORDER BY timestamp OFFSET $3 LIMIT 1`,
+    [environment_id, ends_at, limit - 1],
+  );
+  // The bounds are written out, so that months that have nothing of it are not even looked at.
+  const rows = await sql.query<{ count: number }>(
+    `WITH gone AS (DELETE FROM event WHERE project_id = $1::int AND timestamp < $2::timestamptz
+                      AND timestamp <= $3::timestamptz RETURNING 1)
+     SELECT count(*)::int AS count FROM gone`,
+    [environment_id, ends_at, last?.timestamp ?? 'infinity'],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Deletes some events of the one partition that is never dropped. @returns how many. */
+export async function deleteAncientEvents(sql: Sql, limit: number): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `WITH gone AS (DELETE FROM event_before_2015
+                    WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_before_2015 LIMIT $1)) RETURNING 1)
+     SELECT count(*)::int AS count FROM gone`,
+    [limit],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** How many pages the table of identities has. */
+export async function countIdentityPages(sql: Sql): Promise<number> {
+  const rows = await sql.query<{ pages: number }>(
+    `SELECT (pg_relation_size('event_identity') / current_setting('block_size')::int)::int AS pages`,
+  );
+  return rows[0]?.pages ?? 0;
+}
+
+/**
+ * Deletes the identities on some pages whose events are not kept any more, `graceDays` later than the events. The table is
+ * read from end to end because an index by time would make every insert dearer.
+ */
+export async function deleteOldIdentities(
+  sql: Sql,
+  { installationDays, graceDays }: { installationDays: number; graceDays: number },
+  { fromPage, pages }: { fromPage: number; pages: number },
+): Promise<void> {
+  await sql.query(
+    `DELETE FROM event_identity i USING environment e
+      WHERE i.ctid >= $3::text::tid AND i.ctid < $4::text::tid AND e.id = i.project_id
+        AND i.timestamp < now() - make_interval(days => ${shortest('$1')} + $2::int)`,
+    [installationDays, graceDays, `(${fromPage},0)`, `(${fromPage + pages},0)`],
+  );
+}
+
+/** Deletes some warnings that are older than `days`, or than their environment keeps events. @returns how many. */
+export async function deleteOldWarnings(
+  sql: Sql,
+  { installationDays, days, limit }: { installationDays: number; days: number; limit: number },
+): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `WITH old AS (
+       SELECT w.project_id, w.id
+         FROM environment e
+        CROSS JOIN LATERAL (SELECT project_id, id FROM ingestion_warning
+                             WHERE project_id = e.id
+                               AND timestamp < now() - make_interval(days => ${shortest('$1', '$2')})
+                             LIMIT $3) AS w
+        LIMIT $3),
+     gone AS (DELETE FROM ingestion_warning w USING old
+               WHERE w.project_id = old.project_id AND w.id = old.id RETURNING 1)
+     SELECT count(*)::int AS count FROM gone`,
+    [installationDays, days, limit],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Deletes some activity records that are older than `days`. @returns how many. */
+export async function deleteOldActivity(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `WITH gone AS (DELETE FROM activity_log WHERE id IN (
+                     SELECT id FROM activity_log WHERE created_at < now() - make_interval(days => $1::int) LIMIT $2)
+                   RETURNING 1)
+     SELECT count(*)::int AS count FROM gone`,
+    [days, limit],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Months whose partition ends at or before a time, oldest first: `event_2024_01`. */
+export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `SELECT name FROM (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                        WHERE i.inhparent = 'event'::regclass AND c.relname ~ '^event_\\d{4}_\\d{2}$') AS months
+      WHERE (to_date(right(name, 7), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC' <= $1::timestamptz
+      ORDER BY name`,
+    [end],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** The consumer takes it while it makes a month (events/store.ts there). */
+const partitionLock = 620_150_101;
+
+/**
+ * Takes a month out of the table, under a name by which `dropDetached` finds it. Only the catalogue is written, but for that
+ * moment nobody may read or write events: it waits for 90 ms at most for each of the two locks it needs, that of all events
+ * and that of the month, while whoever comes later waits behind it.
+ *
+ * Not CONCURRENTLY: that waits for readers without being in their way, but leaves a half-detached partition behind when
+ * it is interrupted, to which nothing can be written and which somebody has to finish.
+ *
+ * @throws PostgreSQL's `lock_not_available` when somebody reads or writes for longer.
+ */
+export async function detachPartition(tx: Transaction, name: string): Promise<void> {
+  await tx.query("SET LOCAL lock_timeout = '90ms'");
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
+  await tx.query(`ALTER TABLE event DETACH PARTITION "${name}"`);
+  await tx.query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
+}
+
+/** Drops what was detached, here or by a worker that died before it came to that. Nobody reads it any more. */
+export async function dropDetached(sql: Sql): Promise<void> {
+  const rows = await sql.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
+  );
+  for (const { name } of rows) await sql.query(`DROP TABLE IF EXISTS "${name}"`);
+}
+
+/** Deletes some reports and runs that ended long ago. @returns how many. */
+export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
+  const deliveries = await sql.query(
+    `DELETE FROM subscription_delivery WHERE id IN (
+       SELECT id FROM subscription_delivery
+        WHERE status IN ('delivered', 'failed', 'cancelled') AND attempt_at < now() - make_interval(days => $1) LIMIT $2)
+     RETURNING id`,
+    [days, limit],
+  );
+  const runs = await sql.query(
+    `DELETE FROM batch_export_run WHERE id IN (
+       SELECT id FROM batch_export_run
+        WHERE status IN ('Completed', 'Failed', 'Cancelled') AND attempt_at < now() - make_interval(days => $1) LIMIT $2)
+     RETURNING id`,
+    [days, limit],
+  );
+  return deliveries.length + runs.length;
+}
+
+/** Deletes some project keys that were replaced long ago. @returns how many. */
+export async function deleteFormerKeys(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
+  const keys = await sql.query(
+    `DELETE FROM former_project_key WHERE token IN (
+       SELECT token FROM former_project_key WHERE replaced_at < now() - make_interval(days => $1) LIMIT $2)
+     RETURNING environment_id`,
+    [days, limit],
+  );
+  return keys.length;
+}

@@ -1,0 +1,101 @@
+import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import {
+  type EncryptedFlag,
+  findFlagsToSeal,
+  lockForSealing,
+  lockPayloads,
+  storePayloads,
+  storeSecrets,
+} from './store.ts';
+
+const portion = 100;
+
+/**
+ * Encrypts the secrets of exports that are not encrypted with the newest key: those that were stored before there was a
+ * key, and those of an older one. So a new key only has to be put in front of the old one, which may go once this is done.
+ *
+ * @returns whether there may be more.
+ */
+export async function sealSecrets({
+  database,
+  logger,
+  secretBox,
+}: {
+  database: Database;
+  logger: Logger;
+  secretBox: SecretBox;
+}): Promise<boolean> {
+  const { newestPrefix, keyIds } = secretBox;
+  if (newestPrefix === null) return false;
+  const sealed = await database.transaction(async (tx) => {
+    const rows = await lockForSealing(tx, { newestPrefix, keyIds, limit: portion });
+    let count = 0;
+    for (const { id, secrets } of rows) {
+      try {
+        await storeSecrets(tx, id, { ...secretBox.seal(secretBox.open(secrets, id), id) });
+        count += 1;
+      } catch (error) {
+        if (!(error instanceof SecretBoxError)) throw error;
+        logger.debug('the secrets of an export could not be decrypted', { batchExportId: id });
+      }
+    }
+    return count;
+  });
+  if (sealed > 0) logger.info('secrets of batch exports were encrypted with the newest key', { count: sealed });
+  return sealed === portion;
+}
+
+interface SealingDeps {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  logger: Logger;
+  secretBox: SecretBox;
+}
+
+/**
+ * Encrypts payloads of feature flags that are not encrypted with the newest key, as is done with the secrets of exports: those
+ * that were stored before there was a key, and those of an older one. Each flag is a transaction of its own.
+ *
+ * @param signal aborted when the worker stops; the rest is left for the next time.
+ * @returns false: nothing is left to do at once.
+ */
+export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
+  const { newestPrefix, keyIds } = deps.secretBox;
+  if (newestPrefix === null) return false;
+  let sealed = 0;
+  // By id, and not until none is found: a payload that no key at hand opens would be found forever.
+  for (let after = 0; !signal.aborted; ) {
+    const flags = await findFlagsToSeal(deps.database.sql, { newestPrefix, keyIds, after, limit: portion });
+    for (const flag of flags) sealed += Number(await sealFlag(deps, flag));
+    const last = flags.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+  }
+  if (sealed > 0) deps.logger.info('payloads of feature flags were encrypted with the newest key', { count: sealed });
+  return false;
+}
+
+/** @returns whether it was done. */
+async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: EncryptedFlag): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const payloads = await lockPayloads(tx, flag);
+    if (payloads === undefined) return false;
+    try {
+      const sealed = Object.entries(payloads).map(([key, payload]) => [key, resealed(secretBox, flag, payload)]);
+      await storePayloads(tx, flag.id, Object.fromEntries(sealed));
+      return true;
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      logger.debug('an encrypted payload of a feature flag could not be decrypted', { featureFlagId: flag.id });
+      return false;
+    }
+  });
+}
+
+function resealed(secretBox: SecretBox, { environmentId }: EncryptedFlag, payload: unknown): unknown {
+  if (typeof payload !== 'string') return payload;
+  const context = flagPayloadContext(environmentId);
+  const opened = isSealedPayload(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
+  return secretBox.seal(opened, context).sealed;
+}

@@ -1,0 +1,66 @@
+import type { Sql, Transaction } from '@millrace/db';
+
+/** Locks some exports whose secrets are plain, or encrypted with an older one of the keys at hand. */
+export async function lockForSealing(
+  tx: Transaction,
+  { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
+): Promise<{ id: string; secrets: Record<string, unknown> }[]> {
+  return tx.query(
+    `SELECT id, destination_secrets AS secrets FROM batch_export
+      WHERE destination_secrets <> '{}' AND NOT starts_with(coalesce(destination_secrets ->> 'sealed', ''), $1)
+        AND (NOT destination_secrets ? 'sealed' OR split_part(destination_secrets ->> 'sealed', ':', 2) = ANY ($2))
+      ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    [newestPrefix, keyIds, limit],
+  );
+}
+
+export async function storeSecrets(tx: Transaction, id: string, secrets: Record<string, unknown>): Promise<void> {
+  await tx.query('UPDATE batch_export SET destination_secrets = $2 WHERE id = $1', [id, secrets]);
+}
+
+export interface EncryptedFlag {
+  id: number;
+  environmentId: number;
+}
+
+/** Some flags after `after` with a payload that is plain, or encrypted with an older one of the keys at hand. */
+export async function findFlagsToSeal(
+  sql: Sql,
+  {
+    newestPrefix,
+    keyIds,
+    after,
+    limit,
+  }: { newestPrefix: string; keyIds: readonly string[]; after: number; limit: number },
+): Promise<EncryptedFlag[]> {
+  return sql.query<EncryptedFlag & Record<string, unknown>>(
+    `SELECT f.id, f.project_id AS "environmentId" FROM feature_flag f
+      WHERE f.has_encrypted_payloads AND f.id > $3
+        AND EXISTS (SELECT FROM jsonb_path_query(f.filters, '$.payloads.*') AS payload
+                     WHERE NOT starts_with(payload #>> '{}', $1)
+                       AND (NOT starts_with(payload #>> '{}', 'v1:') OR split_part(payload #>> '{}', ':', 2) = ANY ($2)))
+      ORDER BY f.id LIMIT $4`,
+    [newestPrefix, keyIds, after, limit],
+  );
+}
+
+/** The payloads of a flag, which nobody changes until the transaction ends: whoever changes flags locks their environment. */
+export async function lockPayloads(
+  tx: Transaction,
+  { id, environmentId }: EncryptedFlag,
+): Promise<Record<string, unknown> | undefined> {
+  await tx.query('SELECT FROM environment WHERE id = $1 FOR NO KEY UPDATE', [environmentId]);
+  const rows = await tx.query<{ payloads: Record<string, unknown> }>(
+    `SELECT filters -> 'payloads' AS payloads FROM feature_flag WHERE id = $1 AND has_encrypted_payloads`,
+    [id],
+  );
+  return rows[0]?.payloads;
+}
+
+/** The flag is the same as before for everybody: it keeps its version, and who changed it last. */
+export async function storePayloads(tx: Transaction, id: number, payloads: Record<string, unknown>): Promise<void> {
+  await tx.query(`UPDATE feature_flag SET filters = jsonb_set(filters, '{payloads}', $2) WHERE id = $1`, [
+    id,
+    payloads,
+  ]);
+}

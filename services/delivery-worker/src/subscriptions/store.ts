@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql, Transaction } from '@millrace/db';
+import type { RecurrenceRule } from '@millrace/schedule';
+import type { SlotUsage } from '../poll.ts';
+
+/** A subscription whose date has come. */
+export interface DueSubscription {
+  id: number;
+  target_type: string;
+  target_value: string;
+  frequency: RecurrenceRule['frequency'];
+  interval: number;
+  byweekday: RecurrenceRule['byweekday'];
+  bysetpos: number | null;
+  count: number | null;
+  start_date: Date;
+  until_date: Date | null;
+  next_delivery_date: Date;
+  timezone: string;
+}
+
+/** Locks some subscriptions that are due; those another worker has in hand are left to it. */
+export async function lockDueSubscriptions(
+  tx: Transaction,
+  { now, limit }: { now: Date; limit: number },
+): Promise<DueSubscription[]> {
+  return tx.query<DueSubscription & Record<string, unknown>>(
+    `SELECT s.id, s.target_type, s.target_value, s.frequency, s."interval", s.byweekday, s.bysetpos, s.count,
+            s.start_date, s.until_date, s.next_delivery_date, e.timezone
+       FROM subscription s JOIN environment e ON e.id = s.environment_id
+      WHERE s.next_delivery_date <= $1 AND NOT s.deleted
+      ORDER BY s.next_delivery_date
+      LIMIT $2
+        FOR UPDATE OF s SKIP LOCKED`,
+    [now, limit],
+  );
+}
+
+/** Moves the dates of locked subscriptions. */
+export async function setNextDates(tx: Transaction, dates: { id: number; next: Date | null }[]): Promise<void> {
+  await tx.query(
+    `UPDATE subscription s SET next_delivery_date = moved.next
+       FROM unnest($1::int[], $2::timestamptz[]) AS moved (id, next)
+      WHERE s.id = moved.id`,
+    [dates.map(({ id }) => id), dates.map(({ next }) => next)],
+  );
+}
+
+/** Adds a report for each target; one that is there already stays as it is. */
+export async function insertScheduledDeliveries(
+  tx: Transaction,
+  deliveries: { subscriptionId: number; dueAt: Date; target: string }[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target)
+     SELECT new.id, new.subscription_id, 'scheduled', new.due_at, new.target
+       FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[]) AS new (id, subscription_id, due_at, target)
+     ON CONFLICT (subscription_id, occasion, due_at, target) DO NOTHING`,
+    [
+      deliveries.map(() => randomUUID()),
+      deliveries.map(({ subscriptionId }) => subscriptionId),
+      deliveries.map(({ dueAt }) => dueAt),
+      deliveries.map(({ target }) => target),
+    ],
+  );
+}
+
+/** A report that was claimed, with all it says. */
+export interface ClaimedDelivery {
+  id: string;
+  /** Counts this attempt; also tells whether the claim still holds. */
+  attempts: number;
+  organization_id: string;
+  occasion: string;
+  due_at: Date;
+  target: string;
+  invite_message: string | null;
+  subscription_id: number;
+  target_type: string;
+  target_value: string;
+  deleted: boolean;
+  title: string | null;
+  dashboard: number | null;
+  insight: number | null;
+  frequency: 'daily' | 'weekly' | 'monthly' | 'yearly';
+  interval: number;
+  byweekday: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday')[] | null;
+  bysetpos: number | null;
+  environment_id: number;
+  environment_name: string;
+  slack_incoming_webhook: string | null;
+}
+
+/**
+ * Claims some reports that are to be sent: of each organization in turn the oldest, as many as it has slots left. A claim
+ * holds for `leaseSeconds`; whoever has not finished by then counts as dead, and the report is anybody's again.
+ */
+export async function claimDeliveries(
+  tx: Transaction,
+  { limit, leaseSeconds, usage }: { limit: number; leaseSeconds: number; usage: SlotUsage },
+): Promise<ClaimedDelivery[]> {
+  return tx.query<ClaimedDelivery & Record<string, unknown>>(
+    `WITH due AS (
+       SELECT d.id, p.organization_id,
+              row_number() OVER (PARTITION BY p.organization_id ORDER BY d.attempt_at, d.id)
+                + coalesce(taken.slots, 0) AS rank
+         FROM subscription_delivery d
+         JOIN subscription s ON s.id = d.subscription_id
+         JOIN environment e ON e.id = s.environment_id
+         JOIN project p ON p.id = e.project_id
+         LEFT JOIN unnest($3::uuid[], $4::int[]) AS taken (organization_id, slots)
+           ON taken.organization_id = p.organization_id
+        WHERE d.status = 'pending' AND d.attempt_at <= now()
+     ), chosen AS (
+       SELECT id, organization_id FROM due WHERE rank <= $5
+        ORDER BY rank, organization_id <= $6::uuid, organization_id LIMIT $1
+     ), locked AS (
+       SELECT d.id, chosen.organization_id FROM subscription_delivery d JOIN chosen ON chosen.id = d.id
+        WHERE d.status = 'pending' AND d.attempt_at <= now()
+          FOR UPDATE OF d SKIP LOCKED
+     ), claimed AS (
+       UPDATE subscription_delivery d
+          SET attempts = d.attempts + 1, attempt_at = now() + make_interval(secs => $2)
+         FROM locked WHERE d.id = locked.id
+       RETURNING d.*, locked.organization_id
+     )
+     SELECT c.id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
+            s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
+            s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook
+       FROM claimed c
+       JOIN subscription s ON s.id = c.subscription_id
+       JOIN environment e ON e.id = s.environment_id`,
+    [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.maxEach, usage.last],
+  );
+}
+
+/**
+ * Puts off all mails of an organization that are due, claimed ones among them, without counting an attempt.
+ * @param reason can be read by the owner of the subscription.
+ */
+export async function putOffMails(
+  tx: Transaction,
+  { organizationId, claimed, reason }: { organizationId: string; claimed: readonly string[]; reason: string },
+): Promise<void> {
+  await tx.query(
+    `UPDATE subscription_delivery d
+        SET error = $3, attempt_at = date_trunc('hour', now()) + interval '1 hour',
+            attempts = d.attempts - CASE WHEN d.id = ANY ($2::uuid[]) THEN 1 ELSE 0 END
+       FROM subscription s
+       JOIN environment e ON e.id = s.environment_id
+       JOIN project p ON p.id = e.project_id
+      WHERE s.id = d.subscription_id AND s.target_type = 'email' AND p.organization_id = $1
+        AND d.status = 'pending' AND (d.attempt_at <= now() OR d.id = ANY ($2::uuid[]))`,
+    [organizationId, claimed, reason],
+  );
+}
+
+/** Notes the end of a report, unless the claim was lost in the meantime. */
+export async function finishDelivery(
+  sql: Sql,
+  { id, attempts }: { id: string; attempts: number },
+  { status, error }: { status: 'delivered' | 'failed' | 'cancelled'; error: string | null },
+): Promise<void> {
+  await sql.query(
+    `UPDATE subscription_delivery SET status = $3, error = $4, finished_at = now()
+      WHERE id = $1 AND attempts = $2 AND status = 'pending'`,
+    [id, attempts, status, error],
+  );
+}
+
+/** Gives a claim back, for another attempt later. */
+export async function postponeDelivery(
+  sql: Sql,
+  { id, attempts }: { id: string; attempts: number },
+  { error, delaySeconds }: { error: string; delaySeconds: number },
+): Promise<void> {
+  await sql.query(
+    `UPDATE subscription_delivery SET error = $3, attempt_at = now() + make_interval(secs => $4)
+      WHERE id = $1 AND attempts = $2 AND status = 'pending'`,
+    [id, attempts, error, delaySeconds],
+  );
+}

@@ -1,0 +1,84 @@
+import { AppError } from '@millrace/errors';
+import type { AppendRecord } from '@millrace/event-log';
+import { createLogger } from '@millrace/runtime';
+import { createDeadLetterLog, type DeadLetter } from './dead-letters.ts';
+
+const logger = createLogger('test', 'error');
+logger.silent = true;
+
+function letter(offset: number, value = 'value'): DeadLetter {
+  return {
+    record: { offset: BigInt(offset), key: 'k', value: Buffer.from(value), headers: { a: 'b' }, appendedAtMs: 0 },
+    position: { log: 'one', topic: 'events.live', partition: 2, offset: BigInt(offset) },
+    reason: 'processing_error',
+    step: 'process_batch',
+  };
+}
+
+/** A log that takes records up to a size, all of a call or none, like the real ones. */
+function limitedLog(maxBytes: number) {
+  const taken: AppendRecord[] = [];
+  let isDown = false;
+  return {
+    taken,
+    setDown(down: boolean) {
+      isDown = down;
+    },
+    async append(records: AppendRecord[]) {
+      if (isDown) throw new AppError('unavailable', 'no broker');
+      if (records.some(({ value }) => value.length > maxBytes)) throw new AppError('too_large', 'too large');
+      taken.push(...records);
+    },
+  };
+}
+
+const offsets = (taken: AppendRecord[]) => taken.map(({ headers }) => headers?.dlq_offset);
+
+test('a batch that is tried again does not write its letters twice', async () => {
+  const log = limitedLog(100);
+  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  await letters.append([letter(1), letter(2)]);
+  await letters.append([letter(1), letter(2), letter(3)]);
+  expect(offsets(log.taken)).toEqual(['1', '2', '3']);
+});
+
+test('a letter of another log is another one, although it has the same place', async () => {
+  const log = limitedLog(100);
+  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  await letters.append([letter(1)]);
+  await letters.append([{ ...letter(1), position: { ...letter(1).position, log: 'two' } }]);
+  expect(log.taken.map(({ headers }) => headers?.dlq_log)).toEqual(['one', 'two']);
+});
+
+test('what was not acknowledged is written again', async () => {
+  const log = limitedLog(100);
+  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  log.setDown(true);
+  await expect(letters.append([letter(1)])).rejects.toMatchObject({ kind: 'unavailable' });
+  log.setDown(false);
+  await letters.append([letter(1)]);
+  expect(offsets(log.taken)).toEqual(['1']);
+});
+
+test('a letter too large for the log says where its value is, and holds up nobody', async () => {
+  const log = limitedLog(10);
+  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: () => 0 });
+  await letters.append([letter(1), letter(2, 'x'.repeat(11)), letter(3)]);
+  expect(offsets(log.taken)).toEqual(['1', '2', '3']);
+  expect(log.taken[1]).toEqual({
+    topic: 'dead',
+    key: 'k',
+    value: Buffer.alloc(0),
+    headers: {
+      a: 'b',
+      dlq_reason: 'processing_error',
+      dlq_step: 'process_batch',
+      dlq_timestamp: '1970-01-01T00:00:00.000Z',
+      dlq_topic: 'events.live',
+      dlq_partition: '2',
+      dlq_offset: '2',
+      dlq_log: 'one',
+      dlq_value_omitted: 'true',
+    },
+  });
+});

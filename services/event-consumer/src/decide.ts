@@ -1,0 +1,99 @@
+import { normalizeProperties, toEventRow } from './events/rows.ts';
+import { BatchTooLarge } from './failures.ts';
+import { isOfDeletedPerson } from './ledger/touched.ts';
+import type { DropReason, EventOutcome, EventRow, IncomingEvent, Refusal } from './model/event.ts';
+import type { Ledger, ProjectLedger } from './model/ledger.ts';
+import { applyGroups } from './rules/groups.ts';
+import { applyIdentity } from './rules/identity.ts';
+import { personlessPerson, personProcessing, personProfileWarnings } from './rules/person-processing.ts';
+import { refuseEvent } from './rules/refuse-event.ts';
+import type { StoredWarning } from './warnings/store.ts';
+import { ruleWarning } from './warnings/warnings.ts';
+
+/** What the rules made of a batch; what they changed about persons and groups stands in the ledger. */
+interface Decisions {
+  rows: EventRow[];
+  /** Projects with at least one event to store. */
+  projectIds: number[];
+  warnings: StoredWarning[];
+  dropped: DropReason[];
+}
+
+/**
+ * About the most that the rows of a batch may show of persons, beside what the events hold themselves. So a batch
+ * writes no more than some megabytes, however large the persons are.
+ */
+const maxShownBytes = 8 * 1024 * 1024;
+
+/**
+ * Applies the rules project by project, each project's events in their order. Projects share nothing.
+ *
+ * @throws BatchTooLarge when the rows of several events show too much.
+ */
+export function decideEvents(fresh: IncomingEvent[], ledger: Ledger): Decisions {
+  const decisions: Decisions = { rows: [], projectIds: [], warnings: [], dropped: [] };
+  let shownBytes = 0;
+  for (const [projectId, events] of byProject(fresh)) {
+    const project = ledger.projects.get(projectId);
+    if (project === undefined) throw new Error(`project ${projectId} is missing from the ledger`);
+    for (const event of events) {
+      if (isOfDeletedPerson(event, project)) {
+        decisions.dropped.push('person_deleted');
+        continue;
+      }
+      const outcome = event.refusal === undefined ? processEvent(event, project) : toDrop(event.refusal);
+      const { uuid, capturedAtMs } = event;
+      for (const warning of [...event.warnings, ...outcome.warnings]) {
+        decisions.warnings.push(ruleWarning(warning, { projectId, uuid, capturedAtMs }));
+      }
+      if (outcome.kind === 'drop') {
+        decisions.dropped.push(outcome.reason);
+        continue;
+      }
+      decisions.rows.push(outcome.row);
+      shownBytes += outcome.row.personBytes;
+      if (shownBytes > maxShownBytes && fresh.length > 1) {
+        throw new BatchTooLarge('its rows show large persons', Math.ceil(fresh.length / decisions.rows.length));
+      }
+    }
+  }
+  decisions.projectIds = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
+  return decisions;
+}
+
+function toDrop({ reason, warning }: Refusal): EventOutcome {
+  return { kind: 'drop', reason, warnings: [warning] };
+}
+
+function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
+  const groups = new Map<number, IncomingEvent[]>();
+  for (const one of events) {
+    const group = groups.get(one.project.id);
+    if (group === undefined) groups.set(one.project.id, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/**
+ * Decides everything about one event: changes the project's ledger in memory and returns the row to store, or why none
+ * is stored. The ledger must hold all that `touchedBy` names. The event is not changed. Does no input or output, asks no
+ * clock, and throws for no JSON a client can send. The rules by name: docs/ingestion-rules.md#what-an-event-name-does.
+ */
+export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
+  const refusal = refuseEvent(event);
+  if (refusal !== null) return { kind: 'drop', reason: refusal.reason, warnings: [refusal.warning] };
+
+  const processing = personProcessing(event);
+  const properties = normalizeProperties(event, processing);
+  const identity =
+    processing === 'full'
+      ? applyIdentity(event, properties, ledger)
+      : { person: personlessPerson(event, ledger), warnings: [] };
+  const groups = applyGroups(event, processing, ledger);
+
+  Object.assign(properties.over, groups.groupProperties);
+  const row = toEventRow(event, properties, identity.person);
+  const warnings = [...personProfileWarnings(event), ...identity.warnings, ...groups.warnings];
+  return { kind: 'store', row, warnings };
+}

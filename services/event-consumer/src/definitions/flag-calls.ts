@@ -1,0 +1,107 @@
+import { eventNames } from '@millrace/contracts';
+import type { SqlDatabase } from '@millrace/db/sql';
+import type { Logger, Stoppable } from '@millrace/runtime';
+import { LRUCache } from 'lru-cache';
+import { describeFailure } from '../failures.ts';
+import type { EventRow } from '../model/event.ts';
+import { propertyOf } from '../values/properties.ts';
+import { textHash53 } from '../values/text.ts';
+import { type FlagCall, noteFlagCalls } from './store.ts';
+
+type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
+
+export interface FlagCalls extends Stoppable {
+  /** Notes the flags that the rows of a committed batch say were asked for. Writes nothing yet. */
+  note(rows: readonly CallingRow[]): void;
+  /** What was written may not be there any more: the next calls bring it again. */
+  forgetAll(): void;
+  /** Writes what was noted; never throws. */
+  flush(): Promise<void>;
+}
+
+export interface FlagCallsOptions {
+  database: Pick<SqlDatabase, 'transaction'>;
+  logger: Logger;
+  now: () => number;
+  /** Between two writes. 0 = only when told to. */
+  flushIntervalMs?: number;
+}
+
+const hourMs = 3_600_000;
+/** Flags this process remembers to have written. */
+const maxRemembered = 100_000;
+/** Flags waiting to be written. More at once come from a client that makes keys up. */
+const maxPending = 20_000;
+/** The longest key a flag can have. */
+const maxKeyLength = 400;
+
+/**
+ * Keeps when flags were last called, from `$feature_flag_called` events: each flag is written once an hour at most, beside
+ * the batches' transactions. A crash can lose the last seconds of it, and the next call brings it back.
+ */
+export function createFlagCalls({ database, logger, now, flushIntervalMs = 5000 }: FlagCallsOptions): FlagCalls {
+  /** By the hash of a flag's key: the hour in which it was last noted. */
+  const noted = new LRUCache<number, number>({ max: maxRemembered });
+  const pending = new Map<string, FlagCall>();
+  let flushing: Promise<void> = Promise.resolve();
+
+  function note(rows: readonly CallingRow[]): void {
+    const nowMs = now();
+    const hour = Math.floor(nowMs / hourMs);
+    for (const row of rows) {
+      if (row.event !== eventNames.featureFlagCalled) continue;
+      const flagKey = propertyOf(row.properties, '$feature_flag');
+      if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
+      // A clock that is ahead must not hide all later calls.
+      const calledAtMs = Math.min(row.timestampMs, nowMs);
+      const call = { projectId: row.projectId, flagKey, calledAtMs };
+      const key = keyOf(call);
+      const waiting = pending.get(key);
+      if (waiting !== undefined) {
+        if (waiting.calledAtMs < call.calledAtMs) pending.set(key, call);
+        continue;
+      }
+      if (pending.size >= maxPending || (noted.get(textHash53(key)) ?? 0) >= hour) continue;
+      noted.set(textHash53(key), hour);
+      pending.set(key, call);
+    }
+  }
+
+  async function write(): Promise<void> {
+    if (pending.size === 0) return;
+    const calls = [...pending];
+    pending.clear();
+    try {
+      await database.transaction((tx) =>
+        noteFlagCalls(
+          tx,
+          calls.map(([, call]) => call),
+        ),
+      );
+    } catch (error) {
+      logger.warn('could not store flag calls; the next batch tries again', describeFailure(error));
+      for (const [key] of calls) noted.delete(textHash53(key));
+    }
+  }
+
+  function flush(): Promise<void> {
+    flushing = flushing.then(write);
+    return flushing;
+  }
+
+  const timer = flushIntervalMs > 0 ? setInterval(() => void flush(), flushIntervalMs) : undefined;
+  timer?.unref();
+  return {
+    note,
+    forgetAll: () => noted.clear(),
+    flush,
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}
+
+function keyOf({ projectId, flagKey }: FlagCall): string {
+  return `${projectId}:${flagKey}`;
+}

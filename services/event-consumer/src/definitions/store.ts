@@ -1,0 +1,87 @@
+import type { Transaction } from '@millrace/db/sql';
+import type { PropertyType } from './property-type.ts';
+
+export interface EventDefinition {
+  projectId: number;
+  name: string;
+  seenAtMs: number;
+}
+
+/** Numbers of `property_definition.type`. */
+export const definitionType = { event: 1, person: 2, group: 3 } as const;
+
+export interface PropertyDefinition {
+  projectId: number;
+  type: (typeof definitionType)[keyof typeof definitionType];
+  /** -1 unless it is a group's. */
+  groupTypeIndex: number;
+  name: string;
+  propertyType: PropertyType | null;
+  seenAtMs: number;
+}
+
+/** Adds new names and moves `last_seen_at` forward, never back. Rows are locked in the order of their keys. */
+export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
+  if (definitions.length === 0) return;
+  await tx.query(
+    `INSERT INTO event_definition (project_id, name, last_seen_at)
+     SELECT project_id, name, to_timestamp(seen_at_ms / 1000.0)
+       FROM unnest($1::int[], $2::text[], $3::bigint[]) AS d (project_id, name, seen_at_ms)
+      ORDER BY project_id, name COLLATE "C"
+         ON CONFLICT (project_id, name) DO UPDATE SET last_seen_at = EXCLUDED.last_seen_at
+      WHERE event_definition.last_seen_at < EXCLUDED.last_seen_at`,
+    [
+      definitions.map(({ projectId }) => projectId),
+      definitions.map(({ name }) => name),
+      definitions.map(({ seenAtMs }) => seenAtMs),
+    ],
+  );
+}
+
+/** The same for properties; a type once found stays. */
+export async function upsertPropertyDefinitions(tx: Transaction, definitions: PropertyDefinition[]): Promise<void> {
+  if (definitions.length === 0) return;
+  await tx.query(
+    `INSERT INTO property_definition (project_id, type, group_type_index, name, property_type, last_seen_at)
+     SELECT project_id, type, group_type_index, name, property_type, to_timestamp(seen_at_ms / 1000.0)
+       FROM unnest($1::int[], $2::smallint[], $3::smallint[], $4::text[], $5::text[], $6::bigint[])
+         AS d (project_id, type, group_type_index, name, property_type, seen_at_ms)
+      ORDER BY project_id, type, group_type_index, name COLLATE "C"
+         ON CONFLICT (project_id, type, group_type_index, name) DO UPDATE
+        SET last_seen_at = GREATEST(property_definition.last_seen_at, EXCLUDED.last_seen_at),
+            property_type = COALESCE(property_definition.property_type, EXCLUDED.property_type)`,
+    [
+      definitions.map(({ projectId }) => projectId),
+      definitions.map(({ type }) => type),
+      definitions.map(({ groupTypeIndex }) => groupTypeIndex),
+      definitions.map(({ name }) => name),
+      definitions.map(({ propertyType }) => propertyType),
+      definitions.map(({ seenAtMs }) => seenAtMs),
+    ],
+  );
+}
+
+export interface FlagCall {
+  projectId: number;
+  flagKey: string;
+  calledAtMs: number;
+}
+
+/** Moves `last_called_at` forward, never back. Rows are locked in the order of their ids; unknown keys are passed over. */
+export async function noteFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
+  if (calls.length === 0) return;
+  await tx.query(
+    `WITH called AS (
+       SELECT f.id, to_timestamp(c.called_at_ms / 1000.0) AS at
+         FROM unnest($1::int[], $2::text[], $3::bigint[]) AS c (project_id, flag_key, called_at_ms)
+         JOIN feature_flag f ON f.project_id = c.project_id AND f.key = c.flag_key AND NOT f.deleted
+        ORDER BY f.id FOR NO KEY UPDATE OF f)
+     UPDATE feature_flag f SET last_called_at = called.at FROM called
+      WHERE f.id = called.id AND (f.last_called_at IS NULL OR f.last_called_at < called.at)`,
+    [
+      calls.map(({ projectId }) => projectId),
+      calls.map(({ flagKey }) => flagKey),
+      calls.map(({ calledAtMs }) => calledAtMs),
+    ],
+  );
+}

@@ -1,0 +1,112 @@
+import type { JsonObject } from '@millrace/contracts';
+import { flattened } from '../values/properties.ts';
+import { foldOperatingSystem, liftPersonProperties } from './rows.ts';
+
+/** Every lifted key and the name of its first value (docs/ingestion-rules.md#person-properties). */
+const lifted: [string, string][] = [
+  ['$app_build', '$initial_app_build'],
+  ['$app_name', '$initial_app_name'],
+  ['$app_namespace', '$initial_app_namespace'],
+  ['$app_version', '$initial_app_version'],
+  ['$browser', '$initial_browser'],
+  ['$browser_version', '$initial_browser_version'],
+  ['$device_type', '$initial_device_type'],
+  ['$current_url', '$initial_current_url'],
+  ['$pathname', '$initial_pathname'],
+  ['$os', '$initial_os'],
+  ['$os_version', '$initial_os_version'],
+  ['$referring_domain', '$initial_referring_domain'],
+  ['$referrer', '$initial_referrer'],
+  ['$screen_height', '$initial_screen_height'],
+  ['$screen_width', '$initial_screen_width'],
+  ['$viewport_height', '$initial_viewport_height'],
+  ['$viewport_width', '$initial_viewport_width'],
+  ['$raw_user_agent', '$initial_raw_user_agent'],
+  ['utm_source', '$initial_utm_source'],
+  ['utm_medium', '$initial_utm_medium'],
+  ['utm_campaign', '$initial_utm_campaign'],
+  ['utm_content', '$initial_utm_content'],
+  ['utm_name', '$initial_utm_name'],
+  ['utm_term', '$initial_utm_term'],
+  ['gclid', '$initial_gclid'],
+  ['gad_source', '$initial_gad_source'],
+  ['gclsrc', '$initial_gclsrc'],
+  ['dclid', '$initial_dclid'],
+  ['gbraid', '$initial_gbraid'],
+  ['wbraid', '$initial_wbraid'],
+  ['fbclid', '$initial_fbclid'],
+  ['msclkid', '$initial_msclkid'],
+  ['twclid', '$initial_twclid'],
+  ['li_fat_id', '$initial_li_fat_id'],
+  ['mc_cid', '$initial_mc_cid'],
+  ['igshid', '$initial_igshid'],
+  ['ttclid', '$initial_ttclid'],
+  ['rdt_cid', '$initial_rdt_cid'],
+  ['irclid', '$initial_irclid'],
+  ['_kx', '$initial__kx'],
+  ['epik', '$initial_epik'],
+  ['qclid', '$initial_qclid'],
+  ['sccid', '$initial_sccid'],
+];
+
+function lift(sent: JsonObject): JsonObject {
+  const properties = { under: Object.freeze(sent), over: {} };
+  foldOperatingSystem(properties);
+  liftPersonProperties(properties);
+  return flattened(properties);
+}
+
+test.each(lifted)('%s is lifted, its first value as %s', (key, initialName) => {
+  expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
+});
+
+test('nothing to lift: the same object, with $set as it was sent', () => {
+  const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
+  expect(lift(properties)).toBe(properties);
+});
+
+test('what the client set wins', () => {
+  const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
+  expect(lift(sent)).toEqual(sent);
+});
+
+test.each([[null], ['text'], [7], [['a']]])('a $set of %j is replaced when something is lifted', (value) => {
+  expect(lift({ $browser: 'a', $set: value, $set_once: value })).toEqual({
+    $browser: 'a',
+    $set: { $browser: 'a' },
+    $set_once: { $initial_browser: 'a' },
+  });
+});
+
+describe('$os_name', () => {
+  test('fills $os everywhere and does not stay on the person', () => {
+    expect(lift({ $os_name: 'iOS' })).toEqual({
+      $os_name: 'iOS',
+      $os: 'iOS',
+      $set: { $os: 'iOS' },
+      $set_once: { $initial_os: 'iOS' },
+    });
+  });
+  test('gives way to $os', () => {
+    expect(lift({ $os_name: 'iOS', $os: 'Mac' })).toEqual({
+      $os_name: 'iOS',
+      $os: 'Mac',
+      $set: { $os: 'Mac' },
+      $set_once: { $initial_os: 'Mac' },
+    });
+  });
+  test('is folded into $os where the client set it on the person', () => {
+    expect(lift({ $set: { $os_name: 'iOS', a: 1 }, $set_once: { $initial_os_name: 'iOS' } })).toEqual({
+      $set: { $os: 'iOS', a: 1 },
+      $set_once: { $initial_os: 'iOS' },
+    });
+    expect(lift({ $set: { $os_name: 'iOS', $os: 'Mac' } })).toEqual({ $set: { $os: 'Mac' } });
+  });
+});
+
+test("a server's operating system is its own; the rest is lifted", () => {
+  const sent = { $is_server: true, $os: 'Linux', $os_version: '6', $os_name: 'Linux', $app_version: '1' };
+  expect(lift(sent)).toEqual({ ...sent, $set: { $app_version: '1' }, $set_once: { $initial_app_version: '1' } });
+  expect(lift({ $is_server: true, $os_name: 'Linux' })).toEqual({ $is_server: true, $os_name: 'Linux' });
+  expect(lift({ $is_server: 'true', $os: 'Mac' })).toHaveProperty('$set', { $os: 'Mac' });
+});

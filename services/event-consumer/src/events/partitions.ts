@@ -1,0 +1,34 @@
+import type { SqlDatabase } from '@millrace/db/sql';
+import { createMonthPartition, type Month, monthOf } from './store.ts';
+
+export interface EventPartitions {
+  /** Makes sure that each of the times has a partition. Free of statements once a month is known. */
+  ensure(timestampsMs: Iterable<number>): Promise<void>;
+  /** What is known is asked for again: retention has dropped a partition. */
+  forget(): void;
+}
+
+/**
+ * The months of the `event` table that have a partition, as far as this process knows. Partitions are made outside the
+ * batch's transaction: otherwise all other batches that need the partition would wait until this batch ends.
+ */
+export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
+  const known = new Set<string>();
+  return {
+    async ensure(timestampsMs) {
+      const missing = new Map<string, Month>();
+      let month: Month | null = null;
+      for (const timestampMs of timestampsMs) {
+        // The events of a batch are mostly of one month, so the calendar is only asked when the month changes.
+        if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
+        month = monthOf(timestampMs);
+        if (month !== null && !known.has(month.table)) missing.set(month.table, month);
+      }
+      for (const one of missing.values()) {
+        await database.transaction((tx) => createMonthPartition(tx, one));
+        known.add(one.table);
+      }
+    },
+    forget: () => known.clear(),
+  };
+}

@@ -1,0 +1,263 @@
+import { cutToCodePoints, eventNames, isObject, type JsonObject } from '@millrace/contracts';
+import type { EventRow, IncomingEvent } from '../model/event.ts';
+import type { EventPerson, PersonProcessing } from '../rules/person-processing.ts';
+import { objectOrEmpty, withoutKeys } from '../values/json.ts';
+import { type Overlay, propertyOf } from '../values/properties.ts';
+
+/** The row of an event, with its person as of now (docs/ingestion-rules.md#the-event-row). */
+export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
+  const row: EventRow = {
+    projectId: event.project.id,
+    uuid: event.uuid,
+    event: event.event,
+    distinctId: event.distinctId,
+    timestampMs: event.timestampMs,
+    capturedAtMs: event.capturedAtMs,
+    properties,
+    elementsChain: elementsChain(event.properties),
+    personUuid: person.uuid,
+    personCreatedAtMs: person.createdAtMs,
+    personProperties: person.properties,
+    personBytes: person.bytes,
+    personMode: person.mode,
+    isHistorical: event.isHistorical,
+  };
+  // What was left out is still in the text.
+  if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
+  return row;
+}
+
+/** There are too many recordings and timings, and they say too little, to describe a person. */
+const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
+
+/**
+ * The properties an event is stored with, before its group keys (docs/ingestion-rules.md#the-event-row). The incoming
+ * event stays as it is, because it may be processed again after a failure: what changes goes into the overlay.
+ */
+export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
+  const properties: Overlay = { under: stripProperties(event, processing), over: {} };
+  if (processing === 'personless') switchOff(properties);
+  if (neverLifted.has(event.event)) return properties;
+  foldOperatingSystem(properties);
+  if (!updatesPerson(event, processing)) return properties;
+  addSurveyShownDate(event, properties);
+  liftPersonProperties(properties);
+  return properties;
+}
+
+/** An event that is anonymous because its project opted out says so, as one that asked for it does. */
+function switchOff({ under, over }: Overlay): void {
+  if (under.$process_person_profile !== false) over.$process_person_profile = false;
+}
+
+/** Anonymous events have no person, and a group identify speaks of the group only. */
+function updatesPerson(event: IncomingEvent, processing: PersonProcessing): boolean {
+  return processing === 'full' && event.event !== eventNames.groupIdentify;
+}
+
+/**
+ * Never stored (docs/ingestion-rules.md#the-event-row): what is bulk to everybody but the SDK, what is stored as the
+ * elements chain instead, and `$verified`, which is not the client's to claim.
+ */
+const always = [
+  'ph_product_tours',
+  '$product_tours_activated',
+  '$override_feature_flag_payloads',
+  '$elements',
+  '$elements_chain',
+  '$verified',
+];
+const personUpdates = ['$set', '$set_once', '$unset'];
+const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
+
+/** With a person the switch has done its work; without one it stays, to say why. */
+const withPerson = new Set([...always, '$process_person_profile']);
+/** A group identify never changes its person. */
+const withGroup = new Set([...withPerson, ...personUpdates]);
+const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
+
+/** The same object where there is nothing to leave out. */
+function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
+  if (processing === 'personless') return withoutKeys(event.properties, withoutPerson);
+  return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
+}
+
+const key = '$survey_last_seen_date';
+
+/**
+ * A survey that was shown leaves its date on the person, so that the next one can wait, unless the client set that
+ * date itself (docs/ingestion-rules.md#the-event-row).
+ */
+function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
+  if (event.event !== eventNames.surveyShown) return;
+  const set = objectOrEmpty(propertyOf(properties, '$set'));
+  if (Object.hasOwn(set, key)) return;
+  properties.over.$set = { ...set, [key]: new Date(event.timestampMs).toISOString() };
+}
+
+/**
+ * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each goes to `$set` under
+ * its own name and to `$set_once` as `$initial_…`. `$os_name` is missing: it is another name of `$os`.
+ */
+const appKeys = ['$app_build', '$app_name', '$app_namespace', '$app_version'];
+const deviceKeys = [
+  '$browser',
+  '$browser_version',
+  '$device_type',
+  '$current_url',
+  '$pathname',
+  '$os',
+  '$os_version',
+  '$referring_domain',
+  '$referrer',
+  '$screen_height',
+  '$screen_width',
+  '$viewport_height',
+  '$viewport_width',
+  '$raw_user_agent',
+];
+const campaignKeys = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_content',
+  'utm_name',
+  'utm_term',
+  'gclid',
+  'gad_source',
+  'gclsrc',
+  'dclid',
+  'gbraid',
+  'wbraid',
+  'fbclid',
+  'msclkid',
+  'twclid',
+  'li_fat_id',
+  'mc_cid',
+  'igshid',
+  'ttclid',
+  'rdt_cid',
+  'irclid',
+  '_kx',
+  'epik',
+  'qclid',
+  'sccid',
+];
+
+/** A server's own operating system says nothing about the person it reports on. */
+const serverKeys = new Set(['$os', '$os_version']);
+
+const initialNames = new Map(
+  [...appKeys, ...deviceKeys, ...campaignKeys].map((key) => [key, `$initial_${key.replace(/^\$/, '')}`]),
+);
+
+/**
+ * `$os_name` is how mobile SDKs call `$os`: it fills `$os` where that is missing, and does not stay beside it in the two
+ * person updates. Not for servers.
+ */
+export function foldOperatingSystem(properties: Overlay): void {
+  const { under, over } = properties;
+  if (isFromServer(under)) return;
+  if (Object.hasOwn(under, '$os_name') && !Object.hasOwn(under, '$os')) over.$os = under.$os_name;
+  const set = renameKey(propertyOf(properties, '$set'), '$os_name', '$os');
+  if (set !== null) over.$set = set;
+  const setOnce = renameKey(propertyOf(properties, '$set_once'), '$initial_os_name', '$initial_os');
+  if (setOnce !== null) over.$set_once = setOnce;
+}
+
+/**
+ * Adds the lifted properties to `$set` and `$set_once`, where they are also stored. What the client set itself wins.
+ * Nothing to lift changes nothing.
+ */
+export function liftPersonProperties(properties: Overlay): void {
+  const { under, over } = properties;
+  const isServer = isFromServer(under);
+  let set: JsonObject | null = null;
+  let setOnce: JsonObject | null = null;
+  const lift = (key: string, value: unknown): void => {
+    const initialName = initialNames.get(key);
+    if (initialName === undefined || (isServer && serverKeys.has(key))) return;
+    set ??= { ...objectOrEmpty(propertyOf(properties, '$set')) };
+    setOnce ??= { ...objectOrEmpty(propertyOf(properties, '$set_once')) };
+    if (!Object.hasOwn(set, key)) set[key] = value;
+    if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
+  };
+  for (const key of Object.keys(under)) lift(key, under[key]);
+  // The only one of them that the overlay may hold.
+  if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
+  if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
+}
+
+function isFromServer(properties: JsonObject): boolean {
+  return properties.$is_server === true;
+}
+
+/** The object with `from` folded into `to`, which wins when both are there; null when there is nothing to fold. */
+function renameKey(object: unknown, from: string, to: string): JsonObject | null {
+  if (!isObject(object) || !Object.hasOwn(object, from)) return null;
+  const { [from]: value, ...rest } = object;
+  return Object.hasOwn(rest, to) ? rest : { ...rest, [to]: value };
+}
+
+const maxTextLength = 400;
+const maxHrefLength = 2048;
+
+/**
+ * The clicked element and its parents as one text, by which readers search: `$elements_chain` as sent, else built from
+ * `$elements`, else empty (docs/ingestion-rules.md#the-event-row). Elements are joined by `;`, each
+ * `tag.class.class:name="value"name="value"` with classes and names sorted.
+ */
+export function elementsChain(properties: JsonObject): string {
+  const chain = properties.$elements_chain;
+  if (typeof chain === 'string' && chain !== '') return chain;
+  const elements = properties.$elements;
+  return Array.isArray(elements) ? elements.filter(isObject).map(elementText).join(';') : '';
+}
+
+function elementText(element: JsonObject): string {
+  const classes = classNames(element.attr__class).map((name) => `.${name}`);
+  const attributes = [...elementAttributes(element)].sort(byName).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return `${asText(element.tag_name)}${classes.join('')}:${attributes.join('')}`;
+}
+
+/** A map, because a client's attribute may be called like something every object inherits. */
+function elementAttributes(element: JsonObject): Map<string, string> {
+  const attributes = new Map([
+    ['nth-child', asText(element.nth_child ?? 0)],
+    ['nth-of-type', asText(element.nth_of_type ?? 0)],
+  ]);
+  for (const [name, value] of Object.entries(element)) {
+    if (name.startsWith('attr__')) attributes.set(name, asText(value));
+  }
+  setIfPresent(attributes, 'text', cutToCodePoints(asText(element.$el_text), maxTextLength));
+  setIfPresent(attributes, 'attr_id', asText(element.attr__id));
+  setIfPresent(attributes, 'href', cutToCodePoints(asText(element.attr__href), maxHrefLength));
+  setIfPresent(attributes, 'attr__href', cutToCodePoints(asText(element.attr__href), maxHrefLength));
+  return attributes;
+}
+
+function setIfPresent(attributes: Map<string, string>, name: string, value: string): void {
+  if (value !== '') attributes.set(name, value);
+}
+
+function classNames(value: unknown): string[] {
+  const names = Array.isArray(value) ? value.map(asText) : asText(value).split(/\s+/);
+  return names
+    .map((name) => name.replaceAll('"', ''))
+    .filter((name) => name !== '')
+    .sort();
+}
+
+/** Numbers and booleans as text; an object has no place in an attribute and stands as JSON. */
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('"', '\\"');
+}
+
+function byName([a]: [string, string], [b]: [string, string]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

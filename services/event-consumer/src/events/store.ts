@@ -1,0 +1,225 @@
+import type { JsonObject } from '@millrace/contracts';
+import { type CopyRow, copyRows, releaseChunks, type Sql, type Transaction, takeChunks } from '@millrace/db/sql';
+import { insertNew, PartitionMissing } from '../failures.ts';
+import type { EventRow, IncomingEvent } from '../model/event.ts';
+import { writeProperties } from '../values/properties.ts';
+
+/** About the largest a batch gets: its records, and what its rows show of persons (decide.ts). */
+const maxWrittenBytes = 16 * 1024 * 1024;
+
+/**
+ * Stores event rows; their identities are inserted by this transaction.
+ *
+ * @throws PartitionMissing when a month has no partition any more; `partitions` has forgotten it then, so that it is made
+ * when the batch is done again.
+ */
+export async function insertEvents(
+  tx: Transaction,
+  rows: readonly EventRow[],
+  partitions: { forget(): void },
+): Promise<void> {
+  if (rows.length === 0) return;
+  const personTexts = new Map<JsonObject, string>();
+  const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
+  // Rows beyond some megabytes are written out only while they are sent.
+  const { taken, isAll } = takeChunks(written, maxWrittenBytes);
+  try {
+    await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
+    releaseChunks(taken);
+  } catch (error) {
+    if (!isPartitionMissing(error)) throw error;
+    partitions.forget();
+    throw new PartitionMissing(error);
+  }
+}
+
+function* oneAfterTheOther(...lists: Iterable<Buffer>[]): Generator<Buffer> {
+  for (const chunks of lists) yield* chunks;
+}
+
+/** In the order in which `writeEvent` writes them. */
+const columns = [
+  'project_id',
+  'timestamp',
+  'uuid',
+  'event',
+  'distinct_id',
+  'person_id',
+  'person_created_at',
+  'person_properties',
+  'person_mode',
+  'properties',
+  'elements_chain',
+  'historical_migration',
+  'captured_at',
+];
+const copyStatement = `COPY event (${columns.join(', ')}) FROM STDIN (FORMAT binary)`;
+
+/** PostgreSQL reports a row without a partition as a violated check that has no name. */
+function isPartitionMissing(error: unknown): boolean {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return code === '23514' && constraint === undefined;
+}
+
+/** @param personTexts the JSON of persons' properties met so far: many events of a batch show the same person. */
+function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject, string>): void {
+  let personText = personTexts.get(row.personProperties);
+  if (personText === undefined) {
+    personText = JSON.stringify(row.personProperties);
+    personTexts.set(row.personProperties, personText);
+  }
+  fields.integer(row.projectId);
+  fields.time(row.timestampMs);
+  fields.uuid(row.uuid);
+  fields.text(row.event);
+  fields.text(row.distinctId);
+  fields.uuid(row.personUuid);
+  if (row.personCreatedAtMs === null) fields.null();
+  else fields.time(row.personCreatedAtMs);
+  fields.jsonb(personText);
+  fields.smallint(row.personMode);
+  writeProperties(fields, row.properties, row.written);
+  fields.text(row.elementsChain);
+  fields.boolean(row.isHistorical);
+  fields.time(row.capturedAtMs);
+}
+
+/**
+ * The events that are decided now, in their order. The others were decided before, under any timestamp, or repeat an
+ * earlier event of the batch: they have no effect at all.
+ *
+ * An event that the rules drop is decided as well, and keeps its identity. A dead letter does not keep it, because its
+ * transaction is rolled back; so it can be replayed.
+ */
+export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<IncomingEvent[]> {
+  const firsts = new Map<string, IncomingEvent>();
+  for (const one of received) {
+    const key = eventIdentityKey(one.project.id, one.uuid);
+    if (!firsts.has(key)) firsts.set(key, one);
+  }
+  const events = [...firsts.values()];
+  const decided = await readIdentities(tx, identitiesOf(events));
+  if (decided.size === 0) return events;
+  return [...firsts].flatMap(([key, one]) => (decided.has(key) ? [] : [one]));
+}
+
+/** What is stored of decided events, so that they are decided once. */
+export function identitiesOf(events: readonly IncomingEvent[]): EventIdentity[] {
+  return events.map(({ project, uuid, timestampMs }) => ({
+    projectId: project.id,
+    uuid,
+    timestampMs,
+  }));
+}
+
+/** What makes a repeated event the same event, whatever timestamp the repetition carries. */
+interface EventIdentity {
+  projectId: number;
+  uuid: string;
+  timestampMs: number;
+}
+
+/** Those of the identities that are stored already, by their keys (`eventIdentityKey`). Takes no locks. */
+export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
+  if (identities.length === 0) return new Set();
+  const rows = await tx.query<{ project_id: number; uuid: string }>(
+    // LATERAL with LIMIT looks into the index once for each event. For a plain join the planner may read the whole
+    // table.
+    `SELECT stored.project_id, stored.uuid
+       FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
+      CROSS JOIN LATERAL (SELECT i.project_id, i.uuid FROM event_identity i
+                           WHERE i.project_id = sought.project_id AND i.uuid = sought.uuid LIMIT 1) AS stored`,
+    [identities.map(({ projectId }) => projectId), identities.map(({ uuid }) => uuid)],
+  );
+  return new Set(rows.map((row) => eventIdentityKey(row.project_id, row.uuid)));
+}
+
+/**
+ * Inserts identities in the order of (project, uuid): part of the lock order in ledger/store.ts. Waits for a
+ * batch that is storing one of them.
+ *
+ * @throws LedgerConflict when one of them is stored already.
+ */
+export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
+  if (identities.length === 0) return;
+  const inOrder = identities.toSorted((a, b) => a.projectId - b.projectId || (a.uuid < b.uuid ? -1 : 1));
+  await insertNew('an event', tx.copy(copyIdentities, copyRows(3, inOrder, writeIdentity)));
+}
+
+const copyIdentities = 'COPY event_identity (project_id, uuid, timestamp) FROM STDIN (FORMAT binary)';
+
+function writeIdentity(row: CopyRow, { projectId, uuid, timestampMs }: EventIdentity): void {
+  row.integer(projectId);
+  row.uuid(uuid);
+  row.time(timestampMs);
+}
+
+function eventIdentityKey(projectId: number, uuid: string): string {
+  return `${projectId}:${uuid}`;
+}
+
+/** One month of the `event` table, UTC. */
+export interface Month {
+  /** Name of its partition, e.g. `event_2026_11`. */
+  table: string;
+  fromMs: number;
+  /** The first moment after it. */
+  toMs: number;
+}
+
+/** Everything older lies in the one partition `event_before_2015`, which the migration makes. */
+const firstMonthMs = Date.UTC(2015, 0, 1);
+
+/** The month a time falls into, or null when it is older than the first month. */
+export function monthOf(timestampMs: number): Month | null {
+  if (timestampMs < firstMonthMs) return null;
+  const time = new Date(timestampMs);
+  const year = time.getUTCFullYear();
+  const month = time.getUTCMonth();
+  return {
+    table: `event_${year}_${String(month + 1).padStart(2, '0')}`,
+    fromMs: Date.UTC(year, month, 1),
+    toMs: Date.UTC(year, month + 1, 1),
+  };
+}
+
+/**
+ * Adds the month's partition unless it is there. The table is made beside the parent and then attached: unlike
+ * `CREATE TABLE ... PARTITION OF` this never locks the parent against readers and writers. The advisory lock makes
+ * processes that need the same month take turns.
+ */
+export async function createMonthPartition(tx: Transaction, month: Month): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
+  const [attached] = await tx.query(
+    `SELECT 1 FROM pg_inherits WHERE inhparent = 'event'::regclass AND inhrelid = to_regclass($1)`,
+    [month.table],
+  );
+  if (attached !== undefined) return;
+  // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix.
+  await tx.query(`CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL)`);
+  await tx.query(
+    `ALTER TABLE event ATTACH PARTITION "${month.table}"
+       FOR VALUES FROM ('${isoTime(month.fromMs)}') TO ('${isoTime(month.toMs)}')`,
+  );
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Any number no other advisory lock of the product uses. */
+const partitionLock = 620_150_101;
+
+/** Notes that the environments have ingested events. Locks by id: part of the lock order in ledger/store.ts. */
+export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {
+  if (projectIds.length === 0) return;
+  await tx.query(
+    `UPDATE environment SET ingested_event = true
+       FROM (SELECT id FROM environment
+              WHERE id = ANY ($1::int[]) AND NOT ingested_event
+              ORDER BY id
+                FOR NO KEY UPDATE) AS first
+      WHERE environment.id = first.id`,
+    [projectIds],
+  );
+}

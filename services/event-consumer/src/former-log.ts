@@ -1,0 +1,154 @@
+import type { SqlDatabase } from '@millrace/db/sql';
+import { type EventLog, type LogConsumer, readKafkaLogs, readUnread, type TopicGroup } from '@millrace/event-log';
+import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { sleepUntilAborted } from './async.ts';
+import { describeFailure } from './failures.ts';
+
+/** One group that would read the log in PostgreSQL. */
+export interface FormerLogReader extends TopicGroup {
+  /** Joins it there. */
+  join(): Promise<LogConsumer>;
+}
+
+interface DrainFormerLogDeps {
+  database: Pick<SqlDatabase, 'sql'>;
+  readers: readonly FormerLogReader[];
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface FormerLogDrain extends Stoppable {
+  /** Resolves when nothing is left to read, or when reading makes no progress: nobody may have to wait for ever. */
+  begun(): Promise<void>;
+}
+
+const lookEveryMs = 5000;
+const busyLookEveryMs = 250;
+/** Nobody waits any longer for a backlog that has not shrunk for this time. */
+const patienceMs = 20_000;
+/** Gateways may go on appending there for a while: they are changed after the consumers. */
+const restMs = 10_000;
+
+/**
+ * Processes what is left in the log in PostgreSQL after Kafka was chosen, in the same consumer groups as if that log
+ * were still the chosen one. It looks again and again: gateways are changed after the consumers, and append there until
+ * then.
+ */
+export function drainFormerLog({ database, readers, logger, metrics }: DrainFormerLogDeps): FormerLogDrain {
+  const stopping = new AbortController();
+  const left = metrics.gauge('millrace_log_left_records', 'Unread records in the log that was left', [
+    'topic',
+    'group',
+  ]);
+  const joined = new Map<FormerLogReader, LogConsumer>();
+  let announceBegun: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    announceBegun = resolve;
+  });
+  const backlog = createBacklogWatch();
+
+  async function look(): Promise<void> {
+    const unread = await readUnread(database.sql, readers);
+    let total = 0;
+    for (const reader of readers) {
+      const records = unread.find(({ topic, group }) => topic === reader.topic && group === reader.group)?.records ?? 0;
+      total += records;
+      if (records > 0 || joined.has(reader)) left.set({ topic: reader.topic, group: reader.group }, records);
+      if (records > 0 && !joined.has(reader)) {
+        const { topic, group } = reader;
+        logger.warn('records are left in the log in PostgreSQL; they are processed now', { topic, group, records });
+        joined.set(reader, await reader.join());
+      }
+    }
+    backlog.note(total);
+    if (total === 0) announceBegun();
+    else if (backlog.isStuck()) {
+      logger.error('what is left in the log in PostgreSQL is not processed', { records: total });
+      announceBegun();
+    }
+    if (backlog.hasRested()) await leave();
+  }
+
+  async function leave(): Promise<void> {
+    const consumers = [...joined.values()];
+    if (consumers.length > 0 && !stopping.signal.aborted) logger.info('nothing is left in the log in PostgreSQL');
+    joined.clear();
+    backlog.reset();
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        logger.debug('the log in PostgreSQL could not be looked at', describeFailure(error));
+        // PostgreSQL is away: the lanes wait for it themselves.
+        announceBegun();
+      }
+      await sleepUntilAborted(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    begun: () => begun,
+    async stop() {
+      stopping.abort();
+      announceBegun();
+      await running;
+      await leave();
+    },
+  };
+}
+
+/** Watches whether a backlog gets smaller. */
+function createBacklogWatch() {
+  let fewest = Number.POSITIVE_INFINITY;
+  let movedAt = performance.now();
+  let emptySince: number | null = null;
+  return {
+    note(records: number): void {
+      emptySince = records > 0 ? null : (emptySince ?? performance.now());
+      if (records < fewest) movedAt = performance.now();
+      fewest = Math.min(fewest, records);
+    },
+    /** True once in every `patienceMs` without progress. */
+    isStuck(): boolean {
+      if (performance.now() - movedAt <= patienceMs) return false;
+      movedAt = performance.now();
+      return true;
+    },
+    hasRested: () => emptySince !== null && performance.now() - emptySince > restMs,
+    reset(): void {
+      fewest = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+interface ReportFormerLogsDeps {
+  database: Pick<SqlDatabase, 'sql'>;
+  /** The log that is consumed, where it is Kafka. */
+  log: Pick<EventLog, 'endOffsets'> | null;
+  readers: readonly TopicGroup[];
+  logger: Logger;
+}
+
+/** Logs that were last read before that are not reported. */
+const days = 30;
+
+/**
+ * Reports the Kafka logs that were read before and are not read any more: what they still hold cannot be seen from
+ * here. What is left in the log in PostgreSQL can be seen, and is processed (former-log.ts).
+ */
+export async function reportFormerLogs({ database, log, readers, logger }: ReportFormerLogsDeps): Promise<void> {
+  const read = await readKafkaLogs(database.sql, readers, days);
+  for (const { topic, group, log: id, readAt } of read) {
+    const ends = log === null ? [] : await log.endOffsets(topic);
+    if (ends.some((end) => end.log === id)) continue;
+    logger.warn(
+      'another log was read before this one; what it holds unread is processed when it is consumed again. If it is gone for good: millrace offsets forget',
+      { topic, group, log: id, lastReadAt: readAt.toISOString() },
+    );
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { createKafkaLog, type EventLog } from '@millrace/event-log';
+import {
+  type CompiledPrograms,
+  compilePrograms,
+  eventually,
+  patienceMs,
+  type ServiceProcess,
+  startService,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from './testing/consumer-fixture.ts';
+
+const prefix = uniqueTopicPrefix();
+const topic = topicNames(prefix).live;
+/** The promise: so long after a consumer stopped, what was accepted before is visible. */
+const promisedMs = 15_000;
+/** A machine that does much else may be late itself. */
+const allowedMs = 2 * promisedMs;
+
+let fixture: ConsumerFixture;
+let project: TestProject;
+let log: EventLog;
+let programs: CompiledPrograms;
+const consumers: ServiceProcess[] = [];
+
+beforeAll(async () => {
+  fixture = await createConsumerFixture();
+  project = await fixture.createProject();
+  const brokers = testServers().kafkaBrokers;
+  log = createKafkaLog({
+    brokers,
+    clientId: 'frozen-consumer-test',
+    logger: fixture.logger,
+    appendTimeoutMs: patienceMs,
+  });
+  programs = await compilePrograms(['services/event-consumer/src/main.ts']);
+  const [file = ''] = programs.files;
+  const settings = {
+    DATABASE_URL: fixture.url,
+    KAFKA_BROKERS: brokers.join(','),
+    TOPIC_PREFIX: prefix,
+    TOPIC_PARTITIONS: '6',
+    CONSUMER_LANES: 'live',
+    HEALTH_PORT: '0',
+    LOG_LEVEL: 'warn',
+  };
+  for (let started = 0; started < 2; started += 1) {
+    consumers.push(await startService('event-consumer', file, settings));
+  }
+});
+afterAll(async () => {
+  for (const consumer of consumers) consumer.thaw();
+  await Promise.all(consumers.map((consumer) => consumer.stop()));
+  await log.close();
+  await programs.remove();
+  await fixture.stop();
+});
+
+const people = 60;
+let sent = 0;
+
+/** One event of each of the people, who are spread over all partitions and change all the time. */
+async function sendRound(): Promise<void> {
+  const records = Array.from({ length: people }, (_, n) => {
+    const event = capturedEvent(project.token, { distinct_id: `p${n}`, properties: { $set: { round: sent } } });
+    return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
+  });
+  await log.append(records);
+  sent += people;
+}
+
+async function stored(): Promise<number> {
+  const rows = await fixture.database.sql.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM event WHERE project_id = $1',
+    [project.id],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+async function untilStored(count: number, timeoutMs?: number): Promise<void> {
+  await eventually(async () => (await stored()) >= count, { what: `that ${count} events are stored`, timeoutMs });
+}
+
+/** Stops a consumer while sessions of both are in the middle of their batches, which hold locks and have written. */
+async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holding = fixture.database.transaction(async (tx) => {
+    await tx.query('LOCK TABLE event IN SHARE MODE');
+    await isReleased;
+  });
+  await eventually(async () => {
+    await sendRound();
+    const waiting = await fixture.database.sql.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'event-consumer'
+          AND wait_event_type = 'Lock'`,
+    );
+    // One process has three at most.
+    return waiting.length >= 4;
+  });
+  consumer.freeze();
+  release();
+  await holding;
+}
+
+test('a consumer that is stopped inside a batch delays its partitions by 15 s at most, and nobody else', async () => {
+  const [frozen, healthy] = consumers;
+  if (frozen === undefined || healthy === undefined) throw new Error('two consumers were started');
+  await eventually(async () => (await fetch(`http://127.0.0.1:${healthy.port}/_readiness`)).status === 200);
+  await sendRound();
+  await untilStored(sent);
+
+  await freezeInsideBatches(frozen);
+  const frozenAt = Date.now();
+  const before = sent;
+  const storedBefore = await stored();
+  await sendRound();
+  // Its own partitions go on before the ten seconds are over after which the other loses its batch.
+  await eventually(async () => (await stored()) > storedBefore + people / 6, { timeoutMs: 9000 });
+  await untilStored(before, allowedMs - (Date.now() - frozenAt));
+  await untilStored(sent);
+
+  frozen.thaw();
+  await sleep(500);
+  await sendRound();
+  await untilStored(sent);
+  // The one that was stopped is as good as before: alone it does all the work.
+  await healthy.stop();
+  await sendRound();
+  await untilStored(sent);
+  expect(await stored()).toBe(sent);
+  const persons = await fixture.database.sql.query('SELECT version FROM person WHERE project_id = $1', [project.id]);
+  expect(persons).toEqual(Array.from({ length: people }, () => ({ version: String(sent / people - 1) })));
+});

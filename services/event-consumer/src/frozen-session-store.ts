@@ -1,0 +1,67 @@
+import type { Sql } from '@millrace/db/sql';
+import type { Logger } from '@millrace/runtime';
+import { describeFailure } from './failures.ts';
+
+interface FreeLocksDeps {
+  sql: Sql;
+  logger: Logger;
+  /** A session whose process has been silent for this time in the middle of a transaction loses the transaction. */
+  silentMs: number;
+  now: () => number;
+}
+
+const intervalMs = 1000;
+
+/**
+ * For a batch that could not get a lock: ends transactions whose process has stopped, or cannot be reached. Looks once
+ * a second at most, however often it is called. Never throws.
+ */
+export function createFreeLocks({ sql, logger, silentMs, now }: FreeLocksDeps): () => Promise<void> {
+  let nextAtMs = 0;
+  let isTold = false;
+  return async () => {
+    if (now() < nextAtMs) return;
+    nextAtMs = now() + intervalMs;
+    try {
+      const { ended: sessions, hidden } = await endFrozenSessions(sql, silentMs);
+      if (sessions > 0) logger.warn('transactions of a consumer that has stopped were ended', { sessions });
+      if (hidden > 0 && !isTold) {
+        isTold = true;
+        logger.warn(
+          'other consumers are connected as another database role: should one stop in the middle of a batch, this one cannot free its locks. Run all consumers as one role',
+          { sessions: hidden },
+        );
+      }
+    } catch (error) {
+      logger.debug('could not determine the lock holder', describeFailure(error));
+    }
+  };
+}
+
+interface FrozenSessions {
+  /** Whose transactions were ended. */
+  ended: number;
+  /** Sessions of this service that are another role's, so that nobody here can see or end what they do. */
+  hidden: number;
+}
+
+/**
+ * Ends the transactions of this service's sessions that have waited for their process for this time.
+ * `idle_in_transaction_session_timeout` does that too, but not for a COPY whose rows do not arrive, nor for an answer
+ * that nobody reads: PostgreSQL has no limit for these.
+ */
+export async function endFrozenSessions(sql: Sql, silentMs: number): Promise<FrozenSessions> {
+  const [row] = await sql.query<{ ended: number; hidden: number }>(
+    `SELECT (count(*) FILTER (WHERE CASE WHEN is_frozen THEN pg_terminate_backend(pid) END))::int AS ended,
+            (count(*) FILTER (WHERE NOT is_ours))::int AS hidden
+       FROM (SELECT pid, is_ours,
+                    is_ours AND xact_start IS NOT NULL
+                      AND state_change < clock_timestamp() - make_interval(secs => $1 / 1000.0)
+                      AND (state LIKE 'idle in transaction%' OR state = 'active' AND wait_event_type = 'Client') AS is_frozen
+               FROM pg_stat_activity, pg_has_role(usesysid, 'USAGE') AS is_ours
+              WHERE datname = current_database() AND pid <> pg_backend_pid()
+                AND application_name = current_setting('application_name')) AS session`,
+    [silentMs],
+  );
+  return { ended: row?.ended ?? 0, hidden: row?.hidden ?? 0 };
+}

@@ -1,0 +1,162 @@
+import { type CapturedEvent, cutToCodePoints, isLongerThan } from '@millrace/contracts';
+import type { DeadLetter, RecordOwner, UnprocessableRecord } from '../dead-letters.ts';
+import type { DropReason, IngestProject, RecordPosition, Refusal, ResolvedProject } from '../model/event.ts';
+import type { RuleWarning } from '../model/warning.ts';
+
+import { maxIdCharacters } from '../values/text.ts';
+import type { StoredWarning } from '../warnings/store.ts';
+import {
+  deadLetterWarning,
+  type FoldedFinding,
+  fold,
+  gatewayWarning,
+  migrationWarning,
+  retentionWarning,
+  ruleWarning,
+} from '../warnings/warnings.ts';
+import { type ParsedRecords, parseTimestamp, type ReceivedEvent } from './parse.ts';
+import type { ProjectOf } from './projects.ts';
+
+export interface Intake {
+  events: AdmittedEvent[];
+  /** Warnings that are stored whatever becomes of the events. */
+  warnings: StoredWarning[];
+  deadLetters: DeadLetter[];
+  dropped: (DropReason | OwnerlessReason)[];
+}
+
+/**
+ * Why a record belongs to nobody: no project has or had its key, or the environment it was captured for was deleted.
+ */
+export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
+
+/**
+ * Events more than a month ahead of the clock are refused. The gateway replaces a time in the future by the time of
+ * receipt, so it did not write such a record, and each of them would need a partition of its own.
+ */
+const maxAheadMs = 31 * 24 * 3_600_000;
+
+/** Gives every parsed record its project and sorts out those that go no further, each with a reason. */
+export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs: number): Intake {
+  const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
+  const unplanned = new Map<number, FoldedFinding>();
+  const expired = new Map<number, FoldedFinding>();
+  for (const unprocessable of parsed.unprocessable) deadLetter(unprocessable, projectOf, intake);
+  for (const warning of parsed.warnings) {
+    const project = projectOf(warning);
+    if (project === undefined) intake.dropped.push(whyOwnerless(warning));
+    else intake.warnings.push(gatewayWarning(warning, project.id));
+  }
+  for (const { captured, record, position } of parsed.events) {
+    const project = projectOf(captured);
+    if (project === undefined) {
+      intake.dropped.push(whyOwnerless(captured));
+      continue;
+    }
+    if (captured.plan_unchecked === true && !project.mayMigrate) {
+      intake.dropped.push('migration_not_in_plan');
+      fold(unplanned, project.id, { first: captured, position });
+      continue;
+    }
+    const admission = admitEvent(captured, project, position);
+    if (admission.kind === 'drop') {
+      intake.dropped.push(admission.reason);
+      const capturedAtMs = Date.parse(captured.now);
+      for (const warning of admission.warnings) {
+        intake.warnings.push(ruleWarning(warning, { projectId: project.id, uuid: captured.uuid, capturedAtMs }));
+      }
+    } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
+      intake.dropped.push('older_than_retention');
+      // It became too old after it was captured, which is nobody's mistake.
+      if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
+        fold(expired, project.id, { first: captured, position });
+      }
+    } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
+      const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
+      const message = 'timestamp is more than a month in the future.';
+      deadLetter({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
+    } else {
+      intake.events.push(admission.event);
+    }
+  }
+  for (const [projectId, migration] of unplanned) intake.warnings.push(migrationWarning(migration, projectId));
+  for (const [projectId, finding] of expired) intake.warnings.push(retentionWarning(finding, projectId));
+  return intake;
+}
+
+function whyOwnerless({ environment_id }: RecordOwner): OwnerlessReason {
+  return environment_id === undefined ? 'invalid_token' : 'environment_deleted';
+}
+
+function deadLetter(unprocessable: UnprocessableRecord, projectOf: ProjectOf, intake: Intake): void {
+  intake.deadLetters.push(unprocessable.letter);
+  const project = unprocessable.owner === null ? undefined : projectOf(unprocessable.owner);
+  if (project !== undefined) intake.warnings.push(deadLetterWarning(unprocessable, project.id));
+}
+
+/** An event the rules will see, as it came, with what was found out without reading its properties. */
+export interface AdmittedEvent {
+  received: ReceivedEvent;
+  project: IngestProject;
+  position: RecordPosition;
+  /** Milliseconds since the epoch. */
+  timestampMs: number;
+  capturedAtMs: number;
+  hasUnreadableTimestamp: boolean;
+  /** They count only if it is not a duplicate. */
+  warnings: RuleWarning[];
+  /** Set when it is dropped, unless it is a duplicate, before any rule sees it. */
+  refusal?: Refusal;
+}
+
+/** An event ready for its project, or the reason why the project cannot have it. */
+type Admission =
+  | { kind: 'event'; event: AdmittedEvent }
+  | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
+
+export function admitEvent(received: ReceivedEvent, project: IngestProject, position: RecordPosition): Admission {
+  if (isLongerThan(received.distinct_id, maxIdCharacters)) return dropForDistinctId(received);
+  const capturedAtMs = parseTimestamp(received.now) ?? 0;
+  const timestampMs = parseTimestamp(received.timestamp);
+  return {
+    kind: 'event',
+    event: {
+      received,
+      project,
+      position,
+      timestampMs: timestampMs ?? capturedAtMs,
+      capturedAtMs,
+      hasUnreadableTimestamp: timestampMs === null,
+      warnings: timestampMs === null ? [invalidTimestamp(received)] : [],
+    },
+  };
+}
+
+type Head = Omit<CapturedEvent, 'properties'>;
+
+function dropForDistinctId({ uuid, distinct_id: distinctId }: Head): Admission {
+  const details = { eventUuid: uuid, distinctId: cutToCodePoints(distinctId, 100).toWellFormed() };
+  return {
+    kind: 'drop',
+    reason: 'distinct_id_too_long',
+    warnings: [{ type: 'skipping_event_invalid_distinct_id', details }],
+  };
+}
+
+function invalidTimestamp({ uuid, distinct_id: distinctId }: Head): RuleWarning {
+  return { type: 'ignored_invalid_timestamp', details: { eventUuid: uuid, distinctId } };
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Whether an event is too old to be kept. It has no effect at all then, on persons neither: the identities of events this
+ * old are deleted (the delivery worker's retention), so a repetition of one could not be told from a new event.
+ */
+function isOlderThanRetention(
+  timestampMs: number,
+  { eventRetentionDays }: Pick<ResolvedProject, 'eventRetentionDays'>,
+  nowMs: number,
+): boolean {
+  return eventRetentionDays !== null && timestampMs < nowMs - eventRetentionDays * dayMs;
+}

@@ -1,0 +1,95 @@
+import { type CapturedEvent, encodeCapturedRecord } from '@millrace/contracts';
+import fc from 'fast-check';
+import { arbitraryCaptured } from '../rule-cases/arbitrary-events.ts';
+import { maxNesting } from '../values/json.ts';
+import { parseAsWritten, parseRecord } from './parse.ts';
+
+const event: CapturedEvent = {
+  kind: 'event',
+  uuid: '01890A5D-AC96-774B-BCCE-B302099A8057',
+  token: 'phc_test',
+  distinct_id: 'ü',
+  event: '$pageview',
+  timestamp: '2026-03-01T12:00:00.000Z',
+  now: '2026-03-01T12:00:01.000Z',
+  ip: '203.0.113.7',
+  $set: { a: 1 },
+  properties: { $current_url: 'https://x', 'schlüssel 🦊': { list: [1, 'two', null, true] } },
+};
+
+function asWritten(record: Buffer): { event: CapturedEvent; text: string | null } {
+  const parsed = parseAsWritten(record);
+  if (parsed === null) throw new Error('the record was not read');
+  const { written, ...rest } = parsed;
+  return {
+    event: rest,
+    text: written === undefined ? null : written.value.toString('utf8', written.start, written.end),
+  };
+}
+
+/** The record with other bytes for its properties. */
+function withProperties(text: string | Buffer): Buffer {
+  const { properties: _, ...head } = event;
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":`),
+    Buffer.from(text as string),
+    Buffer.from('}'),
+  ]);
+}
+
+test('any event is the same as if its record were read as a whole', () => {
+  const anyProperties = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
+  fc.assert(
+    fc.property(arbitraryCaptured, anyProperties, (captured, more) => {
+      const record = encodeCapturedRecord({ ...captured, properties: { ...captured.properties, ...more } });
+      // The only thing JSON.stringify writes that a reader may have to clean.
+      if (record.includes('\\u')) expect(parseAsWritten(record)).toBeNull();
+      else expect(asWritten(record).event).toEqual(parseRecord(record));
+    }),
+  );
+});
+
+test('the text of the properties is what was written', () => {
+  const text = '{ "b":12345678901234567890,"a":"ü" }';
+  expect(asWritten(withProperties(text)).text).toBe(text);
+});
+
+test.each(['{}', '{ }', '{"a":1e400}', `{"a":${'9'.repeat(100)}}`])('%s is not passed on as it was written', (text) => {
+  expect(asWritten(withProperties(text)).text).toBeNull();
+});
+
+test.each<[string, Buffer]>([
+  ['is no JSON', Buffer.from('{"kind":,"properties":{}}')],
+  ['is of a warning', Buffer.from('{"kind":"warning","properties":{}}')],
+  ['has no properties', Buffer.from('{"kind":"event"}')],
+  ['lacks what an event needs', Buffer.from('{"kind":"event","uuid":"x","properties":{}}')],
+  ['has an escaped character', withProperties('{"a":"\\u0000"}')],
+  ['is not UTF-8', withProperties(Buffer.from([0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d]))],
+  ['has another object with such a member before', encodeCapturedRecord({ ...event, $set: { a: 1, properties: {} } })],
+  [
+    'is nested too deep',
+    encodeCapturedRecord({
+      ...event,
+      $set: { list: JSON.parse(`${'['.repeat(maxNesting)}${']'.repeat(maxNesting)}`) },
+    }),
+  ],
+  ['goes on after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
+])('a record that %s is left to whoever reads it as a whole', (_, record) => {
+  expect(parseAsWritten(record)).toBeNull();
+});
+
+test.each<[string, string]>([
+  ['no JSON', '{"a":}'],
+  ['a list', '[1]'],
+  ['null', 'null'],
+  ['followed by another member', '{"a":1},"$unset":["b"]'],
+  ['nested too deep', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
+])('a record whose properties are %s is left to whoever reads it as a whole', (_, text) => {
+  expect(parseAsWritten(withProperties(text))).toBeNull();
+});
+
+test('properties may nest as deep as in a record that is read as a whole', () => {
+  const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
+  expect(asWritten(withProperties(deepest)).text).toBe(deepest);
+  expect(parseRecord(withProperties(deepest)).kind).toBe('event');
+});

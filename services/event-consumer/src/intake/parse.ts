@@ -1,0 +1,266 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  type CapturedEvent,
+  type CapturedWarning,
+  type GatewayWarningType,
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+} from '@millrace/contracts';
+import type { LogBatch, LogRecord } from '@millrace/event-log';
+import type { DeadLetterReason, InvalidRecordReason, RecordOwner, UnprocessableRecord } from '../dead-letters.ts';
+import type { RecordPosition } from '../model/event.ts';
+import { cleanJson, maxNesting, mayNestDeeperThan } from '../values/json.ts';
+import { canBeStored, type WrittenText } from '../values/properties.ts';
+
+export interface ParsedRecords {
+  events: { captured: ReceivedEvent; record: LogRecord; position: RecordPosition }[];
+  warnings: CapturedWarning[];
+  unprocessable: UnprocessableRecord[];
+}
+
+/** An event as its record has it. */
+export interface ReceivedEvent extends CapturedEvent {
+  /** Where its properties stand in the record, when they can be stored as they were written. */
+  written?: WrittenText;
+}
+
+/**
+ * Reads the records of a batch in their order. With `deadLetterReason` none of them is processed: they all become dead
+ * letters for that reason.
+ */
+export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason | null): ParsedRecords {
+  const parsed: ParsedRecords = { events: [], warnings: [], unprocessable: [] };
+  for (const record of batch.records) {
+    const position = { log: batch.log, topic: batch.topic, partition: batch.partition, offset: record.offset };
+    const content = parseAsWritten(record.value) ?? parseRecord(record.value);
+    if (content.kind === 'invalid') {
+      parsed.unprocessable.push({
+        letter: { record, position, reason: content.reason, step: 'parse_record' },
+        owner: ownerOfKey(record),
+        eventUuid: null,
+        message: content.message,
+      });
+    } else if (deadLetterReason !== null) {
+      parsed.unprocessable.push({
+        letter: { record, position, reason: deadLetterReason, step: 'process_batch' },
+        owner: content,
+        eventUuid: content.uuid,
+        message: null,
+      });
+    } else if (content.kind === 'event') {
+      parsed.events.push({ captured: content, record, position });
+    } else {
+      parsed.warnings.push(content);
+    }
+  }
+  return parsed;
+}
+
+/** Whose records they are, as they say. */
+export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
+  return [
+    ...events.map(({ captured }) => captured),
+    ...warnings,
+    ...unprocessable.flatMap(({ owner }) => (owner === null ? [] : [owner])),
+  ];
+}
+
+/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token has no colon. */
+function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
+  const token = key?.split(':', 1)[0];
+  return token === undefined ? null : { token, now: new Date(appendedAtMs).toISOString() };
+}
+
+interface InvalidRecord {
+  kind: 'invalid';
+  reason: InvalidRecordReason;
+  /** Names the field for the person who looks at the dead letter; never holds its value. */
+  message: string;
+}
+
+type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
+
+/**
+ * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
+ * key. Strict about what an event cannot be without (uuid, token, name, distinct id, properties, receive time); a
+ * malformed optional part (`sent_at`, `ip`, `$set`, `$set_once`) is left out and a malformed `timestamp` kept for the
+ * next step to report, because an event is worth more than its parts.
+ */
+/** It cannot occur inside a string, where its quotes would be escaped. */
+const beforeProperties = Buffer.from(',"properties":');
+
+/**
+ * An event as the gateway writes it: its properties last, and nothing to clean, so that their bytes can be passed on. Null
+ * for any other record, which `parseRecord` reads.
+ */
+export function parseAsWritten(value: Buffer): ReceivedEvent | null {
+  const at = value.indexOf(beforeProperties);
+  if (at === -1 || value.at(-1) !== endOfObject || !isUtf8(value)) return null;
+  const written = { value, start: at + beforeProperties.length, end: value.length - 1 };
+  const head = `${value.toString('utf8', 0, at)}}`;
+  const text = value.toString('utf8', written.start, written.end);
+  if (head.includes('\\u') || text.includes('\\u')) return null;
+  const record = parseOrNull(head);
+  const properties = parseOrNull(text);
+  if (!isObject(record) || !isObject(properties)) return null;
+  // The record around the properties is one more level.
+  if (isTooDeep(record, head, maxNesting) || isTooDeep(properties, text, maxNesting - 1)) return null;
+  record.properties = properties;
+  const event = checkRecord(record);
+  if (event.kind !== 'event') return null;
+  return canBeStored(text) ? Object.assign(event, { written }) : event;
+}
+
+const endOfObject = '}'.charCodeAt(0);
+
+function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
+  return mayNestDeeperThan(text, limit) && isDeeperThan(value, limit);
+}
+
+export function parseRecord(value: Buffer): ParsedRecord {
+  // Bytes that are not UTF-8 become U+FFFD here.
+  const text = value.toString('utf8');
+  const record = readJson(text);
+  if (!isObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
+  if (isTooDeep(record, text, maxNesting)) {
+    return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
+  }
+  return checkRecord(record);
+}
+
+/** @param record clean, and not nested too deep. */
+function checkRecord(record: JsonObject): ParsedRecord {
+  const { kind, uuid, token, now } = record;
+  if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', 'uuid is missing.');
+  if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', 'uuid is not a UUID.');
+  if (typeof token !== 'string' || token === '') return invalid('token_missing', 'token is missing or not a text.');
+  if (typeof now !== 'string' || parseTimestamp(now) === null) {
+    return invalid('failed_parse_message', 'now is not an ISO 8601 time.');
+  }
+  const head: RecordHead = { uuid: uuid.toLowerCase(), token, now };
+  const { environment_id } = record;
+  if (isEnvironmentId(environment_id)) head.environment_id = environment_id;
+  switch (kind) {
+    case 'event':
+      return parseEvent(record, head);
+    case 'warning':
+      return parseWarning(record, head);
+    default:
+      return invalid('failed_parse_message', 'kind is neither event nor warning.');
+  }
+}
+
+interface RecordHead {
+  uuid: string;
+  token: string;
+  now: string;
+  environment_id?: number;
+}
+
+/** What is no id is no stamp: the key tells then. */
+function isEnvironmentId(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
+}
+
+function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | InvalidRecord {
+  const { event, distinct_id, properties, timestamp, sent_at, ip, $set, $set_once, $unset } = record;
+  if (typeof event !== 'string' || event === '') {
+    return invalid('event_name_missing', 'event is missing or not a text.');
+  }
+  if (typeof distinct_id !== 'string' || distinct_id === '') {
+    return invalid('distinct_id_missing', 'distinct_id is missing or not a text.');
+  }
+  if (!isObject(properties)) return invalid('failed_parse_message', 'properties is not an object.');
+  const captured: CapturedEvent = {
+    kind: 'event',
+    ...head,
+    distinct_id,
+    event,
+    timestamp: typeof timestamp === 'string' ? timestamp : '',
+    ip: typeof ip === 'string' ? ip : null,
+    properties,
+  };
+  if (typeof sent_at === 'string') captured.sent_at = sent_at;
+  if (record.cookieless_mode === true) captured.cookieless_mode = true;
+  if (record.historical_migration === true) captured.historical_migration = true;
+  if (record.plan_unchecked === true) captured.plan_unchecked = true;
+  if (record.force_disable_person_processing === true) captured.force_disable_person_processing = true;
+  if (isObject($set)) captured.$set = $set;
+  if (isObject($set_once)) captured.$set_once = $set_once;
+  if ($unset !== undefined) captured.$unset = $unset;
+  return captured;
+}
+
+function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | InvalidRecord {
+  const { type, count, details } = record;
+  if (!isGatewayWarningType(type)) return invalid('failed_parse_message', 'type is not a known warning.');
+  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1) {
+    return invalid('failed_parse_message', 'count is not a positive integer.');
+  }
+  if (!isObject(details)) return invalid('failed_parse_message', 'details is not an object.');
+  return { kind: 'warning', ...head, type, count, details };
+}
+
+/** The record's JSON with clean texts; null when it is not JSON. */
+function readJson(text: string): unknown {
+  const record = parseOrNull(text);
+  // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
+  if (!text.includes('\\u') || isDeeperThan(record, maxNesting)) return record;
+  return cleanJson(record);
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isGatewayWarningType(type: unknown): type is GatewayWarningType {
+  return typeof type === 'string' && Object.hasOwn(gatewayWarningTypes, type);
+}
+
+const gatewayWarningTypes: Record<GatewayWarningType, true> = {
+  missing_event_name: true,
+  missing_distinct_id: true,
+  message_size_too_large: true,
+  invalid_event: true,
+  malformed_event_properties: true,
+  event_name_too_long: true,
+  invalid_distinct_id: true,
+  distinct_id_too_large: true,
+  invalid_event_timestamp: true,
+  invalid_options: true,
+  ignored_invalid_timestamp: true,
+  event_timestamp_in_future: true,
+  distinct_id_truncated: true,
+  part_left_out: true,
+  quota_limited: true,
+  rate_limited: true,
+  traffic_spike: true,
+  blocked_token: true,
+};
+
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
+  return { kind: 'invalid', reason, message };
+}
+
+/**
+ * Milliseconds since the epoch of an ISO 8601 time with a zone, or null. The gateway has already understood the many
+ * spellings clients use and writes this one; anything else, and a year no calendar column holds, is not guessed at
+ * (docs/wire-rules.md#times).
+ */
+export function parseTimestamp(text: string): number | null {
+  if (!isoTime.test(text)) return null;
+  const ms = Date.parse(text);
+  return ms >= firstMs && ms <= lastMs ? ms : null;
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+const firstMs = Date.parse('0001-01-01T00:00:00.000Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');

@@ -1,0 +1,164 @@
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
+import { LRUCache } from 'lru-cache';
+import type { RecordOwner } from '../dead-letters.ts';
+import type { ResolvedProject } from '../model/event.ts';
+import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
+
+/** The project a record belongs to; undefined when it is nobody's, or its environment was deleted. */
+export type ProjectOf = (record: RecordOwner) => ResolvedProject | undefined;
+
+export interface ProjectResolver {
+  /** Finds the projects of records. No statement when all are known. Rejects when PostgreSQL cannot be asked. */
+  resolve(records: Iterable<RecordOwner>): Promise<ProjectOf>;
+  /** Those of the projects that have not noted an ingested event yet, as far as this process knows. */
+  withoutEvents(projectIds: Iterable<number>): number[];
+  /** Tells that the note was committed. */
+  noteEvents(projectIds: number[]): void;
+}
+
+export interface ProjectResolverOptions {
+  sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
+  /** The installation's limit; 0: none. */
+  eventRetentionDays?: number;
+  /** How long an answer is used without asking again, while changes are received. */
+  ttlMs?: number;
+  maxProjects?: number;
+}
+
+/**
+ * A gateway of a former version went on taking events under a key for up to two minutes after it was replaced, and
+ * clocks differ.
+ */
+const takenAfterReplacementMs = 150_000;
+
+/**
+ * Finds the projects of records and remembers them. The environment that the gateway wrote into a record is trusted. A
+ * record without one is resolved by its key, as the key was when the record was captured.
+ *
+ * Unknown keys are asked for again each time: the gateway lets them through only while it cannot ask, and a remembered
+ * "unknown" could drop the first events of a new project.
+ */
+export function createProjectResolver({
+  sql,
+  changes,
+  eventRetentionDays = 0,
+  ttlMs = 60_000,
+  maxProjects = 10_000,
+}: ProjectResolverOptions): ProjectResolver {
+  const byId = new LRUCache<number, Remembered>({ max: maxProjects });
+  const idByToken = new LRUCache<string, number>({ max: maxProjects });
+  const withEvents = new LRUCache<number, true>({ max: maxProjects });
+  /** Grows with every change. An answer that was asked for before a change is not remembered after it. */
+  let generation = 0;
+
+  changes.subscribe((change) => {
+    generation += 1;
+    if (change === null) {
+      // The database may have been restored, or failed over, to before what is remembered.
+      for (const memory of [byId, idByToken, withEvents]) memory.clear();
+      return;
+    }
+    if (change.environmentId !== null) byId.delete(change.environmentId);
+    for (const token of change.tokens) idByToken.delete(token);
+  });
+
+  function known(id: number | undefined): ResolvedProject | undefined {
+    const remembered = id === undefined ? undefined : byId.get(id);
+    if (remembered === undefined) return undefined;
+    const usedForMs = changes.isSubscribed() ? ttlMs : Math.min(ttlMs, unsubscribedMaxAgeMs);
+    return performance.now() - remembered.askedAtMs < usedForMs ? remembered.project : undefined;
+  }
+
+  async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
+    if (ids.length === 0 && tokens.length === 0) return;
+    const [begunIn, askedAtMs] = [generation, performance.now()];
+    for (const { hasIngestedEvent, ...row } of await selectProjects(sql, ids, tokens)) {
+      const project = { ...row, eventRetentionDays: shorterRetention(row.eventRetentionDays, eventRetentionDays) };
+      if (generation === begunIn) {
+        byId.set(project.id, { project, askedAtMs });
+        idByToken.set(project.token, project.id);
+      }
+      found.byId.set(project.id, project);
+      found.byToken.set(project.token, project);
+      if (hasIngestedEvent) withEvents.set(project.id, true);
+    }
+  }
+
+  /** A key that belongs to nobody now may have belonged to somebody when the record was captured. */
+  async function askFormer(found: Found, tokens: string[]): Promise<void> {
+    const unknown = tokens.filter((token) => !found.byToken.has(token));
+    if (unknown.length === 0) return;
+    const keys = await selectFormerKeys(sql, unknown);
+    const owners = [...new Set(keys.map(({ environmentId }) => environmentId))];
+    await ask(
+      found,
+      owners.filter((id) => !found.byId.has(id)),
+      [],
+    );
+    for (const key of keys) found.former.set(key.token, key);
+  }
+
+  return {
+    async resolve(records) {
+      const found: Found = { byId: new Map(), byToken: new Map(), former: new Map() };
+      const { ids, tokens } = ownersOf(records);
+      const missingIds = [...ids].filter((id) => !recall(known(id), found.byId, id));
+      const missingTokens = [...tokens].filter((token) => !recall(known(idByToken.get(token)), found.byToken, token));
+      await ask(found, missingIds, missingTokens);
+      await askFormer(found, missingTokens);
+      return (record) => ownerOf(record, found);
+    },
+    withoutEvents: (projectIds) => [...new Set(projectIds)].filter((id) => !withEvents.has(id)),
+    noteEvents(projectIds) {
+      for (const id of projectIds) withEvents.set(id, true);
+    },
+  };
+}
+
+interface Remembered {
+  project: ResolvedProject;
+  askedAtMs: number;
+}
+
+interface Found {
+  byId: Map<number, ResolvedProject>;
+  byToken: Map<string, ResolvedProject>;
+  former: Map<string, FormerKey>;
+}
+
+function ownersOf(records: Iterable<RecordOwner>): { ids: Set<number>; tokens: Set<string> } {
+  const ids = new Set<number>();
+  const tokens = new Set<string>();
+  for (const { environment_id, token } of records) {
+    if (environment_id !== undefined) ids.add(environment_id);
+    else if (isPossibleToken(token)) tokens.add(token);
+  }
+  return { ids, tokens };
+}
+
+function recall<K>(project: ResolvedProject | undefined, into: Map<K, ResolvedProject>, key: K): boolean {
+  if (project === undefined) return false;
+  into.set(key, project);
+  return true;
+}
+
+function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): ResolvedProject | undefined {
+  if (environment_id !== undefined) return found.byId.get(environment_id);
+  const current = found.byToken.get(token);
+  if (current !== undefined) return current;
+  const former = found.former.get(token);
+  if (former === undefined || Date.parse(now) > former.replacedAtMs + takenAfterReplacementMs) return undefined;
+  return found.byId.get(former.environmentId);
+}
+
+/** Text that PostgreSQL would refuse to even compare belongs to nobody. */
+function isPossibleToken(token: string): boolean {
+  return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
+}
+
+/** An environment may keep its events for fewer days than the installation, not for more. */
+function shorterRetention(own: number | null, installation: number): number | null {
+  if (installation === 0) return own;
+  return Math.min(own ?? installation, installation);
+}

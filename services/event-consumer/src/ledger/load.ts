@@ -1,0 +1,236 @@
+import type { Transaction } from '@millrace/db/sql';
+import { LedgerConflict } from '../failures.ts';
+import {
+  type DistinctIdState,
+  emptyProjectLedger,
+  type Ledger,
+  type ProjectLedger,
+  setDeletedId,
+  setGroupType,
+} from '../model/ledger.ts';
+import { personUuid } from '../rules/persons.ts';
+import { projectsWithDeletions, readDeletedIds } from './deleted-id-store.ts';
+import { readGroupTypes } from './group-store.ts';
+import {
+  type DistinctIdKey,
+  lockPersonsOf,
+  type PersonKey,
+  type PersonVersion,
+  readMappings,
+  readPersons,
+  type StoredPerson,
+} from './store.ts';
+import type { TouchedByBatch } from './touched.ts';
+
+/** The ledger the rules change, and what stood in the database when it was read. */
+export interface LoadedLedger {
+  ledger: Ledger;
+  /** Stored persons by `storedPersonKey`. */
+  stored: Map<string, PersonVersion>;
+}
+
+interface LoadOptions {
+  /** Lock all persons before reading them: for a batch that had a conflict, so that it does not have the next one. */
+  lockFirst: boolean;
+  /** What earlier batches of this process have decided and not yet committed (turns.ts), in their order. */
+  before: readonly Ledger[];
+}
+
+/**
+ * Loads the persons, ids and group types a batch can touch, in at most four statements, as they will be when what is
+ * `before` it is committed and without what was deleted. Persons are normally not locked;
+ * how that is safe, and the order of locks, stands in ledger/store.ts.
+ *
+ * @throws LedgerConflict when a mapping moved between locking and reading.
+ */
+export async function loadLedger(
+  tx: Transaction,
+  touched: TouchedByBatch,
+  { lockFirst, before }: LoadOptions,
+): Promise<LoadedLedger> {
+  const loaded = await readLedger(tx, touched, lockFirst);
+  for (const earlier of before) buildOn(earlier, loaded, touched);
+  forgetDeleted(loaded);
+  return loaded;
+}
+
+async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: boolean): Promise<LoadedLedger> {
+  const distinctIds = [...touched.distinctIds.values()];
+  const loaded: LoadedLedger = {
+    ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
+    stored: new Map(),
+  };
+  if (!lockFirst) {
+    // What was deleted is asked for last: a person that was read and deleted since is known to be gone.
+    const [, , withDeletions] = await tx.pipeline(() => [
+      loadGroupTypes(tx, loaded.ledger, touched),
+      loadPersons(tx, loaded, distinctIds),
+      projectsWithDeletions(tx, touched.projectIds),
+    ]);
+    await loadDeletedIds(tx, loaded.ledger, distinctIds, withDeletions);
+    return loaded;
+  }
+  await loadGroupTypes(tx, loaded.ledger, touched);
+  await lockAndLoadPersons(tx, loaded, distinctIds);
+  await loadDeletedIds(tx, loaded.ledger, distinctIds, await projectsWithDeletions(tx, touched.projectIds));
+  return loaded;
+}
+
+/**
+ * While a batch waits for the lock of a person, the batch that holds it may merge that person away. The ids then lead
+ * to a person that is not locked. One more lock would break the order of locks, so all are given back and taken again.
+ * Some other batch makes progress each time, so this batch comes too late at most as often as there are others at work
+ * on the same people.
+ */
+const maxLockRounds = 20;
+
+async function lockAndLoadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
+  await tx.query('SAVEPOINT before_locks');
+  for (let round = 1; ; round += 1) {
+    const locked = await lockPersonsOf(tx, ids, ids.map(createdBy));
+    await loadPersons(tx, loaded, ids);
+    if (areLocked(loaded, locked)) return loadUnmapped(tx, loaded, locked);
+    if (round === maxLockRounds) throw new LedgerConflict('the person of a distinct id');
+    forgetPersons(loaded);
+    await tx.query('ROLLBACK TO SAVEPOINT before_locks');
+  }
+}
+
+function forgetPersons({ ledger, stored }: LoadedLedger): void {
+  stored.clear();
+  for (const project of ledger.projects.values()) {
+    project.distinctIds.clear();
+    project.persons.clear();
+  }
+}
+
+/**
+ * The person an id would create. It can exist although the id belongs to nobody, when somebody changed rows by hand;
+ * the rules then give the id back to it. That is so rare that it is only looked for after creating the person has
+ * failed.
+ */
+function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
+  return { projectId, uuid: personUuid(projectId, distinctId) };
+}
+
+async function loadUnmapped(tx: Transaction, loaded: LoadedLedger, locked: PersonKey[]): Promise<void> {
+  const unmapped = locked.filter(({ projectId, uuid }) => !loaded.stored.has(storedPersonKey(projectId, uuid)));
+  for (const person of await readPersons(tx, unmapped)) addPerson(loaded, person);
+}
+
+function addPerson({ ledger, stored }: LoadedLedger, person: StoredPerson): void {
+  const { projectId, uuid, version } = person;
+  ledger.projects.get(projectId)?.persons.set(uuid, { ...stateOf(person), isNew: false, isDirty: false });
+  stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version });
+}
+
+export function storedPersonKey(projectId: number, uuid: string): string {
+  return `${projectId}:${uuid}`;
+}
+
+async function loadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
+  const { mappings, persons } = await readMappings(tx, ids);
+  for (const person of persons) addPerson(loaded, person);
+  for (const { projectId, distinctId, personUuid, version } of mappings) {
+    loaded.ledger.projects.get(projectId)?.distinctIds.set(distinctId, { personUuid, version, isNew: false });
+  }
+}
+
+function areLocked({ stored }: LoadedLedger, locked: PersonKey[]): boolean {
+  const keys = new Set(locked.map(({ projectId, uuid }) => storedPersonKey(projectId, uuid)));
+  return [...stored.keys()].every((key) => keys.has(key));
+}
+
+async function loadGroupTypes(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
+  for (const { projectId, type, ...groupType } of await readGroupTypes(tx, touched.projectsWithGroups)) {
+    const project = ledger.projects.get(projectId);
+    if (project !== undefined) setGroupType(project, type, { ...groupType, isNew: false });
+  }
+}
+
+function stateOf<T extends { projectId: number }>({ projectId: _, ...state }: T): Omit<T, 'projectId'> {
+  return state;
+}
+
+/** Adds to the ledger which of the ids were deleted. One more statement, and only for projects that deleted anybody. */
+async function loadDeletedIds(
+  tx: Transaction,
+  ledger: Ledger,
+  ids: DistinctIdKey[],
+  withDeletions: ReadonlySet<number>,
+): Promise<void> {
+  if (withDeletions.size === 0) return;
+  const concerned = ids.filter(({ projectId }) => withDeletions.has(projectId));
+  for (const { projectId, distinctId, deleted } of await readDeletedIds(tx, concerned)) {
+    const project = ledger.projects.get(projectId);
+    if (project !== undefined) setDeletedId(project, distinctId, deleted);
+  }
+}
+
+/**
+ * Removes deleted persons from a loaded ledger: those that were deleted after they were read, or that an earlier batch
+ * under way had read before. Their ids belong to nobody then. What another batch has changed about such a person was
+ * not committed: the deletion holds the person's lock.
+ */
+function forgetDeleted({ ledger, stored }: LoadedLedger): void {
+  for (const project of ledger.projects.values()) {
+    for (const [distinctId, { personUuid }] of project.deletedIds) {
+      if (project.distinctIds.get(distinctId)?.personUuid !== personUuid) continue;
+      project.distinctIds.delete(distinctId);
+      project.persons.delete(personUuid);
+      stored.delete(storedPersonKey(project.projectId, personUuid));
+    }
+  }
+}
+
+/**
+ * Changes a loaded ledger into what it will be when an earlier batch of this process is committed. That batch has
+ * decided (`earlier`) and is still being written: its persons and mappings replace older ones. It may be committed by
+ * now, and what was read may even be newer than what it decided; the versions tell.
+ *
+ * Only what the ids of this batch lead to is taken over. All of it counts as stored, so this batch must not be written
+ * before the other one is committed.
+ */
+function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
+  for (const { projectId, distinctId } of touched.distinctIds.values()) {
+    const theirs = earlier.projects.get(projectId);
+    const ours = loaded.ledger.projects.get(projectId);
+    if (theirs === undefined || ours === undefined) continue;
+    const mapping = mappingAfter(theirs, distinctId, ours.distinctIds.get(distinctId));
+    if (mapping === undefined) continue;
+    ours.distinctIds.set(distinctId, mapping);
+    takePerson(mapping.personUuid, theirs, ours, loaded);
+  }
+  for (const [projectId, { mergedPersons }] of earlier.projects) {
+    for (const uuid of mergedPersons.keys()) {
+      loaded.ledger.projects.get(projectId)?.persons.delete(uuid);
+      loaded.stored.delete(storedPersonKey(projectId, uuid));
+    }
+  }
+}
+
+function mappingAfter(
+  theirs: ProjectLedger,
+  distinctId: string,
+  read: DistinctIdState | undefined,
+): DistinctIdState | undefined {
+  const decided = theirs.distinctIds.get(distinctId);
+  if (decided !== undefined && (read === undefined || decided.version > read.version)) {
+    return { ...decided, isNew: false };
+  }
+  // An id that batch never named moves with its person (ledger/store.ts, moveMappings).
+  const survivor = read === undefined ? undefined : theirs.mergedPersons.get(read.personUuid);
+  if (read === undefined || survivor === undefined) return read;
+  const moves = theirs.mergedPersonMoves.get(read.personUuid) ?? 1;
+  return { personUuid: survivor, version: read.version + moves, isNew: false };
+}
+
+function takePerson(uuid: string, theirs: ProjectLedger, ours: ProjectLedger, loaded: LoadedLedger): void {
+  const decided = theirs.persons.get(uuid);
+  const read = ours.persons.get(uuid);
+  if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
+  const { projectId } = ours;
+  // The other batch has not written it yet.
+  ours.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
+  loaded.stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
+}

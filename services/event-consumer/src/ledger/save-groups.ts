@@ -1,0 +1,56 @@
+import type { Transaction } from '@millrace/db/sql';
+import type { Ledger } from '../model/ledger.ts';
+import { foldGroupUpdates, type GroupStates, groupSizeViolation, groupStateKey } from '../rules/groups.ts';
+import type { StoredWarning } from '../warnings/store.ts';
+import { ruleWarning } from '../warnings/warnings.ts';
+import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
+
+/** What a batch changes about groups. */
+export interface GroupChanges {
+  newGroups: StoredGroup[];
+  changedGroups: StoredGroup[];
+  warnings: StoredWarning[];
+}
+
+/**
+ * Locks the groups and applies what the batch says about them. A product has few groups and many events about them, so
+ * their locks must be held for a short time. They are the last locks a batch takes, and no other row depends on what a
+ * group holds.
+ */
+export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Promise<GroupChanges> {
+  const keys = groupsToWrite(ledger);
+  const changes: GroupChanges = { newGroups: [], changedGroups: [], warnings: [] };
+  if (keys.length === 0) return changes;
+  const statesOf = new Map<number, GroupStates>();
+  for (const { projectId, ...group } of await lockGroups(tx, keys)) {
+    const states = statesOf.get(projectId) ?? new Map();
+    statesOf.set(projectId, states.set(groupStateKey(group), { ...group, isNew: false, isDirty: false }));
+  }
+  for (const { projectId, groupUpdates } of ledger.projects.values()) {
+    const states: GroupStates = statesOf.get(projectId) ?? new Map();
+    for (const update of foldGroupUpdates(groupUpdates, states)) {
+      changes.warnings.push(ruleWarning(groupSizeViolation(update), { projectId, ...update.from }));
+    }
+    for (const group of states.values()) {
+      if (group.isNew) changes.newGroups.push({ projectId, ...group });
+      else if (group.isDirty) changes.changedGroups.push({ projectId, ...group });
+    }
+  }
+  return changes;
+}
+
+/** The groups the batch writes, each once. */
+function groupsToWrite(ledger: Ledger): GroupKey[] {
+  const keys = new Map<string, GroupKey>();
+  for (const { projectId, groupUpdates } of ledger.projects.values()) {
+    for (const { index, key } of groupUpdates) {
+      keys.set(`${projectId}:${groupStateKey({ index, key })}`, { projectId, index, key });
+    }
+  }
+  return [...keys.values()];
+}
+
+/** Writes changed groups; for `commitWith`. Rejects with LedgerConflict when another batch created one of them first. */
+export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
+  return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];
+}

@@ -1,0 +1,77 @@
+import type { Lane } from '@millrace/contracts';
+import { type Metrics, observerOf } from '@millrace/runtime';
+import type { BatchReport } from './batch.ts';
+import type { FailureClass } from './failures.ts';
+
+type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
+
+/** What the on-call person sees of one lane. Every event ends in exactly one of stored, duplicate, dropped, dead-lettered. */
+export interface ConsumeMetrics {
+  report(report: BatchReport): void;
+  retried(failure: RetriedFailure): void;
+  /** Returns the function that ends the measurement. It takes a trace that the batch goes on with, if there is one. */
+  startBatch(): (traceId: string | null) => void;
+  batchEnded(outcome: 'done' | 'stale'): void;
+}
+
+/** Registers the figures once; gives each lane its own view of them. */
+export function createConsumeMetrics(metrics: Metrics): (lane: string) => ConsumeMetrics {
+  const stored = metrics.counter('millrace_consumer_events_stored_total', 'Events stored', ['lane']);
+  const duplicates = metrics.counter('millrace_consumer_events_duplicate_total', 'Events decided before', ['lane']);
+  const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Events dropped', ['lane', 'reason']);
+  const dead = metrics.counter('millrace_consumer_dead_letters_total', 'Records given up', ['lane', 'reason']);
+  const retries = metrics.counter('millrace_consumer_retries_total', 'Batches tried again', ['lane', 'failure']);
+  const batches = metrics.counter('millrace_consumer_batches_total', 'Batches handled', ['lane', 'outcome']);
+  const seconds = metrics.histogram(
+    'millrace_consumer_batch_seconds',
+    'Time from receiving a batch to its commit, retries included',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
+    ['lane'],
+    { withExemplars: true },
+  );
+  const observeSeconds = observerOf(metrics, seconds);
+  return (lane) => ({
+    report(report) {
+      stored.inc({ lane }, report.stored);
+      duplicates.inc({ lane }, report.duplicates);
+      for (const reason of report.dropped) dropped.inc({ lane, reason });
+      for (const reason of report.deadLettered) dead.inc({ lane, reason });
+    },
+    retried: (failure) => retries.inc({ lane, failure }),
+    startBatch() {
+      const startedAt = performance.now();
+      return (traceId) => observeSeconds((performance.now() - startedAt) / 1000, { lane }, traceId);
+    },
+    batchEnded: (outcome) => batches.inc({ lane, outcome }),
+  });
+}
+
+/**
+ * Measures a batch step by step: takes the result of a step and gives it back. A step lasts from the one before to its own
+ * result. Names are written where the steps are (process-batch.ts), so the label is bounded.
+ */
+export type Timed = <Result>(step: string, result: Result) => Result;
+
+/** Begins the measurement of one batch. */
+export function createStepTimer(metrics: Metrics): () => Timed {
+  const seconds = metrics.histogram(
+    'millrace_consumer_step_seconds',
+    'Time one step of a batch took',
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    ['step'],
+  );
+  return () => {
+    let startedAt = performance.now();
+    return (step, result) => {
+      const endedAt = performance.now();
+      seconds.observe({ step }, (endedAt - startedAt) / 1000);
+      startedAt = endedAt;
+      return result;
+    };
+  };
+}
+
+export function createPublishMetrics(metrics: Metrics): (lane: Lane, count: number) => void {
+  const published = metrics.counter('millrace_consumer_events_published_total', 'Stored events published', ['lane']);
+  return (lane, count) => published.inc({ lane }, count);
+}

@@ -1,0 +1,220 @@
+import {
+  consumerGroup,
+  type Lane,
+  outputGroup,
+  type ProcessedPersonMode,
+  processedEventKey,
+  processedEventVersion,
+  type TopicNames,
+} from '@millrace/contracts';
+import type { SqlDatabase } from '@millrace/db/sql';
+import { isAppError } from '@millrace/errors';
+import {
+  type AppendRecord,
+  advanceOffset,
+  type BatchContext,
+  type BatchResult,
+  type EventLog,
+  type LogBatch,
+  type LogConsumer,
+  type LogRecord,
+  lockOffset,
+  readOffset,
+  readStartOffset,
+} from '@millrace/event-log';
+import type { Logger } from '@millrace/runtime';
+import { sleepUntilAborted } from '../async.ts';
+import { parseRecord } from '../intake/parse.ts';
+import type { ProjectResolver } from '../intake/projects.ts';
+import { personMode } from '../model/event.ts';
+import { type EventKey, readStoredEvents, type StoredEvent } from './store.ts';
+
+export interface PublishLaneDeps {
+  log: Pick<EventLog, 'append' | 'consume'>;
+  database: Pick<SqlDatabase, 'sql' | 'transaction'>;
+  projects: Pick<ProjectResolver, 'resolve'>;
+  topics: TopicNames;
+  topicPrefix: string;
+  maxBatchRecords: number;
+  maxBatchBytes: number;
+  logger: Logger;
+  published(lane: Lane, count: number): void;
+  onFatal(error: Error): void;
+}
+
+/**
+ * Joins the group that follows a lane. When it joins for the first time, it begins with the oldest records the log
+ * still has.
+ */
+export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsumer> {
+  const group = outputGroup(lane, deps.topicPrefix);
+  return deps.log.consume({
+    topic: deps.topics[lane],
+    group,
+    maxBatchRecords: deps.maxBatchRecords,
+    maxBatchBytes: deps.maxBatchBytes,
+    partitionConcurrency: 1,
+    startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
+    handler: createPublishHandler({
+      database: deps.database,
+      log: deps.log,
+      projects: deps.projects,
+      topic: deps.topics.processed,
+      storingGroup: consumerGroup(lane, deps.topicPrefix),
+      group,
+      logger: deps.logger,
+      published: (count) => deps.published(lane, count),
+      sleep: sleepUntilAborted,
+    }),
+    onFatal: deps.onFatal,
+  });
+}
+
+interface PublishStoredDeps {
+  database: Pick<SqlDatabase, 'sql' | 'transaction'>;
+  log: Pick<EventLog, 'append'>;
+  projects: Pick<ProjectResolver, 'resolve'>;
+  /** The topic of processed events. */
+  topic: string;
+  /** The group whose offsets say how far records are stored. */
+  storingGroup: string;
+  /** The group of this reader. */
+  group: string;
+  logger: Logger;
+  published(count: number): void;
+  /** Resolves after the time, or at once when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const pollMs = 100;
+/** A lane that is stuck at one partition must not stop the publishing of its other partitions. */
+const maxWaitMs = 1000;
+
+/**
+ * The handler that follows a lane and publishes what the lane stored: it reads the same records, waits until their
+ * effects are committed, looks the events up and appends them to the topic of processed events. Only then does its own
+ * offset move, so every stored event is published at least once, and storing never waits for it.
+ *
+ * @throws what the database or the log says when it does not answer; the log then delivers the batch again.
+ */
+export function createPublishHandler(
+  deps: PublishStoredDeps,
+): (batch: LogBatch, context: BatchContext) => Promise<BatchResult> {
+  const { database, group } = deps;
+  return async function publishStored(batch, { signal }) {
+    const { topic, partition, log } = batch;
+    const stored = await waitUntilStored(batch, signal);
+    const records = batch.records.filter(({ offset }) => offset < stored);
+    const last = records.at(-1);
+    // Not stored yet, stopping, or the partition is owned by another member now: somebody starts here again.
+    if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
+
+    const events = await readStoredEvents(database.sql, await eventKeys(records));
+    deps.published(await publish(events));
+
+    const key = { topic, partition, group, log };
+    return database.transaction(async (tx) => {
+      const published = await lockOffset(tx, key);
+      if (published !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: published };
+      await advanceOffset(tx, key, last);
+      return { outcome: 'done', nextOffset: last.offset + 1n };
+    });
+  };
+
+  /**
+   * How far the partition is stored, as soon as that is beyond the first record, or when the time for waiting is over.
+   */
+  async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
+    const first = records[0]?.offset ?? 0n;
+    for (let waitedMs = 0; ; waitedMs += pollMs) {
+      const key = { topic, partition, log, group: deps.storingGroup };
+      const stored = (await readOffset(deps.database.sql, key))?.nextOffset ?? 0n;
+      if (stored > first || waitedMs >= maxWaitMs || signal.aborted) return stored;
+      await deps.sleep(pollMs, signal);
+    }
+  }
+
+  async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
+    const parsed = records.map(({ value }) => parseRecord(value)).filter((record) => record.kind === 'event');
+    // A stamp is enough: whatever became of the environment since, what is stored of it is published.
+    const projectOf = await deps.projects.resolve(parsed.filter(({ environment_id: id }) => id === undefined));
+    return parsed.flatMap((record) => {
+      const projectId = record.environment_id ?? projectOf(record)?.id;
+      return projectId === undefined ? [] : [{ projectId, uuid: record.uuid }];
+    });
+  }
+
+  /** @returns how many were published. */
+  async function publish(events: StoredEvent[]): Promise<number> {
+    try {
+      await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));
+      return events.length;
+    } catch (error) {
+      if (!isAppError(error, 'too_large')) throw error;
+    }
+    let count = 0;
+    for (const event of events) if (await publishOne(event)) count += 1;
+    return count;
+  }
+
+  /** With its person's properties an event can be larger than the log takes; it stays in the database only. */
+  async function publishOne(event: StoredEvent): Promise<boolean> {
+    try {
+      await deps.log.append([toProcessedRecord(event, deps.topic)]);
+      return true;
+    } catch (error) {
+      if (!isAppError(error, 'too_large')) throw error;
+      const { projectId, uuid } = event;
+      deps.logger.warn('a stored event is too large to be published', { topic: deps.topic, projectId, uuid });
+      return false;
+    }
+  }
+}
+
+const modeNames = new Map<number, ProcessedPersonMode>([
+  [personMode.full, 'full'],
+  [personMode.propertyless, 'propertyless'],
+  [personMode.forceUpgrade, 'force_upgrade'],
+]);
+
+/** The record of `events.processed` for a stored event (packages/contracts, ProcessedEvent). */
+function toProcessedRecord(event: StoredEvent, topic: string): AppendRecord {
+  const { projectId: project_id, personUuid: person_id } = event;
+  const head = {
+    version: processedEventVersion,
+    uuid: event.uuid,
+    project_id,
+    event: event.event,
+    distinct_id: event.distinctId,
+    timestamp: isoTime(event.timestampMs),
+    captured_at: isoTime(event.capturedAtMs),
+    elements_chain: event.elementsChain,
+    person_id,
+    person_created_at: event.personCreatedAtMs === null ? null : isoTime(event.personCreatedAtMs),
+    person_mode: modeNames.get(event.personMode) ?? 'full',
+    historical_migration: event.isHistorical,
+  };
+  // The two large fields are JSON text already.
+  const properties = withShortNumbers(event.properties);
+  const large = `"properties":${properties},"person_properties":${withShortNumbers(event.personProperties)}`;
+  const value = Buffer.from(`${JSON.stringify(head).slice(0, -1)},${large}}`);
+  return { topic, key: processedEventKey({ project_id, person_id }), value };
+}
+
+/**
+ * The same JSON, numbers of twenty and more digits with an exponent: `1e22` where PostgreSQL writes it out. Readers that look
+ * for an integer in digits (ClickHouse does) find none that fits, and give up the whole record.
+ */
+function withShortNumbers(json: string): string {
+  if (!/\d{20}/.test(json)) return json;
+  return json.replace(/"(?:[^"\\]|\\.)*"|(-?)(\d+)(?:\.(\d+))?/g, (text, sign, whole = '', fraction = '') => {
+    if (whole.length < 20) return text;
+    const digits = `${whole}${fraction}`.replace(/0+$/, '');
+    const [first, rest] = [digits.slice(0, 1), digits.slice(1)];
+    return `${sign}${first}${rest === '' ? '' : `.${rest}`}e${whole.length - 1}`;
+  });
+}
+
+function isoTime(ms: number): string {
+  return new Date(Math.round(ms)).toISOString();
+}

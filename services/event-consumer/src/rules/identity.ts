@@ -1,0 +1,142 @@
+import type { JsonObject } from '@millrace/contracts';
+import { type IncomingEvent, personMode } from '../model/event.ts';
+import type { PersonState, ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import type { Overlay } from '../values/properties.ts';
+import {
+  bytesAfter,
+  change,
+  changed,
+  noChange,
+  type PropertyChange,
+  replaceProperties,
+  roughBytes,
+} from '../values/sized-properties.ts';
+import { mergeRequest } from './identity-rules.ts';
+import { applyMerge } from './merge.ts';
+import type { EventPerson } from './person-processing.ts';
+import {
+  initialProperties,
+  isOverSizeLimit,
+  isPersonEvent,
+  maxPersonPropertiesBytes,
+  maxShownBytes,
+  neverUpdatesPerson,
+  notShown,
+  type PersonChange,
+  personChange,
+  planUpdate,
+  sizeViolation,
+} from './person-properties.ts';
+import { findOrCreatePerson } from './persons.ts';
+
+interface IdentityOutcome {
+  person: EventPerson;
+  warnings: RuleWarning[];
+}
+
+/**
+ * Finds, merges, creates and updates the person of an event in the ledger. `properties` are those the event is stored
+ * with. However much one event changes on a person, its version grows by one.
+ */
+export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
+  const request = mergeRequest(event);
+  const merge = request === null ? null : applyMerge(request, event, ledger);
+  const { person, isCreated } = findOrCreatePerson(event.distinctId, event.timestampMs, ledger);
+
+  const isNewPerson = isCreated || merge?.isCreated === true;
+  const update = updatePerson({ person, isNewPerson, event, properties });
+  if (!isNewPerson && (merge?.isChanged === true || update.isChanged)) markChanged(person);
+
+  return {
+    person: {
+      uuid: person.uuid,
+      createdAtMs: person.createdAtMs,
+      properties: update.shownProperties,
+      bytes: update.shownBytes,
+      mode: personMode.full,
+    },
+    warnings: [...(merge?.warnings ?? []), ...update.warnings],
+  };
+}
+
+function markChanged(person: PersonState): void {
+  person.version += 1;
+  person.isDirty = true;
+}
+
+interface PersonUpdateRequest {
+  person: PersonState;
+  /** True when this event created the person, which then gets its first properties. */
+  isNewPerson: boolean;
+  event: IncomingEvent;
+  /** The properties the event is stored with. */
+  properties: Overlay;
+}
+
+interface PersonUpdateOutcome extends ShownPerson {
+  isChanged: boolean;
+}
+
+/** The person's properties as the event's row shows them: with this event's own changes, even unwritten ones. */
+interface ShownPerson {
+  shownProperties: JsonObject;
+  /** About their size as JSON. */
+  shownBytes: number;
+  warnings: RuleWarning[];
+}
+
+/** Carries `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
+function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
+  const asked = personChange(properties);
+  if (isNewPerson) return setFirstProperties(person, asked, event);
+  if (neverUpdatesPerson(event.event)) return unchanged(show(person, { put: asked.set, removed: [] }, event));
+
+  const update = planUpdate(person.properties, asked);
+  if (!update.isChange) return unchanged(show(person, noChange, event));
+  if (isOverSizeLimit(bytesAfter(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
+  if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(show(person, update, event));
+  change(person, update);
+  return { isChanged: true, ...show(person, noChange, event, update.put) };
+}
+
+function setFirstProperties(person: PersonState, asked: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
+  const properties = initialProperties(asked, event.uuid);
+  replaceProperties(person, properties);
+  if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
+    return unchanged(show(person, noChange, event, properties));
+  }
+  replaceProperties(person, { $creator_event_uuid: event.uuid });
+  return tooLarge(person, event);
+}
+
+function unchanged(shown: ShownPerson): PersonUpdateOutcome {
+  return { isChanged: false, ...shown };
+}
+
+/** The event is stored, the update is discarded. */
+function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
+  const shown = show(person, noChange, event);
+  return { isChanged: false, ...shown, warnings: [sizeViolation(event, person.uuid), ...shown.warnings] };
+}
+
+/**
+ * @param unwritten changes of the event that the person does not get, and its row shows.
+ * @param own what the event changed, which is shown of a large person.
+ */
+function show(
+  person: PersonState,
+  unwritten: PropertyChange,
+  event: IncomingEvent,
+  own: JsonObject = unwritten.put,
+): ShownPerson {
+  if (bytesAfter(person, unwritten, maxShownBytes) > maxShownBytes) {
+    return { shownProperties: own, shownBytes: 0, warnings: [notShown(event, person.uuid)] };
+  }
+  const shownBytes = roughBytes(person);
+  if (unwritten !== noChange) {
+    return { shownProperties: changed(person.properties, unwritten), shownBytes, warnings: [] };
+  }
+  person.areShared = true;
+  return { shownProperties: person.properties, shownBytes, warnings: [] };
+}

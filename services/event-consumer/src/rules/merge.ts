@@ -1,0 +1,202 @@
+import { isLongerThan, type JsonObject } from '@millrace/contracts';
+import type { IncomingEvent } from '../model/event.ts';
+import type { PersonState, ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { setOwn } from '../values/json.ts';
+import { boundOf, bytesAfter, change, replaceProperties } from '../values/sized-properties.ts';
+import { maxIdCharacters } from '../values/text.ts';
+import type { MergeRequest, RefuseWhen } from './identity-rules.ts';
+import { isOverSizeLimit, maxPersonPropertiesBytes, sizeViolation } from './person-properties.ts';
+import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './persons.ts';
+
+/** What a merge did to the person the event belongs to. */
+interface MergeOutcome {
+  isCreated: boolean;
+  isChanged: boolean;
+  warnings: RuleWarning[];
+}
+
+/**
+ * Makes two distinct ids one person as `planMerge` says, or does nothing when the ids are alike or one is illegal. Never
+ * raises the person's version: the caller does it once for all that one event changed, from the version left here.
+ */
+export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
+  const { sourceId, targetId } = request;
+  // Naming one id twice is a harmless habit of SDKs: no warning, and nobody becomes identified by it.
+  if (sourceId === targetId) return untouched();
+  if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
+  if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
+
+  const plan = planMerge(personOf(sourceId, ledger), personOf(targetId, ledger), request.refuseWhen);
+  switch (plan.action) {
+    case 'create': {
+      const { person, isCreated } = createPerson(targetId, event.timestampMs, ledger);
+      attachDistinctId(sourceId, person, ledger);
+      const isChanged = markIdentified(person, targetId);
+      return { isCreated, isChanged, warnings: [] };
+    }
+    case 'attach_source':
+      attachDistinctId(sourceId, plan.person, ledger);
+      return changed(markIdentified(plan.person, targetId));
+    case 'attach_target':
+      attachDistinctId(targetId, plan.person, ledger);
+      return changed(markIdentified(plan.person, targetId));
+    case 'already_one':
+      return changed(markIdentified(plan.person, request.alwaysSetsMainId ? targetId : plan.person.mainDistinctId));
+    case 'merge': {
+      const warnings = mergePersons(plan.source, plan.target, event);
+      moveDistinctIds(plan.source, plan.target, ledger);
+      markIdentified(plan.target, targetId);
+      return { isCreated: false, isChanged: true, warnings };
+    }
+    case 'refuse':
+      // The target counts as identified although nothing was merged (docs/ingestion-rules.md#merges).
+      return {
+        ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
+        warnings: [alreadyIdentified(request, event)],
+      };
+  }
+}
+
+/** Says whether anything changed. Identified is never taken back. */
+function markIdentified(person: PersonState, mainDistinctId: string): boolean {
+  if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
+  person.isIdentified = true;
+  person.mainDistinctId = mainDistinctId;
+  return true;
+}
+
+/**
+ * The target keeps its uuid, wins conflicts of properties and takes the older creation time; its version starts above
+ * both (docs/ingestion-rules.md#merges). Properties too large together are not mixed: the target keeps its own.
+ */
+function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
+  target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
+  target.version = Math.max(source.version, target.version);
+  // The smaller is mixed into the larger. The source's properties belong to nobody any more.
+  const [into, put] =
+    boundOf(source) > boundOf(target)
+      ? [source, target.properties]
+      : [target, missingIn(target.properties, source.properties)];
+  const mixing = { put, removed: [] };
+  if (isOverSizeLimit(bytesAfter(into, mixing, maxPersonPropertiesBytes))) return [sizeViolation(event, target.uuid)];
+  change(into, mixing);
+  if (into === source) replaceProperties(target, source.properties, source.size);
+  return [];
+}
+
+function missingIn(properties: JsonObject, others: JsonObject): JsonObject {
+  const missing: JsonObject = {};
+  for (const key of Object.keys(others)) if (!Object.hasOwn(properties, key)) setOwn(missing, key, others[key]);
+  return missing;
+}
+
+function untouched(): MergeOutcome {
+  return { isCreated: false, isChanged: false, warnings: [] };
+}
+
+function changed(isChanged: boolean): MergeOutcome {
+  return { isCreated: false, isChanged, warnings: [] };
+}
+
+function refusedForIllegalId(illegalDistinctId: string, otherDistinctId: string, event: IncomingEvent): MergeOutcome {
+  const details = { eventUuid: event.uuid, event: event.event, illegalDistinctId, otherDistinctId };
+  return { ...untouched(), warnings: [{ type: 'cannot_merge_with_illegal_distinct_id', details }] };
+}
+
+function alreadyIdentified(request: MergeRequest, event: IncomingEvent): RuleWarning {
+  return {
+    type: 'cannot_merge_already_identified',
+    details: {
+      eventUuid: event.uuid,
+      event: event.event,
+      sourceDistinctId: request.sourceId,
+      targetDistinctId: request.targetId,
+    },
+  };
+}
+
+/** What the plan has to know of a person. */
+export interface PersonFacts {
+  uuid: string;
+  isIdentified: boolean;
+}
+
+/** What becomes of the two distinct ids of a merge. */
+type MergePlan<Person extends PersonFacts> =
+  /** Neither belongs to anybody: one new person with both ids. */
+  | { action: 'create' }
+  /** Only the target has a person: the source id is added to it. */
+  | { action: 'attach_source'; person: Person }
+  /** Only the source has a person: the target id is added to it. Its uuid stays. */
+  | { action: 'attach_target'; person: Person }
+  /** Both belong to this person already. */
+  | { action: 'already_one'; person: Person }
+  /** The source is merged into the target and disappears. */
+  | { action: 'merge'; source: Person; target: Person }
+  /** Both persons stay. */
+  | { action: 'refuse'; target: Person };
+
+/**
+ * The truth table of merges (docs/ingestion-rules.md#merges). `null` means the id belongs to nobody. Only a
+ * merge of two persons can be refused; adding an id to a person asks nobody.
+ */
+export function planMerge<Person extends PersonFacts>(
+  source: Person | null,
+  target: Person | null,
+  refuseWhen: RefuseWhen,
+): MergePlan<Person> {
+  if (source === null) return target === null ? { action: 'create' } : { action: 'attach_source', person: target };
+  if (target === null) return { action: 'attach_target', person: source };
+  if (source.uuid === target.uuid) return { action: 'already_one', person: target };
+  return isRefused(source, target, refuseWhen) ? { action: 'refuse', target } : { action: 'merge', source, target };
+}
+
+function isRefused(source: PersonFacts, target: PersonFacts, refuseWhen: RefuseWhen): boolean {
+  switch (refuseWhen) {
+    case 'source_identified':
+      return source.isIdentified;
+    case 'both_identified':
+      return source.isIdentified && target.isIdentified;
+    case 'never':
+      return false;
+  }
+}
+
+/** Placeholders of broken clients, in any letter case. Merged once, they would glue strangers together. */
+const illegalInAnyCase = [
+  'anonymous',
+  'guest',
+  'distinctid',
+  'distinct_id',
+  'id',
+  'not_authenticated',
+  'email',
+  'undefined',
+  'true',
+  'false',
+];
+
+/** Empty values turned into text, in exactly this spelling; `Null` may well be somebody's name. */
+const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
+
+const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));
+const asWritten = new Set(illegalAsWritten.flatMap(withQuotedForms));
+
+/**
+ * True for a distinct id that must not take part in a merge (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary
+ * event may carry it and gets its own person.
+ */
+export function isIllegalDistinctId(id: string): boolean {
+  return (
+    id.trim() === '' ||
+    asWritten.has(id) ||
+    anyCase.has(id.toLowerCase()) ||
+    id.includes('\u0000') ||
+    isLongerThan(id, maxIdCharacters)
+  );
+}
+
+function withQuotedForms(value: string): string[] {
+  return [value, `'${value}'`, `"${value}"`];
+}

@@ -1,0 +1,178 @@
+import { eventNames, isObject, type JsonObject } from '@millrace/contracts';
+import type { IncomingEvent } from '../model/event.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { jsonEqual, objectOrEmpty, overlaid, setOwn } from '../values/json.ts';
+import { type Overlay, propertyOf } from '../values/properties.ts';
+import type { PropertyChange } from '../values/sized-properties.ts';
+
+/** What an event asks to change on its person. */
+export interface PersonChange {
+  set: JsonObject;
+  setOnce: JsonObject;
+  unset: readonly string[];
+}
+
+interface PersonUpdate extends PropertyChange {
+  /** False when nothing is put and nothing removed. */
+  isChange: boolean;
+  /** False when nothing changed, or only keys the person has and the write filter lists. */
+  isWorthWriting: boolean;
+}
+
+export function personChange(eventProperties: Overlay): PersonChange {
+  return {
+    set: objectOrEmpty(propertyOf(eventProperties, '$set')),
+    setOnce: objectOrEmpty(propertyOf(eventProperties, '$set_once')),
+    unset: unsetKeys(propertyOf(eventProperties, '$unset')),
+  };
+}
+
+/**
+ * Properties of a person an event creates. The creator cannot be overridden
+ * (docs/ingestion-rules.md#person-properties).
+ */
+export function initialProperties(change: PersonChange, eventUuid: string): JsonObject {
+  const properties = overlaid(change.setOnce, change.set);
+  properties.$creator_event_uuid = eventUuid;
+  return properties;
+}
+
+/**
+ * `$set_once` fills what is missing or null, `$set` overwrites, `$unset` removes what the person had before the event
+ * (docs/ingestion-rules.md#person-properties). The given properties are left alone.
+ */
+export function planUpdate(before: JsonObject, change: PersonChange): PersonUpdate {
+  const put: JsonObject = {};
+  const removed = new Set(change.unset.filter((key) => Object.hasOwn(before, key)));
+  let isChange = removed.size > 0;
+  let isWorthWriting = isChange;
+  const add = (key: string, value: unknown): void => {
+    if (removed.has(key)) return;
+    setOwn(put, key, value);
+    isChange = true;
+    isWorthWriting ||= !Object.hasOwn(before, key) || !isFilteredKey(key);
+  };
+  for (const key of Object.keys(change.setOnce)) {
+    const value = change.setOnce[key];
+    if (!Object.hasOwn(change.set, key) && isUnfilled(before, key, value)) add(key, value);
+  }
+  for (const key of Object.keys(change.set)) {
+    const value = change.set[key];
+    if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) add(key, value);
+  }
+  return { put, removed: [...removed], isChange, isWorthWriting };
+}
+
+function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
+  return !Object.hasOwn(before, key) || (before[key] === null && value !== null);
+}
+
+/** The keys `$unset` names: an array of texts, or the keys of an object; the rest is ignored. */
+export function unsetKeys(unset: unknown): string[] {
+  if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
+  return isObject(unset) ? Object.keys(unset) : [];
+}
+
+/**
+ * Facts of the moment, not of the person. An event that changes nothing but these does not rewrite the person, else
+ * every page view of a busy site would; the event's own copy still shows them
+ * (docs/ingestion-rules.md#person-properties). Country and city, app versions, campaigns and everything initial are
+ * missing on purpose.
+ */
+const filteredKeys = new Set([
+  '$current_url',
+  '$pathname',
+  '$referring_domain',
+  '$referrer',
+  '$screen_height',
+  '$screen_width',
+  '$viewport_height',
+  '$viewport_width',
+  '$browser',
+  '$browser_version',
+  '$device_type',
+  '$raw_user_agent',
+  '$os',
+  '$os_name',
+  '$os_version',
+  '$geoip_postal_code',
+  '$geoip_time_zone',
+  '$geoip_latitude',
+  '$geoip_longitude',
+  '$geoip_accuracy_radius',
+  '$geoip_subdivision_1_code',
+  '$geoip_subdivision_2_code',
+  '$geoip_subdivision_3_code',
+  '$geoip_subdivision_1_name',
+  '$geoip_subdivision_2_name',
+  '$geoip_subdivision_3_name',
+  '$geoip_city_confidence',
+  '$geoip_country_confidence',
+  '$geoip_postal_code_confidence',
+  '$geoip_subdivision_1_confidence',
+  '$geoip_subdivision_2_confidence',
+]);
+
+/** Events about a person: whatever they change is written. */
+const personEvents = new Set<string>([
+  eventNames.identify,
+  eventNames.createAlias,
+  eventNames.mergeDangerously,
+  eventNames.set,
+]);
+
+/** Events that say nothing about the person; they create one but never update it. */
+const neverUpdating = new Set<string>([eventNames.exception, eventNames.heatmap]);
+
+/** True when a change of this key alone, on a person that has it, is not worth a write. */
+function isFilteredKey(key: string): boolean {
+  return filteredKeys.has(key);
+}
+
+export function isPersonEvent(name: string): boolean {
+  return personEvents.has(name);
+}
+
+export function neverUpdatesPerson(name: string): boolean {
+  return neverUpdating.has(name);
+}
+
+/** Largest properties a person may have, in bytes of JSON (docs/ingestion-rules.md#person-properties). */
+export const maxPersonPropertiesBytes = 655_360;
+
+/**
+ * Largest properties that the row of an event shows of its person, in bytes of JSON. Of a larger person it shows what the
+ * event itself changed: five hundred events of a hundred bytes must not write the same hundreds of kilobytes each.
+ */
+export const maxShownBytes = 65_536;
+
+export function isOverSizeLimit(bytes: number): boolean {
+  return bytes > maxPersonPropertiesBytes;
+}
+
+export function sizeViolation(event: IncomingEvent, personUuid: string): RuleWarning {
+  return {
+    type: 'person_properties_size_violation',
+    details: {
+      eventUuid: event.uuid,
+      event: event.event,
+      distinctId: event.distinctId,
+      personId: personUuid,
+      maxBytes: maxPersonPropertiesBytes,
+    },
+  };
+}
+
+/** For the project to know why rows of events do not show all of a person. */
+export function notShown(event: IncomingEvent, personUuid: string): RuleWarning {
+  return {
+    type: 'person_properties_not_shown',
+    details: {
+      eventUuid: event.uuid,
+      event: event.event,
+      distinctId: event.distinctId,
+      personId: personUuid,
+      maxBytes: maxShownBytes,
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { RefuseWhen } from './identity-rules.ts';
+import { type PersonFacts, planMerge } from './merge.ts';
+
+const nobody = null;
+const s = { uuid: 's', isIdentified: false };
+const S = { uuid: 's', isIdentified: true };
+const t = { uuid: 't', isIdentified: false };
+const T = { uuid: 't', isIdentified: true };
+
+/** Small letter: not identified, capital: identified. The three columns are the three events. */
+const truthTable: [PersonFacts | null, PersonFacts | null, Record<RefuseWhen, string>][] = [
+  [nobody, nobody, { source_identified: 'create', both_identified: 'create', never: 'create' }],
+  [nobody, t, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
+  [nobody, T, { source_identified: 'attach_source', both_identified: 'attach_source', never: 'attach_source' }],
+  [s, nobody, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
+  [S, nobody, { source_identified: 'attach_target', both_identified: 'attach_target', never: 'attach_target' }],
+  [s, s, { source_identified: 'already_one', both_identified: 'already_one', never: 'already_one' }],
+  [S, S, { source_identified: 'already_one', both_identified: 'already_one', never: 'already_one' }],
+  [s, t, { source_identified: 'merge', both_identified: 'merge', never: 'merge' }],
+  [s, T, { source_identified: 'merge', both_identified: 'merge', never: 'merge' }],
+  [S, t, { source_identified: 'refuse', both_identified: 'merge', never: 'merge' }],
+  [S, T, { source_identified: 'refuse', both_identified: 'refuse', never: 'merge' }],
+];
+
+const rows = truthTable.flatMap(([source, target, plans]) =>
+  (Object.keys(plans) as RefuseWhen[]).map((refuseWhen) => ({
+    source,
+    target,
+    refuseWhen,
+    action: plans[refuseWhen],
+  })),
+);
+
+test.each(rows)('source $source, target $target, refused $refuseWhen: $action', (row) => {
+  expect(planMerge(row.source, row.target, row.refuseWhen).action).toBe(row.action);
+});
+
+test('the plan names the person that stays', () => {
+  expect(planMerge(s, nobody, 'never')).toEqual({ action: 'attach_target', person: s });
+  expect(planMerge(nobody, t, 'never')).toEqual({ action: 'attach_source', person: t });
+  expect(planMerge(s, t, 'never')).toEqual({ action: 'merge', source: s, target: t });
+});

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
+import { insertWarnings } from './store.ts';
+import { gatewayWarning, ruleWarning } from './warnings.ts';
+
+let fixture: ConsumerFixture;
+beforeAll(async () => {
+  fixture = await createConsumerFixture();
+});
+afterAll(() => fixture.stop());
+
+const now = '2026-11-21T02:30:00.000Z';
+const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
+
+test('a warning is stored with its severity, once, however often it is found', async () => {
+  const found = ruleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
+  const other = ruleWarning({ type: 'invalid_alias', details: {} }, event);
+  await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));
+  await fixture.database.transaction((tx) => insertWarnings(tx, [{ ...found, details: { received: 'again' } }, found]));
+  const stored = await fixture.database.prisma.ingestion_warning.findMany({
+    where: { project_id: 1 },
+    orderBy: { type: 'asc' },
+  });
+  expect(stored).toEqual([
+    expect.objectContaining({ type: 'invalid_alias', severity: 'error', count: 1 }),
+    {
+      project_id: 1,
+      id: found.id,
+      type: 'invalid_group_set',
+      severity: 'warning',
+      details: { received: 'string' },
+      count: 1,
+      timestamp: new Date(now),
+    },
+  ]);
+});
+
+test('a warning of the gateway keeps its own identity and count', async () => {
+  const uuid = randomUUID();
+  const details = { samples: [{ index: 3, event: 'x', uuid: null }] };
+  const warning = gatewayWarning(
+    { kind: 'warning', uuid, token: 't', type: 'missing_distinct_id', count: 12, now, details },
+    2,
+  );
+  await fixture.database.transaction((tx) => insertWarnings(tx, [warning]));
+  expect(await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: 2 } })).toEqual([
+    {
+      project_id: 2,
+      id: uuid,
+      type: 'missing_distinct_id',
+      severity: 'error',
+      details,
+      count: 12,
+      timestamp: new Date(now),
+    },
+  ]);
+});

@@ -1,0 +1,81 @@
+const inspectedBytes = 128;
+
+const isBase64Byte = new Uint8Array(256);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_') {
+  isBase64Byte[character.charCodeAt(0)] = 1;
+}
+const lineBreaks = /[\r\n]/g;
+
+/**
+ * Whether a body looks like base64: nothing but its alphabet (also the URL-safe one) at the start. JSON never does, it
+ * starts with a brace or bracket; gzip never does. Missing padding and line breaks are forgiven.
+ * (docs/wire-rules.md#decoding-of-bodies)
+ */
+export function looksLikeBase64(bytes: Buffer): boolean {
+  const end = Math.min(bytes.length, inspectedBytes);
+  for (let i = 0; i < end; i++) {
+    const byte = bytes[i] ?? 0;
+    const isLineBreak = byte === 0x0a || byte === 0x0d;
+    if (isBase64Byte[byte] !== 1 && !(isLineBreak && i > 0)) return false;
+  }
+  return end > 0;
+}
+
+/** The decoded bytes, or null when a character further on is not of base64: the caller then keeps the text as it is. */
+export function decodeBase64(bytes: Buffer): Buffer | null {
+  const text = bytes.toString('latin1');
+  const decoded = Buffer.from(text, 'base64');
+  if (decoded.length === decodedLength(text)) return decoded;
+  const joined = text.replace(lineBreaks, '');
+  return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
+}
+
+/** Form decoding turns `+` into a space; base64 has no spaces (E12). */
+export function restorePlus(text: string): string {
+  return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
+    ? text.replaceAll(' ', '+')
+    : text;
+}
+
+function decodedLength(text: string): number {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 0x3d) end--;
+  return Math.floor((end * 3) / 4);
+}
+
+/** What a urlencoded form says. Field `data` is the payload; the others help when the payload does not say it itself. */
+interface FormBody {
+  data: string;
+  compression: string | null;
+  apiKey: string | null;
+}
+
+const knownFirstFields = ['data=', '_=', 'ip=', 'compression='];
+const dataField = /(?:^|&)data=/;
+
+/**
+ * Whether a body is a form: its type says so and it has the field, or it starts like one (some clients leave the type
+ * out). A form type around plain JSON, which is what `curl -d` sends, is JSON.
+ * Cases E11 to E17 (docs/wire-rules.md#decoding-of-bodies).
+ */
+export function isForm(bytes: Buffer, contentType: string): boolean {
+  const start = bytes.toString('latin1', 0, 128);
+  if (knownFirstFields.some((field) => start.startsWith(field))) return true;
+  return isFormType(contentType) && !looksLikeJson(start) && dataField.test(start);
+}
+
+export function isFormType(contentType: string): boolean {
+  return contentType.startsWith('application/x-www-form-urlencoded');
+}
+
+export function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
+/** Null when there is no payload in it. */
+export function parseForm(text: string): FormBody | null {
+  const fields = new URLSearchParams(text);
+  const data = fields.get('data');
+  if (!data) return null;
+  return { data, compression: fields.get('compression'), apiKey: fields.get('api_key') ?? fields.get('token') };
+}

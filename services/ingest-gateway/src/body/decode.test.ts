@@ -1,0 +1,172 @@
+import { gzipSync } from 'node:zlib';
+import lzString from 'lz-string';
+import { createByteBudget } from './byte-budget.ts';
+import { type BodyHints, decodeBody, repairSurrogates } from './decode.ts';
+
+const json = '{"api_key":"phc_k","event":"größe 🎉","distinct_id":"a?>b"}';
+const noHints: BodyHints = { compression: null, contentType: '', contentEncoding: '' };
+const form = 'application/x-www-form-urlencoded';
+const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
+const encoded = encodeURIComponent;
+
+async function decode(body: string | Buffer, hints: Partial<BodyHints> = {}, maxDecompressedBytes = 1_000_000) {
+  const lease = createByteBudget(100_000_000).lease();
+  const decoded = await decodeBody(Buffer.from(body), { ...noHints, ...hints }, { maxDecompressedBytes, lease });
+  return { ...decoded, text: decoded.json.toString('utf8') };
+}
+
+describe('every way a client sends JSON comes out as that JSON', () => {
+  test.each<[string, string | Buffer, Partial<BodyHints>?]>([
+    ['plain, no content type', json],
+    ['plain, JSON type with charset', json, { contentType: 'application/json; charset=utf-8' }],
+    ['with a byte order mark', `\ufeff${json}`],
+    ['E05 base64, text/plain, no hint', base64(json), { contentType: 'text/plain' }],
+    ['E06 base64 named in the query', base64(json), { compression: 'base64' }],
+    ['base64 without padding', base64(json).replace(/=+$/, '')],
+    ['base64 in short lines', base64(json).replace(/.{20}/g, '$&\n')],
+    ['URL-safe base64', Buffer.from(json).toString('base64url')],
+    ['E07 gzip, query gzip', gzipSync(json), { compression: 'gzip' }],
+    ['E07 gzip, query gzip-js', gzipSync(json), { compression: 'gzip-js' }],
+    ['E07 gzip, query GZIP', gzipSync(json), { compression: 'GZIP' }],
+    ['E07 gzip, Content-Encoding', gzipSync(json), { contentEncoding: 'gzip' }],
+    ['gzip named twice is inflated once', gzipSync(json), { contentEncoding: 'gzip', compression: 'gzip' }],
+    ['E08 gzip without a hint', gzipSync(json), { contentType: 'text/plain' }],
+    ['gzip under a form type', gzipSync(json), { contentType: form }],
+    ['base64 around gzip', base64(gzipSync(json)), { compression: 'gzip' }],
+    ['gzip around base64', gzipSync(base64(json))],
+    ['E11 form with JSON', `data=${encoded(json)}`, { contentType: form }],
+    ['form type with charset', `data=${encoded(json)}`, { contentType: `${form}; charset=utf-8` }],
+    ['form without its type', `data=${encoded(json)}`, { contentType: 'text/plain' }],
+    ['form with the payload last', `ip=1&_=1700000000000&data=${encoded(json)}`, { contentType: form }],
+    ['E12 form with base64 whose + became spaces', `data=${base64(json)}`, { contentType: form }],
+    ['form with urlencoded base64', `data=${encoded(base64(json))}&compression=base64`, { contentType: form }],
+    ['E13 form with lz64', `data=${encoded(lzString.compressToBase64(json))}&compression=lz64`, { contentType: form }],
+    [
+      'form with lz64 whose + became spaces',
+      `compression=lz64&data=${lzString.compressToBase64(json)}`,
+      { contentType: form },
+    ],
+    ['E14 lz64 with emoji', lzString.compressToBase64(json), { contentEncoding: 'lz64' }],
+    ['lz-string in the query', lzString.compressToBase64(json), { compression: 'lz-string' }],
+    ['E16 form type around plain JSON', json, { contentType: form }],
+    ['E25 unknown compression', json, { compression: 'foobar' }],
+    ['E25 empty compression', json, { compression: '' }],
+    ['gzip promised by the header, JSON sent', json, { contentEncoding: 'gzip' }],
+    ['gzip promised by the query, JSON sent', json, { compression: 'gzip-js', contentType: 'text/plain' }],
+    ['gzip promised, base64 sent', base64(json), { compression: 'gzip' }],
+    ['gzip promised, a form sent', `data=${encoded(base64(json))}`, { compression: 'gzip', contentType: form }],
+    ['lz64 promised, JSON sent', json, { compression: 'lz64' }],
+    ['lz64 promised, gzip sent', gzipSync(json), { contentEncoding: 'lz64' }],
+    ['encoding identity', json, { contentEncoding: 'identity' }],
+  ])('%s', async (...[, body, hints = {}]) => {
+    expect(await decode(body, hints)).toMatchObject({ text: json });
+  });
+
+  test('E12 is about a payload that really has a plus sign', () => {
+    expect(base64(json)).toContain('+');
+  });
+
+  test('JSON that talks about forms is JSON', async () => {
+    const text = '{"url":"https://example.com/?a=1&data=2"}';
+    expect(await decode(text, { contentType: 'application/json' })).toMatchObject({ text, apiKey: null });
+    expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
+  });
+
+  test.each(['null', 'true', '12345678', '-1'])('%s is JSON, if no request, and no base64', async (text) => {
+    expect(await decode(text)).toMatchObject({ text });
+    expect(await decode(text, { contentType: form })).toMatchObject({ text });
+  });
+
+  test('an emoji that an old browser SDK wrote as two surrogates under base64', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from('eda0bdedb880', 'hex'), Buffer.from('"}')]);
+    const data = encodeURIComponent(bytes.toString('base64'));
+    expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
+  });
+
+  test('E17 the key may be a form field of its own', async () => {
+    expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
+      text: json,
+      apiKey: 'phc_form',
+    });
+  });
+});
+
+describe('what cannot be decoded is refused, naming the layer', () => {
+  test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
+    ['E10 gzip cut short', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
+    [
+      'E10 gzip with a broken checksum',
+      Buffer.concat([gzipSync(json).subarray(0, -8), Buffer.alloc(8)]),
+      {},
+      'invalid_gzip',
+    ],
+    ['gzip promised, no text sent', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), { contentEncoding: 'gzip' }, 'invalid_gzip'],
+    ['E15 lz64 promised, garbage sent', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
+    ['bytes that are no text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, 'invalid_utf8'],
+    ['brotli, which is not understood', Buffer.from([0x8b, 0xff, 0xfe]), { contentEncoding: 'br' }, 'invalid_utf8'],
+    ['E20 nothing but white space', ' \n ', {}, 'no_data'],
+    ['E20 form with an empty payload', 'data=', { contentType: form }, 'no_data'],
+    ['form without a payload', 'event=a&distinct_id=b', { contentType: form }, 'no_data'],
+    ['gzip of nothing', gzipSync(''), {}, 'no_data'],
+  ])('%s', async (_name, body, hints, code) => {
+    await expect(decode(body, hints)).rejects.toMatchObject({ kind: 'invalid', code });
+  });
+
+  test('the message about another compression says what is understood', async () => {
+    await expect(decode(Buffer.from([0xff]), { contentEncoding: 'zstd' })).rejects.toThrow(/gzip/);
+  });
+
+  test.each([
+    ['through the thread pool', gzipSync(Buffer.alloc(60_000_000)), 50_000_000],
+    ['on the spot', gzipSync(Buffer.alloc(300_000)), 200_000],
+  ])('E30 a gzip bomb ends at the cap, %s', async (_name, bomb, cap) => {
+    expect(bomb.length).toBeLessThan(cap / 100);
+    await expect(decode(bomb, {}, cap)).rejects.toMatchObject({ kind: 'too_large', code: 'request_too_large' });
+  });
+
+  test('E30 an lz64 bomb ends at the cap', async () => {
+    const bomb = lzString.compressToBase64('a'.repeat(200_000));
+    await expect(decode(bomb, { compression: 'lz64' }, 1_000_000)).rejects.toMatchObject({ kind: 'too_large' });
+  });
+
+  test('many bombs at once end at the memory budget', async () => {
+    const budget = createByteBudget(3_000_000);
+    const bomb = gzipSync(Buffer.alloc(2_000_000));
+    const options = () => ({ maxDecompressedBytes: 10_000_000, lease: budget.lease() });
+    const results = await Promise.allSettled([1, 2, 3].map(() => decodeBody(bomb, noHints, options())));
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    for (const result of results) {
+      if (result.status === 'rejected')
+        expect(result.reason).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 });
+    }
+    expect(budget.usedBytes()).toBeLessThanOrEqual(3_000_000);
+  });
+});
+
+/** Each UTF-16 unit as a character of its own, as old browsers write it. */
+function encodeUnits(text: string): Buffer {
+  return Buffer.concat(
+    Array.from({ length: text.length }, (_, index) => {
+      const unit = text.charCodeAt(index);
+      if (unit < 0xd800 || unit > 0xdfff) return Buffer.from(String.fromCharCode(unit));
+      return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
+    }),
+  );
+}
+
+test.each(['', 'plain', 'ünï ퟿ \u{1f600}', '\u{1f600}\u{1f601}x', '{"a":"\u{10ffff}"}'])('%j survives', (text) => {
+  expect(repairSurrogates(encodeUnits(text)).toString()).toBe(text);
+});
+
+test.each([
+  ['\ud83d', '\ufffd'],
+  ['a\ude00b', 'a\ufffdb'],
+  ['\ude00\ud83d', '\ufffd\ufffd'],
+])('lone surrogates (case %#) become replacement characters', (text, repaired) => {
+  expect(repairSurrogates(encodeUnits(text)).toString()).toBe(repaired);
+});
+
+test('what is broken otherwise stays so', () => {
+  const broken = Buffer.from([0x7b, 0xed, 0xff, 0xed]);
+  expect(repairSurrogates(broken)).toEqual(broken);
+});

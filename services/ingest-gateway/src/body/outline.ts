@@ -1,0 +1,103 @@
+import { setImmediate as nextLoop } from 'node:timers/promises';
+import { AppError } from '@millrace/errors';
+import type { ByteLease } from './byte-budget.ts';
+
+/** What can be said of JSON text without parsing it. */
+interface JsonOutline {
+  /** How many values it holds, about: every bracket, brace and comma outside of texts. */
+  values: number;
+  /**
+   * The key the outermost object names, in the order of docs/wire-rules.md#project-api-key; null when it names none.
+   */
+  apiKey: string | null;
+}
+
+/** More than a body of real events of the largest size has. Parsing as many takes the process a quarter of a second. */
+const maxValues = 1_000_000;
+/** What a parsed value takes in memory beside its text, about. */
+const bytesPerValue = 48;
+/** Other requests are served after so many bytes. */
+const sliceBytes = 2 * 1024 * 1024;
+const longestKeyBytes = 200;
+const keyNames = ['api_key', 'token', '$token'];
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/**
+ * Looks through a large body before it is parsed. A hundred megabytes of `[],[],…` are a small upload when compressed,
+ * and gigabytes and minutes when parsed. Memory for the values is taken from the budget.
+ *
+ * @throws AppError `too_large` (`too_many_values`), `unavailable` when the memory budget is used up.
+ */
+export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<JsonOutline> {
+  const keys = new Map<string, string>();
+  let values = 0;
+  let depth = 0;
+  let isObject = false;
+  let expectsName = false;
+  let name: string | null = null;
+  /** Where the text begins that `at` is in; -1 outside of texts. */
+  let textStart = -1;
+
+  function endText(end: number): void {
+    const start = textStart;
+    textStart = -1;
+    if (depth !== 1 || !isObject) return;
+    const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
+    if (expectsName) name = text;
+    // Of two members of one name the last counts, as in the parser.
+    else if (name !== null && text !== null) keys.set(name, text);
+    else if (name !== null) keys.delete(name);
+  }
+
+  for (let at = 0, pauseAt = sliceBytes; at < bytes.length; at += 1) {
+    if (at >= pauseAt) {
+      pauseAt = at + sliceBytes;
+      await nextLoop();
+    }
+    const byte = bytes[at];
+    if (textStart >= 0) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) endText(at);
+    } else if (byte === quote) {
+      textStart = at;
+    } else if (byte === comma) {
+      values += 1;
+      if (depth === 1) expectsName = true;
+    } else if (byte === colon) {
+      if (depth === 1) expectsName = false;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      values += 1;
+      depth += 1;
+      if (depth === 1) {
+        isObject = byte === 0x7b;
+        expectsName = true;
+      }
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    }
+    if (values > maxValues) throw tooManyValues();
+  }
+  lease.take(values * bytesPerValue);
+  const found = keyNames.map((one) => keys.get(one)).find((key) => key !== undefined);
+  return { values, apiKey: found ?? null };
+}
+
+/** Null when it is too long for a key or for its name, or is no JSON string. */
+function readText(bytes: Buffer, start: number, end: number): string | null {
+  if (end - start > longestKeyBytes) return null;
+  try {
+    return String(JSON.parse(bytes.toString('utf8', start, end + 1)));
+  } catch {
+    return null;
+  }
+}
+
+function tooManyValues(): AppError {
+  return new AppError('too_large', `The body holds more than ${maxValues} JSON values. Send smaller batches.`, {
+    code: 'too_many_values',
+  });
+}

@@ -1,0 +1,81 @@
+import { AppError } from '@millrace/errors';
+import { Router } from 'express';
+import { requirePossible } from '../access/authorize.ts';
+import { discardBody } from '../body/receive.ts';
+import { findProjectApiKey } from '../readers/project-api-key.ts';
+import { configRoutes, requireKnownToken } from './config-route.ts';
+import { onlyMethods } from './only-methods-route.ts';
+import type { AnswerDependencies } from './settings.ts';
+
+/**
+ * What SDKs ask for besides capturing: every path with and without a trailing slash
+ * (docs/wire-rules.md#config-and-flags).
+ */
+export function answerRoutes(deps: AnswerDependencies): Router {
+  const router = Router();
+  configRoutes(router, deps);
+  earlyAccessFeatureRoutes(router, deps);
+  emptyListRoutes(router, deps);
+  recordingRoutes(router);
+  return router;
+}
+
+const defaultStages = ['beta'];
+
+/**
+ * Features that whoever has the page open may enrol in: `?token=&stage=`, several stages as several parameters. Of drafts
+ * and archived features nothing is told.
+ */
+function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: AnswerDependencies): void {
+  router
+    .route('/api/early_access_features')
+    .get(async (request, response) => {
+      const { token, api_key, stage } = request.query;
+      const lookup = await projectKeys.find(findProjectApiKey({ token: token ?? api_key }, [], null));
+      requirePossible(lookup.outcome, 'token');
+      // A client keeps what it has on an error, and would forget it on an empty answer.
+      if (lookup.outcome !== 'known') {
+        throw new AppError('unavailable', 'The API key cannot be checked right now.');
+      }
+      const stages: unknown[] = stage === undefined || stage === '' ? defaultStages : [stage].flat();
+      const found = await features.find(lookup.project.environmentId);
+      response.json({ earlyAccessFeatures: found.filter((feature) => stages.includes(feature.stage)) });
+    })
+    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+}
+
+/** Lists this service keeps nothing in, by path (docs/wire-rules.md#config-and-flags). */
+const lists: Record<string, object> = {
+  '/api/surveys': { surveys: [], survey_config: null },
+  '/api/web_experiments': { experiments: [] },
+};
+
+function emptyListRoutes(router: Router, { projectKeys }: AnswerDependencies): void {
+  for (const [path, answer] of Object.entries(lists)) {
+    router
+      .route(path)
+      .get(async (request, response) => {
+        await requireKnownToken(request.query.token ?? request.query.api_key, projectKeys);
+        response.json(answer);
+      })
+      .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+  }
+}
+
+const patience = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
+
+/**
+ * Session recordings are not kept. A client that sends them all the same is told to pause, and not to send the same
+ * again (docs/wire-rules.md#config-and-flags). What it sent is not looked at, so neither is its key.
+ */
+function recordingRoutes(router: Router): void {
+  router
+    .route('/s')
+    .post(async (request, response) => {
+      if (!(await discardBody(request, patience, response.locals.uploads)))
+        throw new AppError('too_large', 'The request body is too large.');
+      if (request.query.beacon === '1') return void response.status(204).end();
+      response.json({ status: 'Ok', quota_limited: ['recordings'] });
+    })
+    .all(onlyMethods('POST', 'OPTIONS'));
+}

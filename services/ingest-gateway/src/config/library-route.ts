@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '@millrace/errors';
+import { type Request, type Response, Router } from 'express';
+import { configOfKey, remoteConfigScript } from './config-route.ts';
+import { type BrowserLibrary, joinGzip, type LibraryFile } from './library.ts';
+import { onlyMethods } from './only-methods-route.ts';
+import type { AnswerDependencies } from './settings.ts';
+
+/** What pages without a build load the browser library from. */
+export function libraryRoutes(deps: AnswerDependencies, library: BrowserLibrary | null): Router {
+  const router = Router();
+  fileRoutes(router, library);
+  libraryWithConfigRoutes(router, deps, library);
+  return router;
+}
+
+/** What a version is does not change. */
+const forever = 'public, max-age=31536000, immutable';
+/** A new version reaches pages after this time; while a cache asks for it, it may give what it has. */
+const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
+
+/**
+ * The library as files: `/static/array.js` of the installed version, `/static/<version>/array.js` of a known one, and which
+ * there are with their digests (docs/browser-library.md).
+ */
+function fileRoutes(router: Router, library: BrowserLibrary | null): void {
+  router
+    .route('/static/library.json')
+    .get((_request, response) => {
+      response.set('cache-control', fiveMinutes).json(contentsOf(library));
+    })
+    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+  router
+    .route(['/static/:name', '/static/:version/:name'])
+    .get((request, response) => {
+      const { name, version } = request.params as { name: string; version?: string };
+      const { etag, plain, br, gzip } = requireFile(library, name, version);
+      sendScript(request, response, {
+        etag,
+        forms: [
+          ['br', () => br],
+          ['gzip', () => gzip],
+        ],
+        plain: () => plain,
+        cacheControl: version === undefined ? fiveMinutes : forever,
+      });
+    })
+    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+}
+
+/** @throws AppError `not_found`, which names what there is. */
+function requireFile(library: BrowserLibrary | null, name: string, version?: string): LibraryFile {
+  if (library === null) throw new AppError('not_found', 'This host was built without the browser library.');
+  const files = library.files.get(version ?? library.version);
+  if (files === undefined) {
+    const known = [...library.files.keys()].join(', ');
+    throw new AppError('not_found', `There is no version ${version} of the browser library here, only ${known}.`);
+  }
+  const file = files.get(name);
+  if (file !== undefined) return file;
+  const known = [...files.keys()].join(', ');
+  throw new AppError('not_found', `The browser library has no file ${name}, only ${known}.`);
+}
+
+function contentsOf(library: BrowserLibrary | null) {
+  if (library === null) return { version: null, versions: {} };
+  const versions = [...library.files].map(([version, files]) => {
+    const named = [...files].map(([name, { integrity }]) => [name, { integrity }]);
+    return [version, Object.fromEntries(named)];
+  });
+  return { version: library.version, versions: Object.fromEntries(versions) };
+}
+
+interface Script {
+  etag: string;
+  /** By content coding, the best first. */
+  forms: [coding: 'br' | 'gzip', body: () => Buffer][];
+  plain(): Buffer;
+  cacheControl: string;
+}
+
+/** In the best form that the client reads, or 304. The same for pages of all origins, so that caches keep one copy. */
+function sendScript(request: Request, response: Response, { etag, forms, plain, cacheControl }: Script): void {
+  response.removeHeader('access-control-allow-credentials');
+  response.set({
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+    vary: 'accept-encoding',
+    'cache-control': cacheControl,
+    'content-type': 'text/javascript; charset=utf-8',
+  });
+  const accepted = request.acceptsEncodings();
+  const form = forms.find(([coding]) => accepted.includes(coding));
+  // Each form has a tag of its own: by it a cache that keeps several finds the one that is still good.
+  response.set('etag', form === undefined ? etag : `${etag.slice(0, -1)}-${form[0]}"`);
+  if (form !== undefined) response.set('content-encoding', form[0]);
+  response.send(form === undefined ? plain() : form[1]());
+}
+
+/** The library's own first line, which counts only as the first of a file. https://v8.dev/blog/explicit-compile-hints */
+const compileBeside = '//# allFunctionsCalledOnLoad\n';
+
+/** `/array/<key>/array.js`: what the environment has set and the library in one script, so that a page asks once. */
+function libraryWithConfigRoutes(router: Router, deps: AnswerDependencies, library: BrowserLibrary | null): void {
+  router
+    .route('/array/:token/array.js')
+    .get(async (request, response) => {
+      const file = requireFile(library, 'array.js');
+      const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
+      const script = compileBeside + remoteConfigScript(token, config);
+      const digest = createHash('sha256').update(script).digest('base64url').slice(0, 16);
+      sendScript(request, response, {
+        etag: `${file.etag.slice(0, -1)}-${digest}"`,
+        forms: [['gzip', () => joinGzip(script, file.gzip, file.plain)]],
+        plain: () => Buffer.concat([Buffer.from(script), file.plain]),
+        cacheControl,
+      });
+    })
+    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+}

@@ -1,0 +1,19 @@
+import { AppError } from '@millrace/errors';
+import type { RequestHandler } from 'express';
+import { sendRefusal, toRefusal } from '../answer/send-answer.ts';
+
+/** Last handler of a path: any method that came this far is answered with 405. */
+export function onlyMethods(...methods: string[]): RequestHandler {
+  const allow = methods.join(', ');
+  return async (request, response) => {
+    const refusal = toRefusal(new AppError('method_not_allowed', `This path takes ${allow}.`));
+    const requestId = String(response.getHeader('x-request-id'));
+    const headers = { ...refusal.headers, allow };
+    await sendRefusal(
+      request,
+      response,
+      { ...refusal, headers },
+      { requestId, isLast: false, uploads: response.locals.uploads },
+    );
+  };
+}

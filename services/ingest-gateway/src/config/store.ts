@@ -1,0 +1,49 @@
+import type { Sql } from '@millrace/db/sql';
+
+/** What an environment's people have decided about the browser client. Null: nothing was decided. */
+export interface ClientSettings {
+  autocaptureOptOut: boolean | null;
+  exceptionsOptIn: boolean | null;
+  webVitalsOptIn: boolean | null;
+  /** JSON as stored: an array of metric names, or null. */
+  webVitalsMetrics: unknown;
+}
+
+/** Null when no environment has this key. Errors of the database reach the caller. */
+export async function findClientSettings(sql: Sql, token: string): Promise<ClientSettings | null> {
+  const [row] = await sql.query<ClientSettings & Record<string, unknown>>(
+    `SELECT autocapture_opt_out AS "autocaptureOptOut",
+            autocapture_exceptions_opt_in AS "exceptionsOptIn",
+            autocapture_web_vitals_opt_in AS "webVitalsOptIn",
+            autocapture_web_vitals_allowed_metrics AS "webVitalsMetrics"
+       FROM environment
+      WHERE api_token = $1`,
+    [token],
+  );
+  return row ?? null;
+}
+
+/** A feature as browsers show it to who may enrol. */
+export interface PublicFeature {
+  id: string;
+  name: string;
+  description: string;
+  stage: string;
+  documentationUrl: string;
+  flagKey: string;
+}
+
+/** More than a page shows; the newest first. */
+const mostFeatures = 500;
+
+/** Features persons may enrol in: neither drafts nor archived ones. Errors of the database reach the caller. */
+export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
+  return sql.query<PublicFeature & Record<string, unknown>>(
+    `SELECT e.id, e.name, e.description, e.stage, e.documentation_url AS "documentationUrl", f.key AS "flagKey"
+       FROM early_access_feature e
+       JOIN feature_flag f ON f.id = e.feature_flag_id AND NOT f.deleted
+      WHERE e.project_id = $1 AND e.stage IN ('concept', 'alpha', 'beta', 'general-availability')
+      ORDER BY e.created_at DESC, e.id DESC LIMIT ${mostFeatures}`,
+    [environmentId],
+  );
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from 'node:http';
+import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
+import { grants } from '@millrace/contracts';
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
+import { AppError } from '@millrace/errors';
+import { LRUCache } from 'lru-cache';
+import { createSlots, storeTimeLimits } from '../access/store-limits.ts';
+import { findSecretKeyOwner } from './key-store.ts';
+
+/** The key of an `Authorization: Bearer` header. @throws AppError `unauthenticated` without one. */
+export function requireBearer({ headers }: IncomingMessage): string {
+  const [, bearer] = /^Bearer\s+(\S.*)$/i.exec(headers.authorization?.trim() ?? '') ?? [];
+  if (bearer !== undefined) return bearer.trim();
+  throw new AppError(
+    'unauthenticated',
+    headers.authorization === undefined
+      ? 'Authentication credentials were not provided.'
+      : 'The Authorization header must be `Bearer <key>`.',
+  );
+}
+
+/** @throws AppError `unauthenticated` for a key that is nobody's, `forbidden` for one that may not, `unavailable`. */
+export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
+  const refusal = refusalOf(await rights.of(bearer, environmentId), bearer);
+  if (refusal !== null) throw refusal;
+}
+
+function refusalOf(rights: Rights, bearer: string): AppError | null {
+  switch (rights) {
+    case 'allowed':
+      return null;
+    case 'bad_secret':
+      return wrong('Secret API token is invalid.');
+    case 'bad_key':
+      return wrong(
+        bearer.startsWith('phc_')
+          ? 'This is a project API key. Local evaluation and remote config need a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'
+          : 'Personal API key found in request Authorization header is invalid.',
+      );
+    case 'no_scope':
+      return new AppError('forbidden', "API key missing required scope 'feature_flag:read'");
+    case 'no_access':
+      return new AppError('forbidden', 'API key does not have access to the requested project.');
+  }
+}
+
+function wrong(message: string): AppError {
+  return new AppError('unauthenticated', message, { code: 'authentication_failed' });
+}
+
+/** Whether the bearer of a key may read an environment's definitions, or why not. */
+type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
+
+export interface BearerRights {
+  /** @throws AppError `unavailable` when nobody can say. */
+  of(bearer: string, environmentId: number): Promise<Rights>;
+}
+
+interface Remembered {
+  rights: Rights;
+  environmentId: number;
+  askedAtMs: number;
+}
+
+const maxRemembered = 10_000;
+/** A revoked secret key is announced; a message may be lost all the same. */
+const secretForMs = 60_000;
+/** Of a personal key nothing is announced. */
+const personalForMs = 1000;
+/** How long an outage of the database is bridged for those who had access before it. */
+const bridgeForMs = 12 * 60 * 60 * 1000;
+
+/**
+ * Rights of secret keys of projects and of personal keys, by the rules of the management API. Remembered, for SDKs ask again
+ * and again with the same key. Those who try keys share two questions at a time.
+ */
+export function createBearerRights(
+  sql: Sql,
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
+  { bearerTurnMs } = storeTimeLimits,
+): BearerRights {
+  const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
+  const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerTurnMs });
+  let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
+  changes.subscribe((change) => {
+    // Changes are rare beside questions: all are asked for anew rather than looked through.
+    if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
+  });
+
+  const isCurrent = ({ askedAtMs }: Remembered, isSecret: boolean) => {
+    if (askedAtMs <= mayHaveChangedBeforeMs) return false;
+    const usedForMs = isSecret && changes.isSubscribed() ? secretForMs : Math.min(personalForMs, unsubscribedMaxAgeMs);
+    return performance.now() - askedAtMs < usedForMs;
+  };
+
+  return {
+    async of(bearer, environmentId) {
+      const secureValue = hashPersonalApiKey(bearer);
+      const isSecret = bearer.startsWith('phs_');
+      const name = `${secureValue}:${environmentId}`;
+      const remembered = memory.get(name);
+      if (remembered !== undefined && isCurrent(remembered, isSecret)) return remembered.rights;
+      const askedAtMs = performance.now();
+      try {
+        const rights = await slots.run(() =>
+          (isSecret ? secretRights : personalRights)(sql, secureValue, environmentId),
+        );
+        memory.set(name, { rights, environmentId, askedAtMs });
+        return rights;
+      } catch (cause) {
+        const hadAccess = remembered?.rights === 'allowed' && askedAtMs - remembered.askedAtMs < bridgeForMs;
+        if (hadAccess) return 'allowed';
+        throw new AppError('unavailable', 'The API key cannot be checked right now.', { cause });
+      }
+    },
+  };
+}
+
+async function secretRights(sql: Sql, secureValue: string, environmentId: number): Promise<Rights> {
+  return (await findSecretKeyOwner(sql, secureValue)) === environmentId ? 'allowed' : 'bad_secret';
+}
+
+async function personalRights(sql: Sql, secureValue: string, environmentId: number): Promise<Rights> {
+  const key = await findLiveKey(sql, secureValue);
+  if (key === undefined) return 'bad_key';
+  if (!grants(key.scopes, 'feature_flag:read')) return 'no_scope';
+  const found = await findEnvironment(sql, key.user_id, environmentId);
+  if (found === undefined || found.level === null) return 'no_access';
+  const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
+  const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };
+  return isProjectInKey(reach, asFound) ? 'allowed' : 'no_access';
+}

@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { AppError } from '@millrace/errors';
+import { type FlagDocument, findRemoteConfig } from '@millrace/flag-store';
+import type { KnownProject } from '../access/project-key-store.ts';
+import type { ProjectKeys } from '../access/project-keys.ts';
+import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
+import { type Progress, serveRequest } from '../capture/serve-request.ts';
+import { type FlagDatabase, findFlagProject } from '../flag-data.ts';
+import { requestIdOf } from '../head.ts';
+import { findProjectApiKey } from '../readers/project-api-key.ts';
+import { toFlagRefusal } from './answer.ts';
+import { type BearerRights, requireBearer, requireRights } from './definition-rights.ts';
+import { findKeyOfEnvironment } from './key-store.ts';
+import type { FlagDependencies, PayloadOpener } from './parts.ts';
+
+export interface DefinitionDependencies extends FlagDependencies {
+  rights: BearerRights;
+  openPayload: PayloadOpener;
+}
+
+/** One request for definitions or a payload, from its head to its answer. Never rejects. */
+export function definitionRoute(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { target, query }: { target: DefinitionTarget; query: string },
+  deps: DefinitionDependencies,
+): Promise<void> {
+  const exchange = {
+    request,
+    response,
+    requestId: requestIdOf(request),
+    path: target.label,
+    toRefusal: toFlagRefusal('GET, HEAD, OPTIONS'),
+  };
+  return serveRequest(exchange, deps, (progress) => serveDefinitions(request, target, { query, progress, deps }));
+}
+
+interface Serving {
+  query: string;
+  progress: Progress;
+  deps: DefinitionDependencies;
+}
+
+/** The steps in their order: who asks comes before what is asked for. */
+async function serveDefinitions(
+  request: IncomingMessage,
+  target: DefinitionTarget,
+  { query, progress, deps }: Serving,
+): Promise<Answer> {
+  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
+  requireGet(request);
+  const project = await requireDefinitionProject(request, { target, query }, { ...deps, database: deps.data.database });
+  const { environmentId } = project;
+  progress.environmentId = environmentId;
+  deps.flagLimits.admitDefinitions(environmentId);
+  const answer = await answerTarget(request, target, { project, deps });
+  return request.method === 'HEAD' ? { ...answer, body: '' } : answer;
+}
+
+async function answerTarget(
+  request: IncomingMessage,
+  target: DefinitionTarget,
+  { project, deps }: { project: KnownProject; deps: DefinitionDependencies },
+): Promise<Answer> {
+  const { environmentId } = project;
+  const { environment = '@current' } = target;
+  if (environment !== '@current' && environment !== String(environmentId)) return notFound;
+  if (target.label === '/remote_config') return payloadAnswer(target, environmentId, deps);
+  if (deps.flagLimits.isUsedUp(project)) throw quotaUsedUp();
+  try {
+    return await documentAnswer(request, await deps.data.documents.get(environmentId));
+  } catch (cause) {
+    throw new AppError('unavailable', 'The flags of the project cannot be read now.', { cause });
+  }
+}
+
+const notFound: Answer = { status: 404, body: '', headers: { 'content-length': 0 } };
+
+/** The payload of a flag that only carries one; it is not evaluated. */
+async function payloadAnswer(
+  { flag }: Extract<DefinitionTarget, { flag: string }>,
+  environmentId: number,
+  { data, openPayload }: DefinitionDependencies,
+): Promise<Answer> {
+  const found = await findPayload(data.database.requests, environmentId, decodeFlag(flag));
+  if (found === null) return notFound;
+  const payload = found.payload === null ? null : openPayload(found.payload, environmentId);
+  return { status: 200, body: JSON.stringify(payload), headers: { 'cache-control': 'no-store' } };
+}
+
+async function findPayload(...asked: Parameters<typeof findRemoteConfig>) {
+  try {
+    return await findRemoteConfig(...asked);
+  } catch (cause) {
+    throw new AppError('unavailable', 'The payload cannot be read now.', { cause });
+  }
+}
+
+/** As it came where it cannot be read: then no flag has that name, nor could one have a NUL in it. */
+function decodeFlag(text: string): string {
+  try {
+    const flag = decodeURIComponent(text);
+    return flag.includes('\0') ? text : flag;
+  } catch {
+    return text;
+  }
+}
+
+function requireGet({ method }: IncomingMessage): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  throw new AppError('method_not_allowed', 'This path takes GET, HEAD, OPTIONS.');
+}
+
+function quotaUsedUp(): AppError {
+  return new AppError('payment_required', 'You have exceeded your feature flag request quota');
+}
+
+interface DefinitionAccess {
+  rights: BearerRights;
+  projectKeys: ProjectKeys;
+  database: Pick<FlagDatabase, 'requests'>;
+}
+
+/**
+ * The environment a request is about, which its bearer may read: named by the project API key, or, without one, by the
+ * number in the path.
+ *
+ * @throws AppError `unauthenticated`, `forbidden`, `unavailable`.
+ */
+async function requireDefinitionProject(
+  request: IncomingMessage,
+  { target, query }: { target: DefinitionTarget; query: string },
+  { rights, projectKeys, database }: DefinitionAccess,
+): Promise<KnownProject> {
+  const bearer = requireBearer(request);
+  const token = new URLSearchParams(query).get('token') ?? request.headers['x-posthog-project-api-key'];
+  const numbered = token === undefined ? numberIn(target) : null;
+  if (numbered === null) {
+    if (token === undefined) throw noProjectKey();
+    const project = await findFlagProject(findProjectApiKey({ token }, [], null), projectKeys);
+    await requireRights(bearer, project.environmentId, rights);
+    return project;
+  }
+  // Before anything is looked up: whoever may not read it learns nothing of it.
+  await requireRights(bearer, numbered, rights);
+  return findFlagProject(await keyOf(numbered, database), projectKeys);
+}
+
+function noProjectKey(): AppError {
+  return new AppError(
+    'unauthenticated',
+    'The request names no project. Send the project API key as `token` in the address.',
+    {
+      code: 'missing_api_key',
+    },
+  );
+}
+
+/** Null where the path has no number that an environment could have. */
+function numberIn({ environment }: DefinitionTarget): number | null {
+  const isPossible = environment !== undefined && /^[1-9]\d{0,9}$/.test(environment);
+  return isPossible && Number(environment) <= 2_147_483_647 ? Number(environment) : null;
+}
+
+async function keyOf(environmentId: number, { requests }: DefinitionAccess['database']): Promise<string> {
+  const key = await findKeyOfEnvironment(requests, environmentId).catch((cause: unknown) => {
+    throw new AppError('unavailable', 'The project cannot be found out now.', { cause });
+  });
+  if (key === null) throw new AppError('forbidden', 'API key does not have access to the requested project.');
+  return key;
+}
+
+/** What servers that evaluate by themselves ask for. */
+type DefinitionTarget =
+  | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
+  /** `environment`: its number, or `@current` for the one of the project API key. */
+  | { label: '/feature_flags/local_evaluation'; environment: string }
+  | { label: '/remote_config'; environment: string; flag: string };
+
+const documents = new Map<string, DefinitionTarget>(
+  (['/flags/definitions', '/api/feature_flag/local_evaluation'] as const).flatMap((label) => [
+    [label, { label }],
+    [`${label}/`, { label }],
+  ]),
+);
+
+const localEvaluation = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/local_evaluation\/?$/;
+const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/([^/]+)\/remote_config\/?$/;
+
+/** @param path without the query. */
+export function findDefinitionTarget(path: string): DefinitionTarget | undefined {
+  const document = documents.get(path);
+  if (document !== undefined || !path.startsWith('/api/')) return document;
+  const [, environmentOfAll] = localEvaluation.exec(path) ?? [];
+  if (environmentOfAll !== undefined) {
+    return { label: '/feature_flags/local_evaluation', environment: environmentOfAll };
+  }
+  const [, environment, flag] = remoteConfig.exec(path) ?? [];
+  return environment === undefined || flag === undefined ? undefined : { label: '/remote_config', environment, flag };
+}
+
+const inflate = promisify(gunzip);
+
+/** The document, or 304 for who has it: the tag weak or strong, in quotes or bare. */
+async function documentAnswer(request: IncomingMessage, { etag, gzipped }: FlagDocument): Promise<Answer> {
+  const headers = {
+    etag: `W/"${etag}"`,
+    'cache-control': 'private, must-revalidate',
+    vary: 'origin, accept-encoding, authorization',
+  };
+  if (hasTag(request.headers['if-none-match'], etag)) return { status: 304, body: '', headers };
+  const takesGzip = /\bgzip\b/i.test(String(request.headers['accept-encoding'] ?? ''));
+  const body = [takesGzip ? gzipped : await inflate(gzipped)];
+  return { status: 200, body, headers: takesGzip ? { ...headers, 'content-encoding': 'gzip' } : headers };
+}
+
+function hasTag(sent: string | undefined, etag: string): boolean {
+  return sent?.split(',').some((tag) => tag.trim().replace(/^W\//, '').replace(/^"|"$/g, '') === etag) ?? false;
+}

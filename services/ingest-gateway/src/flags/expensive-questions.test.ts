@@ -1,0 +1,75 @@
+import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { askFlags } from '../testing/flag-client.ts';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let rows: FlagRows;
+let nowMs = Date.now();
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  rows = createFlagRows(fixture.database.sql);
+  // One expensive question, and nothing back before the clock goes on.
+  const config = { flagExpensiveBurstMsPerAddress: 1, flagExpensiveMsPerSecondPerAddress: 1 };
+  gateway = await fixture.startGateway({ config, now: () => nowMs });
+});
+afterAll(() => fixture.stop());
+
+const contains = (value: string) => ({ properties: [{ key: 'p', type: 'person', operator: 'icontains', value }] });
+
+async function tenantWith(groups: object[]): Promise<TestTenant> {
+  const tenant = await createTestTenant(fixture.database);
+  await rows.addFlag(tenant.environmentId, 'f', { filters: { groups } });
+  await rows.addFlag(tenant.environmentId, 'simple');
+  return tenant;
+}
+const ask = ({ token }: TestTenant, p: string, address: string) =>
+  askFlags(gateway, { token, distinct_id: 'u', person_properties: { p } }, { headers: { 'x-forwarded-for': address } });
+const counted = async () => {
+  const counter = await gateway.metrics.registry.getSingleMetric('millrace_flag_expensive_questions_total')?.get();
+  return Object.fromEntries((counter?.values ?? []).map(({ labels, value }) => [labels.outcome, value]));
+};
+
+const long = 'x'.repeat(200_000);
+
+test('an address that asks too many expensive questions gets 429; its cheap ones and those of others are answered', async () => {
+  const tenant = await tenantWith([contains('y')]);
+  const other = await tenantWith([contains('y')]);
+  const answered = { status: 200, flags: { f: 'false no_condition_match:0', simple: 'true condition_match:0' } };
+  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(answered);
+  const refused = await ask(tenant, long, '192.0.2.1');
+  expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limit_exceeded' } });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await ask(tenant, 'short', '192.0.2.1')).toMatchObject(answered);
+  expect(await ask(tenant, long, '192.0.2.2')).toMatchObject(answered);
+  expect(await ask(other, long, '192.0.2.1')).toMatchObject(answered);
+  nowMs += 10_000;
+  expect(await ask(tenant, long, '192.0.2.1')).toMatchObject(answered);
+  expect(await counted()).toEqual({ evaluated: 4, refused: 1 });
+});
+
+test('of a question that costs more than an evaluation may, the flags have failed that it did not suffice for', async () => {
+  const tenant = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
+  const { status, body } = await ask(tenant, long, '192.0.2.9');
+  expect([status, body.errorsWhileComputingFlags]).toEqual([200, true]);
+  expect(body.flags.f).toMatchObject({ enabled: false, failed: true, reason: { code: 'timeout' } });
+  expect(body.flags.simple).toMatchObject({ enabled: true });
+});
+
+test('many addresses that ask of one project take no turn from another project', async () => {
+  const attacked = await tenantWith(Array.from({ length: 300 }, (_, index) => contains(`needle ${index}`)));
+  const other = await tenantWith([contains('y')]);
+  let isOpen = 0;
+  const flood = Array.from({ length: 120 }, async (_, index) => {
+    isOpen += 1;
+    const reply = await ask(attacked, long, `198.51.100.${index}`);
+    isOpen -= 1;
+    return reply;
+  });
+  const replies = await Promise.all([...flood, ask(other, long, '192.0.2.1'), ask(attacked, 'short', '192.0.2.1')]);
+  expect(isOpen).toBe(0);
+  expect(replies.at(-2)?.flags).toEqual({ f: 'false no_condition_match:0', simple: 'true condition_match:0' });
+  expect(replies.at(-1)?.flags).toEqual({ f: 'false no_condition_match:299', simple: 'true condition_match:0' });
+  for (const { status, body } of replies) expect([status, body.flags.simple.enabled]).toEqual([200, true]);
+});

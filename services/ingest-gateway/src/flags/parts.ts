@@ -1,0 +1,122 @@
+import type { KeyValue } from '@millrace/cache';
+import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
+import { AppError } from '@millrace/errors';
+import {
+  createSecretBox,
+  type Metrics,
+  type SecretBox,
+  SecretBoxError,
+  type Stoppable,
+  secretOf,
+} from '@millrace/runtime';
+import type { Tracing } from '@millrace/tracing';
+import type { ProjectKeys } from '../access/project-keys.ts';
+import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts';
+import type { RefusalLine } from '../answer/refusal-log.ts';
+import type { ByteBudget } from '../body/byte-budget.ts';
+import type { Uploads } from '../body/receive.ts';
+import { createEarlyAccessFeatures, type EarlyAccessFeatures } from '../config/early-access-features.ts';
+import { createEnvironmentSettings, type EnvironmentSettings } from '../config/settings.ts';
+import type { CaptureLimits, GatewayConfig } from '../config.ts';
+import { createFlagData, createFlagDatabase, type FlagData } from '../flag-data.ts';
+import { createSharedCounters } from '../limits/shared-counters.ts';
+import { type BearerRights, createBearerRights } from './definition-rights.ts';
+import {
+  createExpensiveQuestions,
+  type ExpensiveQuestionConfig,
+  type ExpensiveQuestions,
+} from './expensive-questions.ts';
+import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limits.ts';
+import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
+
+/** What flags and the config of browsers are served with. */
+export interface FlagParts extends Stoppable {
+  data: FlagData;
+  settings: EnvironmentSettings;
+  features: EarlyAccessFeatures;
+  flagLimits: FlagLimits;
+  expensiveQuestions: ExpensiveQuestions;
+  metrics: FlagMetrics;
+  rights: BearerRights;
+  openPayload: PayloadOpener;
+}
+
+interface FlagPartsOptions {
+  /** A pool of its own, so that a flood of questions takes nothing from events. */
+  sql: Sql;
+  /** For definitions, beside: see `createFlagDatabase`. */
+  definitionSql: Sql;
+  cache: KeyValue;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
+  config: FlagLimitConfig &
+    ExpensiveQuestionConfig &
+    Pick<
+      GatewayConfig,
+      'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey' | 'secretsKeyFile'
+    >;
+  metrics: Metrics;
+  timeLimits?: StoreTimeLimits;
+  now?: () => number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export function createFlagParts(options: FlagPartsOptions): FlagParts {
+  const { sql, definitionSql, cache, changes, config, metrics } = options;
+  const { timeLimits = storeTimeLimits, now = Date.now } = options;
+  const pools = { requests: sql, definitions: definitionSql };
+  const database = createFlagDatabase(pools, config.flagDatabaseConnections, { timeLimits });
+  const counters = createSharedCounters({
+    store: cache,
+    now,
+    flushAfterMs: config.limitFlushMs,
+    onFlush: () => {},
+  });
+  const memoryBytes = config.flagDefinitionsMemoryMb * mebibyte;
+  return {
+    data: createFlagData({ database, changes, memoryBytes, metrics }),
+    settings: createEnvironmentSettings(database.requests, changes, timeLimits),
+    features: createEarlyAccessFeatures(database.requests, changes, timeLimits),
+    flagLimits: createFlagLimits(config, { counters, now }),
+    expensiveQuestions: createExpensiveQuestions(config, { metrics, timeLimits, now }),
+    metrics: createFlagMetrics(metrics),
+    rights: createBearerRights(database.requests, changes, timeLimits),
+    openPayload: createPayloadOpener(createSecretBox(secretOf(config, 'secretsKey'))),
+    stop: counters.stop,
+  };
+}
+
+/** What the paths of flags are served with. */
+export interface FlagDependencies {
+  projectKeys: ProjectKeys;
+  data: FlagData;
+  settings: EnvironmentSettings;
+  flagLimits: FlagLimits;
+  expensiveQuestions: ExpensiveQuestions;
+  budget: ByteBudget;
+  uploads: Uploads;
+  limits: CaptureLimits;
+  metrics: FlagMetrics;
+  /** Null: nothing is traced. */
+  tracing: Tracing | null;
+  logRefusal(line: RefusalLine): void;
+  isStopping(): boolean;
+}
+
+/** A payload as its people wrote it. @throws AppError `unavailable` when no key at hand opens it. */
+export type PayloadOpener = (stored: string, environmentId: number) => string;
+
+function createPayloadOpener(box: SecretBox): PayloadOpener {
+  return (stored, environmentId) => {
+    if (!isSealedPayload(stored)) return stored;
+    try {
+      return String(box.open({ sealed: stored }, flagPayloadContext(environmentId)).payload);
+    } catch (cause) {
+      if (!(cause instanceof SecretBoxError)) throw cause;
+      throw new AppError('unavailable', 'This payload is encrypted with a key that this service does not have.', {
+        cause,
+      });
+    }
+  };
+}

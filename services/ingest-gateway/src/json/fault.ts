@@ -1,0 +1,135 @@
+/** Where text stops being JSON. Lines and columns count from 1. */
+interface JsonFault {
+  line: number;
+  column: number;
+  /** Nothing is wrong with the text but that more of it should come. */
+  isCutShort: boolean;
+}
+
+/**
+ * Finds the first character that is not allowed where it is. The messages of parsers change with the version and quote
+ * the text. `NaN` and the like are accepted, as they are when events are read.
+ *
+ * @param text that a parser has refused.
+ */
+export function findJsonFault(text: string): JsonFault {
+  const at = endOfJson(text);
+  const before = text.slice(0, at);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  let line = 1;
+  for (let found = before.indexOf('\n'); found >= 0; found = before.indexOf('\n', found + 1)) line += 1;
+  return { line, column: at - lineStart + 1, isCutShort: at === text.length };
+}
+
+const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** What may come next; directly after an opening bracket this may be the closing one. */
+type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
+
+/** The position up to which the text is JSON. Not recursive: a hundred thousand brackets would end the stack. */
+function endOfJson(text: string): number {
+  const closings: ('}' | ']')[] = [];
+  const { take, takeCharacter, takeString, skipSpace, character, place } = createJsonCursor(text);
+  let expected: Expected = 'value';
+
+  function takeValue(): boolean {
+    if (takeCharacter('{')) {
+      closings.push('}');
+      expected = 'first name';
+    } else if (takeCharacter('[')) {
+      closings.push(']');
+      expected = 'first item';
+    } else {
+      expected = 'comma or end';
+      return character() === '"' ? takeString() : take(scalar);
+    }
+    return true;
+  }
+
+  function takeName(): boolean {
+    expected = 'value';
+    if (!takeString()) return false;
+    skipSpace();
+    return takeCharacter(':');
+  }
+
+  function takeEnd(): boolean {
+    if (!takeCharacter(closings.at(-1))) return false;
+    closings.pop();
+    expected = 'comma or end';
+    return true;
+  }
+
+  function takeComma(): boolean {
+    expected = closings.at(-1) === '}' ? 'name' : 'value';
+    return closings.length > 0 && takeCharacter(',');
+  }
+
+  const steps: Record<Expected, () => boolean> = {
+    value: takeValue,
+    'first item': () => takeEnd() || takeValue(),
+    name: takeName,
+    'first name': () => takeEnd() || takeName(),
+    'comma or end': () => takeEnd() || takeComma(),
+  };
+  do skipSpace();
+  while (steps[expected]());
+  return place();
+}
+
+/** Goes through a text from its beginning, as far as it is what was asked for. */
+interface JsonCursor {
+  /** @param pattern sticky. */
+  take(pattern: RegExp): boolean;
+  takeCharacter(character: string | undefined): boolean;
+  /** Of a faulty string it takes what stands before the fault. */
+  takeString(): boolean;
+  skipSpace(): void;
+  /** What stands here. */
+  character(): string | undefined;
+  place(): number;
+}
+
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+function createJsonCursor(text: string): JsonCursor {
+  let at = 0;
+
+  function take(pattern: RegExp): boolean {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  }
+
+  function skipSpace(): void {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      at += 1;
+    }
+  }
+
+  function takeCharacter(character: string | undefined): boolean {
+    if (text[at] !== character || character === undefined) return false;
+    at += 1;
+    return true;
+  }
+
+  function takeString(): boolean {
+    if (!takeCharacter('"')) return false;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === 0x5c) {
+        if (!take(escaped)) return false;
+        continue;
+      }
+      // Not a number at the end of the text.
+      if (!(code >= 0x20)) return false;
+      at += 1;
+      if (code === 0x22) return true;
+    }
+  }
+
+  return { take, takeCharacter, takeString, skipSpace, character: () => text[at], place: () => at };
+}

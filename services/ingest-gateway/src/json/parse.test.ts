@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { parseJson } from './parse.ts';
+
+const refusalOf = (text: string) => {
+  try {
+    parseJson(text);
+  } catch (error) {
+    return (error as Error).message.replace('The body is not valid JSON: ', '');
+  }
+  return null;
+};
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each<[string, string, unknown]>([
+  ['a value', '{"a":NaN,"b":Infinity,"c":-Infinity}', { a: null, b: null, c: null }],
+  ['an item', '[NaN, 1, -Infinity]', [null, 1, null]],
+  ['all of it', 'NaN', null],
+  ['behind text that says so', '{"NaN":"Infinity, \\"NaN\\" \\\\","x":NaN}', { NaN: 'Infinity, "NaN" \\', x: null }],
+  ['beside numbers', '[-1,NaN,-2.5e-3]', [-1, null, -0.0025]],
+])('what is no number is null: %s', (_where, text, expected) => {
+  expect(parseJson(text)).toEqual(expected);
+});
+
+test.each([
+  ['', 'it ends too early, line 1, column 1. Send an object or an array of events.'],
+  ['{"a":1,}', 'wrong character, line 1, column 8.'],
+  ['{"a":1', 'it ends too early, line 1, column 7.'],
+  ['{"a":"x', 'it ends too early, line 1, column 8.'],
+  ['{\n  "a": 1,\n  b: 2\n}', 'wrong character, line 3, column 3.'],
+  ['{"a":1}\n{"a":2}', 'wrong character, line 2, column 1.'],
+  ['[1 2]', 'wrong character, line 1, column 4.'],
+  ['[01]', 'wrong character, line 1, column 3.'],
+  ['{"a":"\\x"}', 'wrong character, line 1, column 7.'],
+  ['{"a":"line\nbreak"}', 'wrong character, line 1, column 11.'],
+  ["{'a':1}", 'wrong character, line 1, column 2.'],
+  ['{"a":undefined}', 'wrong character, line 1, column 6.'],
+  ['{"a":NaN,"b":NaM}', 'wrong character, line 1, column 14.'],
+  ['secret', 'wrong character, line 1, column 1. Send an object or an array of events.'],
+])('%j is refused with line and column', (text, message) => {
+  expect(refusalOf(text)).toBe(message);
+});
+
+test('text beyond any depth is looked through too', () => {
+  expect(refusalOf('['.repeat(200_000))).toBe('it ends too early, line 1, column 200001.');
+});
+
+const placed = (more: fc.Arbitrary<string>) =>
+  fc.tuple(fc.json(), fc.nat(), more).map(([text, number, character]) => {
+    const at = number % text.length;
+    return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
+  });
+
+test('what a parser takes is taken, and nothing else', () => {
+  fc.assert(
+    fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
+      expect(refusalOf(broken) === null).toBe(isJson(broken));
+    }),
+  );
+});
+
+test('the fault is at the character that is too much, or where its word or escape begins', () => {
+  fc.assert(
+    fc.property(placed(fc.constant('\u0001')), ({ text, at, broken }) => {
+      const position = Number(/column (\d+)\./.exec(refusalOf(broken) ?? '')?.[1]) - 1;
+      expect(position).toBeLessThanOrEqual(at);
+      expect(text.slice(position, at)).toMatch(/^(?:[a-z]*|-|\\(?:u[0-9a-f]{0,3})?|[\d.eE+-]*[.eE+-])$/);
+    }),
+  );
+});
+
+test('what is no number is null wherever Python writes it, and nothing else changes', () => {
+  const value = fc.jsonValue().map((json) => json as unknown);
+  const words = fc.constantFrom('NaN', 'Infinity', '-Infinity');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.string(), value, words)), (items) => {
+      const text = `[${items.map(([name, json, word]) => `{${JSON.stringify(name)}:${word},"v":${JSON.stringify(json)},"w":"${word}"}`).join()}]`;
+      const plain = `[${items.map(([name, json, word]) => `{${JSON.stringify(name)}:null,"v":${JSON.stringify(json)},"w":"${word}"}`).join()}]`;
+      expect(parseJson(text)).toEqual(JSON.parse(plain));
+    }),
+  );
+});

@@ -1,0 +1,122 @@
+import type { JsonObject } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { findJsonFault } from './fault.ts';
+
+/**
+ * `JSON.parse` with an error that helps and repeats nothing of the text. A key called `__proto__` comes out as an
+ * ordinary own property; who copies fields by assignment must mind it.
+ *
+ * @param wanted what should have been sent, for the error.
+ * @throws AppError `invalid` (`invalid_json`).
+ */
+export function parseJson(text: string, wanted = 'an object or an array of events'): unknown {
+  const parsed = tryParseJson(text);
+  if (parsed !== undefined) return parsed;
+  const advice = /^\s*[[{]/.test(text) ? '' : ` Send ${wanted}.`;
+  const message = `The body is not valid JSON: ${describeJsonFault(text)}.${advice}`;
+  throw new AppError('invalid', message, { code: 'invalid_json' });
+}
+
+/** Where text stops being JSON, in a few words: `wrong character, line 3, column 12`. */
+export function describeJsonFault(text: string): string {
+  const { line, column, isCutShort } = findJsonFault(text);
+  return `${isCutShort ? 'it ends too early' : 'wrong character'}, line ${line}, column ${column}`;
+}
+
+/** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#decoding-of-bodies). */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const repaired = withoutNonFinite(text);
+    return repaired === null ? undefined : tryParseJson(repaired);
+  }
+}
+
+const longNumericId = /("\$?distinct_id"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
+
+/**
+ * Puts numeric distinct ids with 16 digits and more into quotes. A JavaScript number cannot hold them, and two people
+ * whose ids differ in the last digit would become one. A quote inside a JSON string is always escaped, so the pattern
+ * meets real fields only.
+ */
+export function quoteLongNumericIds(text: string): string {
+  return text.replace(longNumericId, '$1"$2"');
+}
+
+const nonFinite = /-?Infinity|NaN/y;
+const noteworthy = /["NI-]/g;
+
+/**
+ * JSON text with null instead of `NaN`, `Infinity` and `-Infinity`, which are no JSON and which Python writes all the
+ * same; null when there are none. What stands in strings is left alone.
+ */
+function withoutNonFinite(text: string): string | null {
+  if (!text.includes('NaN') && !text.includes('Infinity')) return null;
+  const pieces: string[] = [];
+  let copied = 0;
+  noteworthy.lastIndex = 0;
+  for (let found = noteworthy.exec(text); found !== null; found = noteworthy.exec(text)) {
+    const at = found.index;
+    if (text[at] === '"') {
+      noteworthy.lastIndex = endOfString(text, at);
+      continue;
+    }
+    nonFinite.lastIndex = at;
+    if (!nonFinite.test(text)) continue;
+    pieces.push(text.slice(copied, at), 'null');
+    copied = nonFinite.lastIndex;
+    noteworthy.lastIndex = copied;
+  }
+  if (copied === 0) return null;
+  return pieces.join('') + text.slice(copied);
+}
+
+const quoteOrBackslash = /["\\]/g;
+
+/** @param start at the opening quote. @returns the position after the closing one, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  quoteOrBackslash.lastIndex = start + 1;
+  for (let found = quoteOrBackslash.exec(text); found !== null; found = quoteOrBackslash.exec(text)) {
+    if (text[found.index] === '"') return found.index + 1;
+    quoteOrBackslash.lastIndex = found.index + 2;
+  }
+  return text.length;
+}
+
+/**
+ * Whether JSON text may hold something that PostgreSQL's jsonb does not take: an escaped NUL, or an escaped surrogate,
+ * which may be a lone one. Raw ones cannot be in it, it was valid UTF-8. A few byte searches for most requests.
+ */
+export function mayNeedCleaning(json: string): boolean {
+  return json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud') || json.includes('\\uD'));
+}
+
+/** NUL and lone surrogates become U+FFFD (docs/wire-rules.md#text). */
+function cleanText(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
+}
+
+/** Cleans every string and every key of a parsed value, in place. The value must be bounded in depth. */
+export function cleanValue(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = cleanValue(value[i]);
+  } else {
+    cleanObject(value as JsonObject);
+  }
+  return value;
+}
+
+function cleanObject(object: JsonObject): void {
+  for (const key of Object.keys(object)) {
+    const cleanKey = cleanText(key);
+    const cleaned = cleanValue(object[key]);
+    if (cleanKey === key && cleaned === object[key]) continue;
+    if (cleanKey !== key) delete object[key];
+    // Not an assignment: a key may be called `__proto__`, which must stay data.
+    Object.defineProperty(object, cleanKey, { value: cleaned, enumerable: true, configurable: true, writable: true });
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  fieldNames,
+  findSlot,
+  isObjectSlot,
+  type NameTable,
+  propertyNames,
+  slotOf,
+  slotsPerEvent,
+} from './event-fields.ts';
+import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
+
+/** Levels of objects and arrays an event may have, itself included. */
+export const maxNesting = 64;
+
+/**
+ * The positions of everything the gateway looks at. The first `slotsPerEvent` numbers belong to the object around a
+ * batch.
+ */
+export interface Scan {
+  shape: 'event' | 'array' | 'batch';
+  /** Of a batch or an array, after the first. */
+  events: number;
+  slots: Int32Array;
+}
+
+const batchSlot = slotOf('batch');
+const propertiesSlot = slotOf('properties');
+
+/**
+ * A scanner reads usual requests in one pass over their bytes, without making values. It gives null for everything
+ * else: text that is no JSON, an unknown shape, nesting too deep, text to be repaired. The next scan overwrites the
+ * numbers of the last one.
+ */
+export function createScanner(): (json: Buffer) => Scan | null {
+  const scanner = new Scanner();
+  return (json) => scanner.scan(json);
+}
+
+class Scanner {
+  private slots = new Int32Array(64 * slotsPerEvent);
+  private events = 0;
+
+  /** Makes room for one more event and gives the index of its first number. */
+  private addEvent(): number {
+    const base = this.events * slotsPerEvent;
+    this.events += 1;
+    if (base + slotsPerEvent > this.slots.length) {
+      const larger = new Int32Array(this.slots.length * 2);
+      larger.set(this.slots);
+      this.slots = larger;
+    }
+    for (let index = base; index < base + slotsPerEvent; index++) this.slots[index] = 0;
+    return base;
+  }
+
+  /** @param start at the brace. @param base -1 when nothing of it is kept. */
+  private scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x7d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x22) return -1;
+      const plainEnd = skipPlain(json, at + 1);
+      const isWhole = json[plainEnd] === 0x22;
+      const nameEnd = isWhole ? plainEnd + 1 : skipText(json, at);
+      if (nameEnd < 0) return -1;
+      const slot = isWhole
+        ? findSlot(names, json, at + 1, plainEnd)
+        : findEscaped(names, json.toString('utf8', at, nameEnd));
+      at = skipColon(json, nameEnd);
+      if (at < 0) return -1;
+      const end = this.scanField(json, at, names, slot, base, levels);
+      if (end < 0) return -1;
+      if (slot >= 0) {
+        this.slots[base + slot] = at;
+        this.slots[base + slot + 1] = end;
+      }
+      at = skipSpace(json, end);
+      if (json[at] === 0x7d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  private scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
+    if (names === fieldNames && slot === propertiesSlot) {
+      // Of two members of one name the last counts, and nothing of the first may be left.
+      if (this.slots[base + slot] !== 0) return -1;
+      if (json[at] === 0x7b) return this.scanObject(json, at, propertyNames, base, levels - 1);
+    }
+    if (names === fieldNames && slot === batchSlot && base === 0) {
+      return this.events === 1 && json[at] === 0x5b ? this.scanEvents(json, at) : -1;
+    }
+    if (json[at] === 0x5b && isObjectSlot(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
+    return skipValue(json, at, levels);
+  }
+
+  /** @param start at the bracket. */
+  private scanEvents(json: Buffer, start: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x5d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x7b) return -1;
+      at = this.scanObject(json, at, fieldNames, this.addEvent(), maxNesting - 1);
+      if (at < 0) return -1;
+      at = skipSpace(json, at);
+      if (json[at] === 0x5d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  /** The numbers are good until the next scan. */
+  scan(json: Buffer): Scan | null {
+    this.events = 0;
+    const outer = this.addEvent();
+    const start = skipSpace(json, 0);
+    const isArray = json[start] === 0x5b;
+    if (!isArray && json[start] !== 0x7b) return null;
+    const end = isArray
+      ? this.scanEvents(json, start)
+      : this.scanObject(json, start, fieldNames, outer, maxNesting - 1);
+    if (end < 0 || skipSpace(json, end) !== json.length) return null;
+    const shape = isArray ? 'array' : this.slots[outer + batchSlot] === 0 ? 'event' : 'batch';
+    return { shape, events: this.events - 1, slots: this.slots };
+  }
+}
+
+function findEscaped(names: NameTable, written: string): number {
+  const name = Buffer.from(String(JSON.parse(written)), 'utf8');
+  return findSlot(names, name, 0, name.length);
+}

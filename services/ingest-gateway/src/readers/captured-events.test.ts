@@ -1,0 +1,161 @@
+import { type RequestContext, toCapturedEvents } from './captured-events.ts';
+import type { CaptureRequest } from './classic.ts';
+import type { ClientEvent } from './validate.ts';
+
+const now = Date.UTC(2026, 10, 21, 12);
+const context: RequestContext = {
+  receivedAtMs: now,
+  ip: '1.2.3.4',
+  environmentId: null,
+  nameForNameless: null,
+  createUuid: () => 'made-up',
+};
+const uuid = '0190a6c1-0000-7000-8000-00000000abcd';
+
+function capture(events: ClientEvent[], request: Partial<CaptureRequest> = {}, changes: Partial<RequestContext> = {}) {
+  return toCapturedEvents(
+    { token: 'phc_k', events, isHistorical: false, sentAtMs: null, ...request },
+    { ...context, ...changes },
+  );
+}
+const dropped = (events: ClientEvent[]) => Object.fromEntries(capture(events).dropped.counts());
+
+test('an event becomes the record that the consumer reads', () => {
+  const event = { event: 'a', distinct_id: 'b', uuid, timestamp: '2026-11-21T11:00:00Z', properties: { p: 1 } };
+  const { accepted, lane } = capture([
+    { ...event, $set: { s: 1 }, $set_once: { o: 1 }, $unset: ['u'], extra: 1 } as never,
+  ]);
+  expect(lane).toBe('live');
+  expect(accepted.map(({ record }) => JSON.parse(JSON.stringify(record)))).toEqual([
+    {
+      kind: 'event',
+      uuid,
+      token: 'phc_k',
+      distinct_id: 'b',
+      event: 'a',
+      timestamp: '2026-11-21T11:00:00.000Z',
+      now: '2026-11-21T12:00:00.000Z',
+      ip: '1.2.3.4',
+      $set: { s: 1 },
+      $set_once: { o: 1 },
+      $unset: ['u'],
+      properties: { p: 1 },
+    },
+  ]);
+});
+
+test('F17, F14 what is left out is filled in', () => {
+  const [accepted] = capture([{ event: 'a', distinct_id: 'b', uuid: '', $set: null, timestamp: null }]).accepted;
+  expect(JSON.parse(JSON.stringify(accepted?.record))).toMatchObject({
+    uuid: 'made-up',
+    timestamp: '2026-11-21T12:00:00.000Z',
+    properties: {},
+  });
+  expect(accepted?.record.$set).toBeUndefined();
+});
+
+test.each([
+  ['F13 as it is', uuid, uuid],
+  ['upper case', uuid.toUpperCase(), uuid],
+  ['without hyphens', uuid.replaceAll('-', ''), uuid],
+  ['in braces', `{${uuid}}`, uuid],
+  ['as URN', `urn:uuid:${uuid}`, uuid],
+  ['F14 null', null, 'made-up'],
+])('the uuid is the client’s in one form: %s', (_name, sent, expected) => {
+  expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
+});
+
+describe('silent drops', () => {
+  test.each<[string, ClientEvent, object]>([
+    ['F03 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['E34 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['a name that is no text', { event: 5, distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['F01 no distinct id', { event: 'a' }, { missing_distinct_id: 1 }],
+    ['F01 blank distinct id', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
+    ['neither', {}, { missing_event_name: 1 }],
+    ['F24 performance event', { event: '$performance_event', distinct_id: 'b' }, { performance_event: 1 }],
+  ])('%s', (_name, event, expected) => {
+    expect(dropped([event])).toEqual(expected);
+    expect(capture([event]).accepted).toEqual([]);
+  });
+
+  test('F02 the others of the batch go on, in their order', () => {
+    const good = [1, 2, 3, 4].map((n) => ({ event: `e${n}`, distinct_id: 'b' }));
+    const { accepted } = capture([good[0] ?? {}, { event: 'bad' }, ...good.slice(1)]);
+    expect(accepted.map(({ record, index }) => [record.event, index])).toEqual([
+      ['e1', 0],
+      ['e2', 2],
+      ['e3', 3],
+      ['e4', 4],
+    ]);
+  });
+
+  test('one warning for each reason, with at most ten samples and no properties', () => {
+    const nameless = Array.from({ length: 12 }, () => ({ distinct_id: 'b', uuid, properties: { secret: 1 } }));
+    const { dropped } = capture([
+      ...nameless,
+      { event: 'x', properties: { secret: 1 } },
+      { event: '$performance_event', distinct_id: 'b' },
+    ]);
+    const warnings = dropped.toWarnings({ token: 'phc_k', environmentId: null, now: 'now', createUuid: () => 'w' });
+    expect(warnings.map(({ type, count }) => [type, count])).toEqual([
+      ['missing_event_name', 12],
+      ['missing_distinct_id', 1],
+    ]);
+    expect(warnings[0]?.details.samples).toHaveLength(10);
+    expect(warnings[1]).toEqual({
+      kind: 'warning',
+      uuid: 'w',
+      token: 'phc_k',
+      type: 'missing_distinct_id',
+      count: 1,
+      now: 'now',
+      details: { samples: [{ index: 12, uuid: null, event: 'x' }] },
+    });
+    expect(JSON.stringify(warnings)).not.toContain('secret');
+  });
+});
+
+test('E33 /engage gives a nameless event its name', () => {
+  const { accepted } = capture([{ $distinct_id: 5, $set: { a: 1 } }], {}, { nameForNameless: '$identify' });
+  expect(accepted[0]?.record).toMatchObject({ event: '$identify', distinct_id: '5', $set: { a: 1 } });
+});
+
+test('R02 a historical batch goes to its lane and says so', () => {
+  const { accepted, lane } = capture([{ event: 'a', distinct_id: 'b' }], { isHistorical: true });
+  expect(lane).toBe('historical');
+  expect(accepted[0]?.record.historical_migration).toBe(true);
+});
+
+test('F19 without cookies the partition is chosen by the address', () => {
+  const event = { event: 'a', distinct_id: 'b' };
+  const { accepted } = capture([event, { ...event, properties: { $cookieless_mode: true } }]);
+  expect(accepted.map(({ partitionId }) => partitionId)).toEqual(['b', '1.2.3.4']);
+});
+
+test('F21 the vendor’s own traffic has no address', () => {
+  const properties = { capture_internal: true };
+  expect(capture([{ event: 'a', distinct_id: 'b', properties }]).accepted[0]?.record.ip).toBe('127.0.0.1');
+});
+
+test('sent_at is passed on when the client gave it', () => {
+  expect(capture([{ event: 'a', distinct_id: 'b' }], { sentAtMs: now }).accepted[0]?.record.sent_at).toBe(
+    '2026-11-21T12:00:00.000Z',
+  );
+});
+
+test.each([
+  ['$identify', '$anon_distinct_id'],
+  ['$create_alias', 'alias'],
+  ['$merge_dangerously', 'alias'],
+])('%s names its other id as events of that id are stored, cut to 200', (event, property) => {
+  const long = 'é'.repeat(250);
+  const { accepted } = capture([
+    { event: 'seen', distinct_id: long },
+    { event, distinct_id: 'user', properties: { [property]: long } },
+    { event: 'other', distinct_id: 'user', properties: { [property]: long } },
+  ]);
+  const [seen, merge, other] = accepted.map(({ record }) => record);
+  expect(merge?.properties[property]).toBe(seen?.distinct_id);
+  expect(other?.properties[property]).toBe(long);
+});

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { parseRawFields } from '../json/event-fields.ts';
+import { parseCaptureRequest } from './classic.ts';
+import type { ClientEvent } from './validate.ts';
+
+const key = 'phc_0123456789';
+const event = { event: 'a', distinct_id: 'b' };
+const path = { nameForNameless: null, takesBatches: false };
+const noHints = { path, apiKey: null, sentAt: null };
+const parse = (value: unknown) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const request = parseCaptureRequest(Buffer.from(text), noHints);
+  return { ...request, events: request.events.map(inFull) };
+};
+/** With the fields that are passed on as they were written. */
+const inFull = ({ raw, ...event }: ClientEvent) => (raw === undefined ? event : { ...event, ...parseRawFields(raw) });
+const batch = (...events: unknown[]) => ({ api_key: key, batch: events });
+const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+describe('shapes', () => {
+  test.each<[string, unknown, number]>([
+    ['E01 a single event', { api_key: key, ...event }, 1],
+    [
+      'E02 an array',
+      [
+        { ...event, token: key },
+        { ...event, token: key },
+      ],
+      2,
+    ],
+    ['E03 a batch', { token: key, batch: [event, event] }, 2],
+    ['E33 an event without a name', { $token: key, $distinct_id: 5, $set: { a: 1 } }, 1],
+    ['a single event with a field called batch', { api_key: key, ...event, batch: 'x' }, 1],
+    [
+      'E32 unknown fields',
+      { api_key: key, ...event, type: 'capture', library: 'x', library_version: '1', messageId: 'y' },
+      1,
+    ],
+  ])('%s', (_name, body, count) => {
+    const request = parse(body);
+    expect(request).toMatchObject({ token: key, isHistorical: false, sentAtMs: null });
+    expect(request.events).toHaveLength(count);
+  });
+
+  test('R02 only a batch can be historical', () => {
+    expect(parse({ ...batch(event), historical_migration: true }).isHistorical).toBe(true);
+    expect(parse({ ...batch(event), historical_migration: false }).isHistorical).toBe(false);
+    expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
+  });
+
+  test('R03 the flag is ignored elsewhere', () => {
+    expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
+    expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
+  });
+
+  test('T11 the sent_at of a batch, in the spelling of an old client too', () => {
+    const sentAtMs = Date.UTC(2026, 10, 21);
+    expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
+    expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
+    expect(parse({ api_key: key, ...event, sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBeNull();
+  });
+});
+
+describe('what fails the request names the field and not its content', () => {
+  test.each<[string, unknown, string, string | null]>([
+    ['E20 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
+    ['E20 cut short', '{"api_key":"secret"', 'invalid_json', null],
+    ['E20 no JSON at all', 'secret', 'invalid_json', null],
+    ['a number', '5', 'invalid_payload', null],
+    ['null', 'null', 'invalid_payload', null],
+    ['E22 an empty array', '[]', 'no_events', null],
+    ['E22 an empty batch', batch(), 'no_events', 'batch'],
+    ['a null element', batch({ event: '' }, null), 'invalid_payload', 'batch__1'],
+    ['an array element', [[event]], 'invalid_payload', '0'],
+    ['E23 the batch as text', { api_key: key, batch: 'secret' }, 'invalid_payload', 'batch'],
+    ['batch null', { api_key: key, batch: null }, 'invalid_payload', 'batch'],
+    ['F15 no uuid', batch({}, { ...event, uuid: 'secret' }), 'invalid_payload', 'batch__1__uuid'],
+    ['a uuid that is a number', [{ ...event, uuid: 5 }], 'invalid_payload', '0__uuid'],
+    ['F16 properties null', { api_key: key, ...event, properties: null }, 'invalid_payload', 'properties'],
+    ['F16 properties text', batch({ ...event, properties: 'secret' }), 'invalid_payload', 'batch__0__properties'],
+    ['F16 properties number', batch({ ...event, properties: 5 }), 'invalid_payload', 'batch__0__properties'],
+    ['properties array', batch({ ...event, properties: [1] }), 'invalid_payload', 'batch__0__properties'],
+    [
+      'F18 cookieless text',
+      batch({ ...event, properties: { $cookieless_mode: 'yes' } }),
+      'invalid_payload',
+      'batch__0__properties__$cookieless_mode',
+    ],
+    [
+      'a timestamp that is an object',
+      batch({ ...event, timestamp: { seconds: 1700000000 } }),
+      'invalid_payload',
+      'batch__0__timestamp',
+    ],
+    ['an offset that is a fraction', batch({ ...event, offset: 1.5 }), 'invalid_payload', 'batch__0__offset'],
+    ['$set as text', batch({ ...event, $set: 'secret' }), 'invalid_payload', 'batch__0__$set'],
+    ['a flag as text', { ...batch(event), historical_migration: 'true' }, 'invalid_payload', 'historical_migration'],
+    ['65 levels', `{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(64)}}`, 'too_deep', null],
+    ['100,000 levels', `{"api_key":"${key}","batch":[${nested(100_000)}]}`, 'too_deep', 'batch__0'],
+  ])('%s', (_name, body, code, attr) => {
+    expect(() => parse(body)).toThrow(expect.objectContaining({ kind: 'invalid', code, attr }));
+    expect(() => parse(body)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }));
+  });
+
+  test('the message says what was expected and what came', () => {
+    expect(() => parse(batch({ ...event, properties: null }))).toThrow(
+      'The field `properties` must be an object, not null.',
+    );
+    expect(() => parse(batch({ ...event, uuid: 'x' }))).toThrow('The field `uuid` must be a UUID.');
+  });
+});
+
+describe('hostile and unusual text', () => {
+  test('64 levels are taken', () => {
+    expect(parse(`{"api_key":"${key}","event":"a","distinct_id":"b","properties":${nested(63)}}`).events).toHaveLength(
+      1,
+    );
+  });
+
+  test('an event of 65 levels in company is set aside alone', () => {
+    const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
+    const { events, drops } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
+    expect(events).toEqual([event]);
+    const sample = { index: 1, uuid: null, event: 'deep', field: null, reason: 'is nested deeper than 64 levels' };
+    expect(drops).toEqual([{ cause: 'malformed_event_properties', count: 1, samples: [sample] }]);
+  });
+
+  test('a key called __proto__ is data and changes nothing', () => {
+    const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"__proto__":{"polluted":true},"x\\u0000":1}}`;
+    const [parsed] = parse(text).events;
+    expect(JSON.stringify(parsed?.properties)).toBe('{"__proto__":{"polluted":true},"x\ufffd":1}');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(Object.getPrototypeOf(parsed?.properties)).toBe(Object.prototype);
+  });
+
+  test('F22 emoji stay, also as escaped pairs', () => {
+    const text = `{"api_key":"${key}","event":"🎉","distinct_id":"b","properties":{"a":"\\ud83c\\udf89"}}`;
+    expect(parse(text).events[0]).toMatchObject({ event: '🎉', properties: { a: '🎉' } });
+  });
+
+  test('F23, F11 lone surrogates and NUL become U+FFFD in names, ids, values and keys', () => {
+    const text = `{"api_key":"${key}","event":"a\\u0000","distinct_id":"b\\uD83D","properties":{"k\\ud800":["v\\u0000",{"w":"\\udc00x"}]}}`;
+    expect(parse(text).events[0]).toMatchObject({
+      event: 'a\ufffd',
+      distinct_id: 'b\ufffd',
+      properties: { 'k\ufffd': ['v\ufffd', { w: '\ufffdx' }] },
+    });
+  });
+
+  test('an escaped backslash before u0000 is text', () => {
+    const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"path":"C:\\\\u0000"}}`;
+    expect(parse(text).events[0]?.properties).toEqual({ path: 'C:\\u0000' });
+  });
+
+  test('ids that no number can hold keep their digits, wherever they are', () => {
+    const text = `{"api_key":"${key}","batch":[{"event":"a","distinct_id": 1234567890123456781,"properties":{"note":"\\"distinct_id\\": 1234567890123456781"}},{"event":"a","properties":{"distinct_id":1234567890123456782}}]}`;
+    const { events } = parse(text);
+    expect(events[0]).toMatchObject({
+      distinct_id: '1234567890123456781',
+      properties: { note: '"distinct_id": 1234567890123456781' },
+    });
+    expect(events[1]?.properties).toEqual({ distinct_id: '1234567890123456782' });
+  });
+
+  test('whatever JSON comes, the answer is a request or a refusal, and what is let through can be stored', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
+        const body = `{"api_key":"${key}","batch":[{"event":"a","distinct_id":"b","properties":{"p":${text}}}]}`;
+        const { events } = parse(body);
+        const written = JSON.stringify(events);
+        expect(written).not.toMatch(/\\u0000|\\ud[89a-f]/i);
+      }),
+    );
+  });
+});

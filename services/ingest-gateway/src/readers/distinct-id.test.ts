@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { cutDistinctId, readDistinctId } from './distinct-id.ts';
+import type { ClientEvent } from './validate.ts';
+
+const storedId = (event: ClientEvent) => {
+  const id = readDistinctId(event);
+  return id === null ? null : cutDistinctId(id);
+};
+
+describe('the distinct id of an event', () => {
+  test.each<[string, object, string | null]>([
+    ['F01 missing', {}, null],
+    ['F01 null', { distinct_id: null }, null],
+    ['F01 empty', { distinct_id: '' }, null],
+    ['F01 blank', { distinct_id: '   ' }, null],
+    ['an empty one does not fall back', { distinct_id: '', properties: { distinct_id: 'a' } }, null],
+    ['F04 in properties only', { properties: { distinct_id: 'myid' } }, 'myid'],
+    ['F04 at both levels', { distinct_id: 23, properties: { distinct_id: 'myid' } }, '23'],
+    ['F04 $distinct_id', { $distinct_id: '23' }, '23'],
+    ['$distinct_id in properties', { properties: { $distinct_id: '23' } }, '23'],
+    ['null at the top falls back', { distinct_id: null, properties: { distinct_id: 'myid' } }, 'myid'],
+    ['F07 a whole number', { distinct_id: 23 }, '23'],
+    ['F07 a fraction', { distinct_id: 23.4 }, '23.4'],
+    ['zero', { distinct_id: 0 }, '0'],
+    ['false', { distinct_id: false }, 'false'],
+    ['F07 an array', { distinct_id: ['a', 'b'] }, '["a","b"]'],
+    ['F07 an object, keys in order', { distinct_id: { string: 'a', number: 3 } }, '{"number":3,"string":"a"}'],
+    [
+      'keys in order at every level',
+      { distinct_id: { b: [{ d: 1, c: null }], a: true } },
+      '{"a":true,"b":[{"c":null,"d":1}]}',
+    ],
+    ['F08 222 ASCII characters', { distinct_id: 'x'.repeat(222) }, 'x'.repeat(200)],
+    ['F08 150 three-byte characters', { distinct_id: '€'.repeat(150) }, '€'.repeat(150)],
+    ['F08 250 three-byte characters', { distinct_id: '€'.repeat(250) }, '€'.repeat(200)],
+    ['250 characters outside the first plane', { distinct_id: '🎉'.repeat(250) }, '🎉'.repeat(200)],
+    ['F11 white space around is kept', { distinct_id: '  hello  ' }, '  hello  '],
+  ])('%s', (_name, event, expected) => {
+    expect(storedId(event)).toBe(expected);
+  });
+
+  test('is never longer than 200 code points and never half a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
+        const id = storedId({ distinct_id: text });
+        if (id === null) return expect(text.trim()).toBe('');
+        expect([...id].length).toBeLessThanOrEqual(200);
+        expect(id.isWellFormed()).toBe(true);
+        expect(text.startsWith(id)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { AppError } from '@millrace/errors';
+
+type Fields = Record<string, unknown>;
+
+const maxKeyBytes = 64;
+
+/** The names a key goes by, in the envelope and in an event (docs/wire-rules.md#project-api-key). */
+function keyIn(fields: Fields): unknown {
+  return fields.api_key ?? fields.token ?? fields.$token;
+}
+
+/** What is no event has no key. */
+function keyInEvent(event: Fields | null): unknown {
+  if (event === null) return undefined;
+  const own = keyIn(event);
+  if (own !== undefined && own !== null) return own;
+  const properties = event.properties as Fields | undefined;
+  return typeof properties?.token === 'string' ? properties.token : undefined;
+}
+
+/**
+ * The project key of a request: the envelope's; else the one its events agree on; else `fallback` (form field, or the
+ * query of a GET). Surrounding white space is not part of a key.
+ *
+ * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
+ * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases K01 to K16.
+ */
+export function findProjectApiKey(
+  envelope: Fields | null,
+  events: readonly (Fields | null)[],
+  fallback: string | null,
+): string {
+  const inEnvelope = envelope === null ? undefined : keyIn(envelope);
+  const key = inEnvelope ?? agreedKey(events) ?? fallback;
+  if (key === undefined || key === null) {
+    throw refused('missing_api_key', 'The request has no project API key. Send it as `api_key` in the body.');
+  }
+  return checkShape(key);
+}
+
+function agreedKey(events: readonly (Fields | null)[]): unknown {
+  let agreed: unknown;
+  for (const event of events) {
+    const key = keyInEvent(event);
+    if (key === undefined || key === agreed) continue;
+    if (agreed !== undefined)
+      throw refused('inconsistent', 'The events of one request must have the same project API key.');
+    agreed = key;
+  }
+  return agreed;
+}
+
+function checkShape(key: unknown): string {
+  if (typeof key !== 'string') throw refused('not_string', 'The project API key must be a string.');
+  const trimmed = key.trim();
+  if (trimmed === '') throw refused('empty', 'The project API key is empty. Copy it from the settings of the project.');
+  if (Buffer.byteLength(trimmed) > maxKeyBytes) {
+    throw refused('too_long', `The project API key is longer than ${maxKeyBytes} bytes.`);
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is ASCII and has its own answer below
+  if (/[^\x00-\x7f]/.test(trimmed))
+    throw refused(
+      'not_ascii',
+      'The project API key has a character that is not ASCII, such as a curly quote. Copy it from the settings of the project.',
+    );
+  if (trimmed.startsWith('phx_')) {
+    throw refused('personal_api_key', 'This is a personal API key. Send the project API key (`phc_…`) instead.');
+  }
+  if (trimmed.startsWith('phs_')) {
+    const message = 'This is a secret API key, which only reads flags. Send the project API key (`phc_…`) instead.';
+    throw refused('invalid_api_key', message);
+  }
+  if (trimmed.includes('\0')) throw refused('null_byte', 'The project API key contains a NUL character.');
+  return trimmed;
+}
+
+function refused(code: string, message: string): AppError {
+  return new AppError('unauthenticated', message, { code, attr: 'api_key' });
+}

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { AppError } from '@millrace/errors';
+import type { ByteLease } from '../body/byte-budget.ts';
+import { decodeBody } from '../body/decode.ts';
+import { decompressorOf } from '../body/inflate.ts';
+import { receiveBytes, type Uploads } from '../body/receive.ts';
+import type { CaptureLimits } from '../config.ts';
+import { findProjectApiKey } from './project-api-key.ts';
+import { parseZonedTimestamp } from './timestamps.ts';
+
+/** What a request of Capture v1 says before its body. */
+export interface V1Head {
+  /** The project API key, well-shaped; whose it is has not been asked yet. */
+  token: string;
+  /** What the events get as `$lib` and `$lib_version`. */
+  sdk: { name: string; version: string };
+  /** When the client sent this attempt by its own clock, milliseconds since the epoch. */
+  sentAtMs: number;
+}
+
+const requiredHeaders = [
+  'content-type',
+  'user-agent',
+  'posthog-sdk-info',
+  'posthog-attempt',
+  'posthog-request-id',
+  'posthog-request-timestamp',
+];
+
+const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const sdkText = /^([\w.@/+-]{1,100})\/([\w.+-]{1,100})$/;
+
+/**
+ * Reads the head (docs/wire-rules.md#capture-v1).
+ *
+ * @throws AppError `unauthenticated` (`missing_authorization`, `invalid_api_token`), `invalid`
+ * (`missing_required_headers`, `invalid_header_value`), `unsupported_media_type` (`unsupported_content_type`).
+ */
+export function readV1Head(headers: IncomingHttpHeaders): V1Head {
+  const token = readToken(headers.authorization);
+  const missing = requiredHeaders.filter((name) => textOf(headers, name) === '');
+  if (missing.length > 0) {
+    throw new AppError('invalid', `Headers are missing: ${missing.join(', ')}.`, { code: 'missing_required_headers' });
+  }
+  if (!/^application\/json\s*(?:;|$)/i.test(textOf(headers, 'content-type'))) {
+    throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.', {
+      code: 'unsupported_content_type',
+    });
+  }
+  const [, name = '', version = ''] = sdkText.exec(textOf(headers, 'posthog-sdk-info')) ?? [];
+  if (name === '') throw invalidHeader('posthog-sdk-info', 'a name and a version, as in `posthog-node/5.0.0`');
+  if (!/^[1-9]\d{0,8}$/.test(textOf(headers, 'posthog-attempt'))) {
+    throw invalidHeader('posthog-attempt', 'a number from 1');
+  }
+  if (echoedRequestId(headers) === null) throw invalidHeader('posthog-request-id', 'a UUID');
+  const sentAtMs = parseZonedTimestamp(textOf(headers, 'posthog-request-timestamp'));
+  if (sentAtMs === null) throw invalidHeader('posthog-request-timestamp', 'a date-time with its zone (RFC 3339)');
+  return { token, sdk: { name, version }, sentAtMs };
+}
+
+/** The client's id of the request, the same for all its attempts; null when it sends none that can be repeated. */
+export function echoedRequestId(headers: IncomingHttpHeaders): string | null {
+  const id = textOf(headers, 'posthog-request-id');
+  return uuidText.test(id) ? id : null;
+}
+
+function readToken(authorization: string | undefined): string {
+  const [, credentials] = /^Bearer\s+(\S.*)$/i.exec(authorization?.trim() ?? '') ?? [];
+  if (credentials === undefined) {
+    throw new AppError('unauthenticated', 'Send the project API key as `Authorization: Bearer <key>`.', {
+      code: 'missing_authorization',
+    });
+  }
+  return findProjectApiKey({ api_key: credentials }, [], null);
+}
+
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function invalidHeader(name: string, expected: string): AppError {
+  return new AppError('invalid', `The header ${name} must be ${expected}.`, {
+    code: 'invalid_header_value',
+    attr: name,
+  });
+}
+
+/** The bytes of a body before anything is undone. */
+export interface V1Body {
+  raw: Buffer;
+  /** As the header has it; understood. */
+  contentEncoding: string | undefined;
+}
+
+/**
+ * Receives a body, once its encoding is known to be one that can be undone.
+ *
+ * @param onReceived told the size of the body as it came over the wire.
+ * @throws AppError see `decompressorOf` and `receiveBytes`.
+ */
+export async function receiveV1Body(
+  request: IncomingMessage,
+  options: { limits: CaptureLimits; lease: ByteLease; uploads: Uploads; onReceived(bytes: number): void },
+): Promise<V1Body> {
+  const { limits, lease, uploads } = options;
+  const { maxBodyBytes, bodyTimeoutMs } = limits;
+  const contentEncoding = request.headers['content-encoding'];
+  decompressorOf(contentEncoding);
+  const raw = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
+  options.onReceived(raw.length);
+  return { raw, contentEncoding };
+}
+
+/**
+ * The body as JSON text. When it is no text after its encoding was undone, it is decoded like on the other paths: a
+ * sender that forgets to name gzip is understood here too.
+ *
+ * @throws AppError see `decompressorOf` and `decodeBody`.
+ */
+export async function decodeV1Body(
+  { raw, contentEncoding }: V1Body,
+  { maxDecompressedBytes, lease }: { maxDecompressedBytes: number; lease: ByteLease },
+): Promise<Buffer> {
+  const decompress = decompressorOf(contentEncoding);
+  const bytes = raw.length === 0 ? raw : await decompress(raw, maxDecompressedBytes, lease);
+  const named = bytes === raw ? (contentEncoding ?? '').toLowerCase() : '';
+  const hints = { compression: null, contentType: 'application/json', contentEncoding: named };
+  const { json } = await decodeBody(bytes, hints, { maxDecompressedBytes, lease });
+  return json;
+}

@@ -1,0 +1,107 @@
+import { gzipSync } from 'node:zlib';
+import { createTestTenant } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+
+/** What newcomers send, and what they are told: what is wrong, and what to do about it. */
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  key = (await createTestTenant(fixture.database)).token;
+});
+afterAll(() => fixture.stop());
+
+type Body = string | Buffer | (() => string);
+interface Sent {
+  path?: string;
+  headers?: Record<string, string>;
+}
+const event = { event: 'a', distinct_id: 'd' };
+const withKey = (fields: object) => () => JSON.stringify({ api_key: key, ...fields });
+const ofKey = (api_key: unknown) => JSON.stringify({ ...event, api_key });
+const gzip: Sent = { headers: { 'content-encoding': 'gzip' } };
+const form: Sent = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+const batch: Sent = { path: '/batch/' };
+const flags: Sent = { path: '/flags/' };
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const noJson = 'The body is not valid JSON: wrong character, line 1, column 1. Send an object or an array of events.';
+const cutShort = 'The body is not valid JSON: it ends too early, line 1, column 13.';
+const notGzip = 'The body is said to be gzip, but is neither gzip nor JSON. Send JSON, plain or compressed with gzip.';
+const tornGzip = 'The body is a gzip stream that is cut short or damaged. Send it again whole.';
+const encoding = 'The body has a Content-Encoding that is not understood. Send JSON, plain or compressed with gzip.';
+const noText = 'The body is neither UTF-8 text nor gzip. Send JSON, plain or compressed with gzip.';
+const noLz64 = 'The body is said to be lz64, but cannot be decoded as lz64. Send JSON, plain or compressed with gzip.';
+const noData = 'The request has no data. Send the events as JSON in the body of a POST.';
+const noField = 'The form has no field `data`. Send JSON with the Content-Type application/json.';
+const noKey = 'The request has no project API key. Send it as `api_key` in the body.';
+const nobodys = 'No project has this API key. Copy it from the settings of the project.';
+const personal = 'This is a personal API key. Send the project API key (`phc_…`) instead.';
+const secret = 'This is a secret API key, which only reads flags. Send the project API key (`phc_…`) instead.';
+const notAscii =
+  'The project API key has a character that is not ASCII, such as a curly quote. Copy it from the settings of the project.';
+
+// biome-ignore format: one case per line
+const cases: [name: string, sent: Sent, body: Body, status: number, code: string, attr: string | null, detail: string][] = [
+  ['a word', {}, 'hello', 400, 'invalid_json', null, noJson],
+  ['two words', {}, 'hello world', 400, 'invalid_json', null, noJson],
+  ['a word as gzip', gzip, gzipSync('hello'), 400, 'invalid_json', null, noJson],
+  ['a word that is said to be gzip', gzip, 'hello', 400, 'invalid_gzip', null, notGzip],
+  ['a word in base64', {}, base64('hello'), 400, 'invalid_json', null, noJson],
+  ['text like base64 as gzip', gzip, gzipSync('aGVsbG8gd29ybGQ'), 400, 'invalid_json', null, noJson],
+  ['gzip cut short', gzip, gzipSync('{"event":"a"}').subarray(0, 20), 400, 'invalid_gzip', null, tornGzip],
+  ['no text as gzip', gzip, gzipSync(Buffer.from([0x7b, 0xff])), 400, 'invalid_utf8', null, noText],
+  ['brotli', { headers: { 'content-encoding': 'br' } }, Buffer.from([0x8b, 0xff]), 400, 'invalid_utf8', null, encoding],
+  ['deflate that is not named', {}, Buffer.from([0x78, 0x9c, 0xff]), 400, 'invalid_utf8', null, noText],
+  ['lz64 that is none', { path: '/e/?compression=lz64' }, 'garbage!', 400, 'invalid_lz64', null, noLz64],
+  ['nothing', {}, '', 400, 'no_data', null, noData],
+  ['null', {}, 'null', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not null.'],
+  ['a number', {}, '5', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not number.'],
+  ['a text', {}, '"hello"', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not string.'],
+  ['single quotes', {}, "{'event':'a'}", 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 2.'],
+  ['JSON cut short', {}, '{"event":"a"', 400, 'invalid_json', null, cutShort],
+  ['JSON cut short in base64', {}, base64('{"event":"a"'), 400, 'invalid_json', null, cutShort],
+  ['a comma too many', {}, '{"event":"a",}', 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 14.'],
+  ['fields of a form', form, 'event=a&distinct_id=d', 400, 'no_data', 'data', noField],
+  ['a form with empty data', form, 'data=', 400, 'no_data', null, noData],
+  ['no key', {}, JSON.stringify(event), 401, 'missing_api_key', 'api_key', noKey],
+  ['a key that nobody has', {}, ofKey('phc_nobody'), 401, 'invalid_api_key', 'api_key', nobodys],
+  ['a personal key', {}, ofKey('phx_mine'), 401, 'personal_api_key', 'api_key', personal],
+  ['a secret key', {}, ofKey('phs_secret'), 401, 'invalid_api_key', 'api_key', secret],
+  ['a number as key', {}, ofKey(5), 401, 'not_string', 'api_key', 'The project API key must be a string.'],
+  ['an empty key', {}, ofKey(''), 401, 'empty', 'api_key', 'The project API key is empty. Copy it from the settings of the project.'],
+  ['a key in curly quotes', {}, ofKey('“phc_a”'), 401, 'not_ascii', 'api_key', notAscii],
+  ['an empty batch', batch, withKey({ batch: [] }), 400, 'no_events', 'batch', 'The request holds no event. Send at least one.'],
+  ['an event as batch', batch, withKey({ batch: event }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events, not object.'],
+  ['events instead of batch', batch, withKey({ events: [event] }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events.'],
+  ['texts as events', batch, withKey({ batch: ['a'] }), 400, 'invalid_payload', 'batch__0', 'The event must be a JSON object, not string.'],
+  ['properties that are a text', {}, withKey({ ...event, properties: 'a' }), 400, 'invalid_payload', 'properties', 'The field `properties` must be an object, not string.'],
+  ['a uuid that is none', {}, withKey({ ...event, uuid: '5' }), 400, 'invalid_payload', 'uuid', 'The field `uuid` must be a UUID.'],
+  ['a boolean in quotes', batch, withKey({ batch: [event], historical_migration: 'true' }), 400, 'invalid_payload', 'historical_migration', 'The field `historical_migration` must be a boolean, not string.'],
+  ['a word as question for flags', flags, 'hello', 400, 'invalid_json', null, 'The body is not valid JSON: wrong character, line 1, column 1. Send a JSON object.'],
+  ['a question without a key', flags, '{"distinct_id":"d"}', 401, 'not_authenticated', null, noKey],
+  ['a question with a personal key', flags, '{"distinct_id":"d","token":"phx_mine"}', 401, 'authentication_failed', null, personal],
+  ['a question without a distinct id', flags, withKey({}), 400, 'missing_distinct_id', 'distinct_id', 'The field `distinct_id` is required.'],
+];
+
+test.each(cases)('%s', async (_name, { path = '/e/', headers = {} }, body, status, code, attr, detail) => {
+  const sent = new Uint8Array(Buffer.from(typeof body === 'function' ? body() : body));
+  const response = await fetch(gateway.url + path, { method: 'POST', headers, body: sent });
+  expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code, attr, detail })]);
+});
+
+/** Questions for definitions, whose answers SDKs show as they are. */
+// biome-ignore format: one case per line
+test.each<[name: string, authorization: () => string, token: boolean, detail: string]>([
+  ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config need a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],
+  ['a key without Bearer', () => 'phx_mine', true, 'The Authorization header must be `Bearer <key>`.'],
+  ['no project', () => 'Bearer phx_mine', false, 'The request names no project. Send the project API key as `token` in the address.'],
+])('definitions asked for with %s', async (_name, authorization, withToken, detail) => {
+  const query = withToken ? `?token=${key}` : '';
+  const headers = { authorization: authorization() };
+  const response = await fetch(`${gateway.url}/api/feature_flag/local_evaluation${query}`, { headers });
+  expect([response.status, await response.json()]).toEqual([401, expect.objectContaining({ detail })]);
+});

@@ -1,0 +1,171 @@
+import { fileURLToPath } from 'node:url';
+import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type ServiceProcess,
+  startService,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
+import { createSearches } from './searches.ts';
+
+describe('the service', () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let service: ServiceProcess;
+  let one: TestTenant;
+  let other: TestTenant;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+    one = await createTestTenant(database);
+    other = await createTestTenant(database);
+    service = await startService('management-api', fileURLToPath(new URL('../main.ts', import.meta.url)), {
+      NODE_OPTIONS: '--import tsx',
+      DATABASE_URL: testDatabase.url,
+      // Two of them for searches.
+      DATABASE_POOL_SIZE: '5',
+      API_PORT: '0',
+      API_HOST: '127.0.0.1',
+    });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await database.stop();
+    await testDatabase.drop();
+  });
+
+  const ask = async (tenant: TestTenant, path: string) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/api/projects/${tenant.projectId}/${path}`, {
+      headers: { authorization: `Bearer ${tenant.personalApiKey}` },
+    });
+    return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() };
+  };
+  const filter = encodeURIComponent(JSON.stringify([{ key: 'text', operator: 'icontains', value: 'needle' }]));
+
+  test('thirty searches of one key leave all other requests their connections, and others their searches', async () => {
+    const refused: Awaited<ReturnType<typeof ask>>[] = [];
+    const searches = await database.transaction(async (tx) => {
+      // No search for persons ends while this is held.
+      await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
+      const asked = Array.from({ length: 30 }, async () => {
+        const answer = await ask(one, `persons/?properties=${filter}`);
+        refused.push(answer);
+        return answer;
+      });
+      await eventually(() => refused.length >= 28, {
+        what: 'refusing 28 of 30 searches',
+        describe: () => refused.map(({ status }) => status),
+      });
+      for (const tenant of [other, one]) {
+        expect(await ask(tenant, 'groups/')).toMatchObject({ status: 200 });
+        expect(await ask(tenant, 'feature_flags/')).toMatchObject({ status: 200 });
+      }
+      expect(await ask(other, 'groups/?search=needle')).toMatchObject({ status: 200 });
+      return asked;
+    });
+    expect(refused.slice(0, 28)).toEqual(
+      Array(28).fill({
+        status: 429,
+        retryAfter: '2',
+        body: {
+          type: 'throttled_error',
+          code: 'too_many_searches',
+          detail:
+            'This API key has 2 searches under way, which is the most at a time. Wait for one of them to end. Narrow them with distinct_id to make them quicker.',
+          attr: null,
+        },
+      }),
+    );
+    const statuses = (await Promise.all(searches)).map(({ status }) => status);
+    // One searched and one waited its turn.
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+  });
+});
+
+describe('turns', () => {
+  const noSql = {} as Sql;
+  const searcher = (organizationId: string, keyId = `key of ${organizationId}`) => ({
+    caller: { keyId },
+    target: { organizationId },
+  });
+
+  /** A search that ends when it is told to. */
+  function startSearch(searches: ReturnType<typeof createSearches>, who: ReturnType<typeof searcher>) {
+    let end = () => {};
+    let isRunning = false;
+    const done = searches.run(who, 'something', async () => {
+      isRunning = true;
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      return 'found';
+    });
+    return { done, end: () => end(), isRunning: () => isRunning };
+  }
+  const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
+
+  test('one connection is always for other organizations, and who waits comes next, those with fewest running first', async () => {
+    const searches = createSearches({ sql: noSql, connections: 3 });
+    const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
+    await afterAllTurns();
+    expect(busy.map(({ isRunning }) => isRunning())).toEqual([true, true, false]);
+    const quiet = startSearch(searches, searcher('quiet'));
+    const third = startSearch(searches, searcher('third'));
+    await afterAllTurns();
+    expect([quiet.isRunning(), third.isRunning()]).toEqual([true, false]);
+    busy[0]?.end();
+    await afterAllTurns();
+    // The third came later than the busy one's last, and has none.
+    expect([third.isRunning(), busy[2]?.isRunning()]).toEqual([true, false]);
+    for (const search of [quiet, third, busy[1]]) search?.end();
+    await afterAllTurns();
+    busy[2]?.end();
+    expect(await Promise.all([...busy, quiet, third].map(({ done }) => done))).toEqual(Array(5).fill('found'));
+  });
+
+  test('an organization with many keys is limited as well', async () => {
+    const searches = createSearches({ sql: noSql, connections: 2 });
+    const begun = ['a', 'b', 'c', 'd'].map((key) => startSearch(searches, searcher('busy', key)));
+    await expect(searches.run(searcher('busy', 'e'), 'after and before', async () => 1)).rejects.toMatchObject({
+      kind: 'rate_limited',
+      message: expect.stringMatching(
+        /^The organization has 4 searches under way.*Narrow them with after and before to make them quicker\.$/,
+      ),
+    });
+    for (const search of begun) {
+      await afterAllTurns();
+      search.end();
+    }
+    await Promise.all(begun.map(({ done }) => done));
+    // What has ended counts no more.
+    expect(await searches.run(searcher('busy', 'e'), 'something', async () => 1)).toBe(1);
+  });
+
+  test('who waits too long is told so, and does not search later', async () => {
+    const searches = createSearches({ sql: noSql, connections: 1, patienceMs: 20 });
+    const first = startSearch(searches, searcher('one'));
+    let hasRun = false;
+    await expect(
+      searches.run(searcher('two'), 'something', async () => {
+        hasRun = true;
+      }),
+    ).rejects.toMatchObject({ kind: 'unavailable', code: 'too_many_searches', retryAfterSeconds: 2 });
+    first.end();
+    await first.done;
+    await afterAllTurns();
+    expect(hasRun).toBe(false);
+  });
+
+  test('a search that fails gives its connection back', async () => {
+    const searches = createSearches({ sql: noSql, connections: 1 });
+    const fail = searches.run(searcher('one'), 'something', async () => {
+      throw new Error('broken');
+    });
+    await expect(fail).rejects.toThrow('broken');
+    expect(await searches.run(searcher('one'), 'something', async () => 1)).toBe(1);
+  });
+});

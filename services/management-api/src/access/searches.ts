@@ -1,0 +1,144 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { AddressedProject } from './addressed-store.ts';
+import type { Caller } from './caller.ts';
+
+/** Who searches, and where: the key and the organization are limited. */
+interface Searcher {
+  caller: Pick<Caller, 'keyId'>;
+  target: Pick<AddressedProject, 'organizationId'>;
+}
+
+export interface Searches {
+  /**
+   * Runs a read that may walk all rows of a project.
+   *
+   * @param narrowing what makes this read quicker, for whoever is refused: "Narrow it with …"; null where nothing does.
+   * @throws AppError `rate_limited` when the key or its organization has too many under way, `unavailable` when no
+   *   connection was free in time or the search took too long.
+   */
+  run<T>(searcher: Searcher, narrowing: string | null, work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+interface SearchesOptions {
+  /** Connections of their own: whatever searches do, those of all other requests are free. */
+  sql: Sql;
+  /** How many connections `sql` has. */
+  connections: number;
+  /** How long a search waits for one of them. */
+  patienceMs?: number;
+}
+
+interface Waiting {
+  organizationId: string;
+  start: () => void;
+}
+
+/** When somebody who was refused may try again: most searches are over by then. */
+const retryAfterSeconds = 2;
+/** SQLSTATE of a statement cancelled because it ran longer than its pool lets it. */
+const queryCanceled = '57014';
+
+/**
+ * Shares a few connections among searches, so that one caller's do not stop another's (docs/api-rules.md#searches): a key
+ * has as many under way as there are connections, an organization twice as many, of which one connection always stays free
+ * for the others. Who waits is taken in turn, organizations with the fewest running first. All counts are of this process.
+ */
+export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
+  const mostOfKey = connections;
+  const mostOfOrganization = 2 * connections;
+  const mostRunningOfOrganization = Math.max(1, connections - 1);
+  /** Running and waiting. */
+  const underWay = createCounts();
+  const running = createCounts();
+  let free = connections;
+  let queue: Waiting[] = [];
+
+  const mayStart = ({ organizationId }: { organizationId: string }) =>
+    running.of(organizationId) < mostRunningOfOrganization;
+
+  function startNext(): void {
+    const [first, ...others] = free > 0 ? queue.filter(mayStart) : [];
+    if (first === undefined) return;
+    const next = others.reduce(
+      (best, one) => (running.of(one.organizationId) < running.of(best.organizationId) ? one : best),
+      first,
+    );
+    queue = queue.filter((one) => one !== next);
+    next.start();
+  }
+
+  function take(organizationId: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = setTimeout(() => {
+        queue = queue.filter((one) => one !== waiting);
+        reject(tooBusy());
+      }, patienceMs);
+      const waiting: Waiting = {
+        organizationId,
+        start() {
+          clearTimeout(giveUp);
+          free -= 1;
+          running.add(organizationId, 1);
+          resolve();
+        },
+      };
+      queue.push(waiting);
+      startNext();
+    });
+  }
+
+  return {
+    async run({ caller: { keyId }, target: { organizationId } }, narrowing, work) {
+      if (underWay.of(keyId) >= mostOfKey) throw tooMany('This API key', mostOfKey, narrowing);
+      if (underWay.of(organizationId) >= mostOfOrganization) {
+        throw tooMany('The organization', mostOfOrganization, narrowing);
+      }
+      underWay.add(keyId, 1);
+      underWay.add(organizationId, 1);
+      try {
+        await take(organizationId);
+        try {
+          return await work(sql);
+        } finally {
+          free += 1;
+          running.add(organizationId, -1);
+          startNext();
+        }
+      } catch (error) {
+        throw (error as { code?: unknown } | null)?.code === queryCanceled ? tookTooLong(narrowing, error) : error;
+      } finally {
+        underWay.add(keyId, -1);
+        underWay.add(organizationId, -1);
+      }
+    },
+  };
+}
+
+function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    of: (name: string) => counts.get(name) ?? 0,
+    add(name: string, by: number) {
+      const count = (counts.get(name) ?? 0) + by;
+      if (count > 0) counts.set(name, count);
+      else counts.delete(name);
+    },
+  };
+}
+
+function tooMany(who: string, most: number, narrowing: string | null): AppError {
+  const advice = narrowing === null ? '' : ` Narrow them with ${narrowing} to make them quicker.`;
+  const detail = `${who} has ${most} searches under way, which is the most at a time. Wait for one of them to end.${advice}`;
+  return new AppError('rate_limited', detail, { code: 'too_many_searches', retryAfterSeconds });
+}
+
+function tooBusy(): AppError {
+  const detail = 'Too many searches are under way. Please try again in a moment.';
+  return new AppError('unavailable', detail, { code: 'too_many_searches', retryAfterSeconds });
+}
+
+function tookTooLong(narrowing: string | null, cause: unknown): AppError {
+  const detail = `The search took too long. ${narrowing === null ? 'Try again later.' : `Narrow it with ${narrowing}.`}`;
+  return new AppError('unavailable', detail, { code: 'query_timeout', retryAfterSeconds, cause });
+}

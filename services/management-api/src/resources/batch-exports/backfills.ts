@@ -1,0 +1,178 @@
+// Exporting a span of the past: which one may be asked for, and what is stored of it.
+
+import { maxBackfillRuns } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, parseDateTime } from '@millrace/http';
+import { exportIntervalAt, exportSpans } from '@millrace/schedule';
+import type { BatchExportRow } from './store.ts';
+
+export interface Range {
+  start: Date;
+  end: Date;
+}
+
+/** Backfills of one export. */
+const maxRunning = 10;
+
+/**
+ * Asks for a range of the past (docs/api-rules.md#runs-and-backfills).
+ *
+ * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
+ * @param exported locked by this transaction.
+ * @throws AppError `invalid` when it would make too many runs, or too many others are running.
+ * @returns the id of the backfill, and whether it began by this: asked for again while it is running it goes on.
+ */
+export async function startBackfill(
+  tx: Transaction,
+  exported: BatchExportRow,
+  { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
+): Promise<{ id: string; hasBegun: boolean }> {
+  requireFewRuns(range, exported);
+  const exportId = exported.id;
+  const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
+  if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
+    throw refusal(`Only ${maxRunning} backfills of an export run at a time. Wait for one, or cancel it.`);
+  }
+  return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
+}
+
+/**
+ * The range of a request to backfill.
+ * @throws AppError `invalid`: a time that is missing, none, or without an offset; a range without an inside, or one that
+ * ends more than one interval from now.
+ */
+export function parseRange(
+  { start_at, end_at }: { start_at?: unknown; end_at?: unknown },
+  { interval, timezone }: Pick<BatchExportRow, 'interval' | 'timezone'>,
+  now: Date,
+): Range {
+  if (start_at == null || end_at == null) throw refusal("Both 'start_at' and 'end_at' must be specified");
+  const [start, end] = [parseTime(start_at), parseTime(end_at)];
+  if (start >= end) throw refusal("The initial backfill datetime 'start_at' happens after 'end_at'");
+  const nextEnd = exportIntervalAt(interval, now, timezone).end;
+  if (end.getTime() - now.getTime() > nextEnd.getTime() - exportIntervalAt(interval, now, timezone).start.getTime()) {
+    throw refusal(
+      `The provided 'end_at' (${formatDateTime(end)}) is too far into the future. Cannot backfill beyond 1 batch period into the future.`,
+    );
+  }
+  return { start, end };
+}
+
+function requireFewRuns(range: Range, schedule: Pick<BatchExportRow, 'interval' | 'timezone'>): void {
+  let runs = 0;
+  for (const _span of exportSpans(range, schedule)) {
+    runs += 1;
+    if (runs <= maxBackfillRuns) continue;
+    throw refusal(
+      `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
+    );
+  }
+}
+
+function parseTime(value: unknown): Date {
+  const text = String(value).slice(0, 100);
+  const time = typeof value === 'string' ? parseDateTime(text) : null;
+  if (!time) throw refusal(`Input ${text} is not a valid ISO formatted datetime.`);
+  if (!/(z|[+-]\d\d(:?\d\d)?)$/i.test(text) || /^\d{4}-\d\d-\d\d$/.test(text)) throw refusal(`Input ${text} is naive.`);
+  return time;
+}
+
+function refusal(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input' });
+}
+
+export interface BackfillRow {
+  id: string;
+  batch_export: string;
+  team: number;
+  start_at: Date;
+  end_at: Date;
+  status: string;
+  total_runs: number;
+  finished_runs: number;
+  created_at: Date;
+  finished_at: Date | null;
+  last_updated_at: Date;
+}
+
+/**
+ * Asks for a range; one that is running already goes on, one that has ended is done again.
+ * @returns whether it began by this.
+ */
+async function upsertBackfill(
+  tx: Transaction,
+  {
+    id,
+    exportId,
+    start,
+    end,
+    byStoredTime,
+  }: { id: string; exportId: string; start: Date; end: Date; byStoredTime: boolean },
+): Promise<boolean> {
+  const begun = await tx.query(
+    `INSERT INTO batch_export_backfill AS b (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
+     VALUES ($1, $2, $3, $4, $3, $5)
+     ON CONFLICT (id) DO UPDATE
+        SET status = 'Running', next_interval_start = excluded.start_at, created_at = now(), finished_at = NULL,
+            last_updated_at = now(), by_stored_time = excluded.by_stored_time
+      WHERE b.status <> 'Running'
+     RETURNING id`,
+    [id, exportId, start, end, byStoredTime],
+  );
+  return begun.length > 0;
+}
+
+async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: string; id: string }): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM batch_export_backfill
+      WHERE batch_export_id = $1 AND id <> $2 AND status = 'Running'`,
+    [exportId, id],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** One page of an export's backfills, the newest first, and how many there are. */
+export async function listBackfills(
+  sql: Sql,
+  exportId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: BackfillRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM batch_export_backfill WHERE batch_export_id = $1',
+      [exportId],
+    ),
+    sql.query<BackfillRow & Record<string, unknown>>(
+      `SELECT b.id, b.batch_export_id AS batch_export, e.environment_id AS team, b.start_at, b.end_at, b.status,
+              b.created_at, b.finished_at, b.last_updated_at, r.total_runs, r.finished_runs
+         FROM batch_export_backfill b
+         JOIN batch_export e ON e.id = b.batch_export_id
+         JOIN LATERAL (SELECT count(*)::int AS total_runs, count(finished_at)::int AS finished_runs
+                         FROM batch_export_run WHERE backfill_id = b.id AND created_at >= b.created_at) r ON true
+        WHERE b.batch_export_id = $1
+        ORDER BY b.created_at DESC, b.id DESC LIMIT $2 OFFSET $3`,
+      [exportId, limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+/** @returns its status before, undefined when there is none. */
+export async function cancelBackfill(tx: Transaction, exportId: string, id: string): Promise<string | undefined> {
+  const rows = await tx.query<{ status: string }>(
+    'SELECT status FROM batch_export_backfill WHERE batch_export_id = $1 AND id = $2 FOR UPDATE',
+    [exportId, id],
+  );
+  if (rows[0]?.status !== 'Running') return rows[0]?.status;
+  await tx.query(
+    `UPDATE batch_export_backfill SET status = 'Cancelled', finished_at = now(), last_updated_at = now() WHERE id = $1`,
+    [id],
+  );
+  await tx.query(
+    `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE backfill_id = $1 AND status IN ('Starting', 'Running', 'FailedRetryable')`,
+    [id],
+  );
+  return 'Running';
+}

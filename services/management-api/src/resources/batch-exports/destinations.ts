@@ -1,0 +1,161 @@
+// Where an export goes: what a destination may say, and how its secrets are kept.
+
+import {
+  type DestinationField,
+  type ExportDestinationType,
+  exportDestinations,
+  isExportDestinationType,
+} from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { type SecretBox, SecretBoxError } from '@millrace/runtime';
+
+/** A destination as it is stored: what may be shown apart from what may not. */
+export interface Destination {
+  type: ExportDestinationType;
+  config: Record<string, unknown>;
+  secrets: Record<string, unknown>;
+}
+
+interface DestinationChanges {
+  type?: string | undefined;
+  config?: Record<string, unknown> | undefined;
+}
+
+/**
+ * A destination after a request (docs/api-rules.md#batch-exports): settings are merged one by one, so that secrets may
+ * be left out; another type begins with none. `null` takes a setting away.
+ *
+ * @param stored null for a new export.
+ * @throws AppError `invalid`: a type nobody here can write to, an unknown or missing setting, a wrong type, another server
+ * without secrets for it.
+ */
+export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
+  const type = checkType(changes.type ?? stored?.type ?? '');
+  const kept = stored?.type === type ? { ...stored.config, ...stored.secrets } : {};
+  const settings = Object.fromEntries(
+    Object.entries({ ...kept, ...changes.config }).filter(([, value]) => value !== null),
+  );
+  checkSettings(type, settings);
+  if (stored?.type === type) checkSecretsStay(stored, settings, changes.config ?? {});
+  const fields: Record<string, DestinationField> = exportDestinations[type];
+  const part = (isSecret: boolean) =>
+    Object.fromEntries(Object.entries(settings).filter(([name]) => (fields[name]?.isSecret ?? false) === isSecret));
+  return { type, config: part(false), secrets: part(true) };
+}
+
+function checkType(type: string): ExportDestinationType {
+  if (isExportDestinationType(type)) return type;
+  const known = Object.keys(exportDestinations).join(', ');
+  throw new AppError('invalid', `"${type.slice(0, 100)}" is not supported here. Supported destinations: ${known}.`, {
+    code: 'invalid_choice',
+    attr: 'destination__type',
+  });
+}
+
+function checkSettings(type: ExportDestinationType, settings: Record<string, unknown>): void {
+  const fields: Record<string, DestinationField> = exportDestinations[type];
+  const unknown = Object.keys(settings).filter((name) => !Object.hasOwn(fields, name));
+  if (unknown.length > 0) {
+    throw refusal(`Configuration has unknown field/s: ${unknown.map((name) => `'${name.slice(0, 100)}'`).join(', ')}`);
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    const value = settings[name];
+    if (value === undefined) {
+      if (field.isRequired) throw refusal(`Configuration missing required field: '${name}'`);
+      continue;
+    }
+    checkValue(name, field, value);
+  }
+  checkMeaning(type, settings);
+}
+
+/** Settings that decide which server is shown the secrets. */
+const serverFields = ['host', 'port', 'endpoint_url'];
+
+/**
+ * Who may change an export may not read its secrets. With another server and the secrets kept, that server would be told
+ * them.
+ */
+function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
+  const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
+  if (moved === undefined) return;
+  const kept = Object.keys(stored.secrets).filter((name) => name in settings && !Object.hasOwn(sent, name));
+  if (kept.length === 0) return;
+  const names = kept.map((name) => `'${name}'`).join(', ');
+  throw refusal(`With another '${moved}' these have to be sent again: ${names}. They would go to another server.`);
+}
+
+const typeNames = { string: 'str', integer: 'int', boolean: 'bool', strings: 'list' };
+
+function checkValue(name: string, field: DestinationField, value: unknown): void {
+  const isRight = {
+    string: typeof value === 'string',
+    integer: Number.isInteger(value),
+    boolean: typeof value === 'boolean',
+    strings: Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  }[field.type];
+  if (!isRight) throw refusal(`Configuration has invalid type for '${name}': expected '${typeNames[field.type]}'`);
+  if (field.isRequired && value === '' && name !== 'prefix') {
+    throw refusal(`Configuration missing required field: '${name}'`);
+  }
+  if (field.choices && !field.choices.includes(String(value))) {
+    throw refusal(`'${name}' must be one of: ${field.choices.join(', ')}. Anything else is not supported here.`);
+  }
+}
+
+function checkMeaning(type: ExportDestinationType, settings: Record<string, unknown>): void {
+  const { endpoint_url: endpoint, port } = settings;
+  if (type === 'S3' && endpoint !== undefined && !isWebAddress(String(endpoint))) {
+    throw refusal("'endpoint_url' must be an http(s) address.");
+  }
+  if (type === 'S3' && !/^[a-z0-9-]{1,63}$/i.test(String(settings.region))) {
+    throw refusal("'region' must consist of letters, digits and hyphens.");
+  }
+  if (type === 'Postgres' && typeof port === 'number' && (port < 1 || port > 65_535)) {
+    throw refusal("'port' must be a port between 1 and 65535.");
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text);
+    return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
+  } catch {
+    return false;
+  }
+}
+
+function refusal(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr: 'destination' });
+}
+
+/** Puts the secrets of destinations into the form in which they are stored, and back. */
+export interface DestinationSecrets {
+  /** @throws AppError `invalid` where nothing may be stored unencrypted and there is no key. */
+  seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
+  /** What no key at hand opens is no more: all of it has to be sent again. */
+  open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
+}
+
+/** @param mayBePlain whether, without a key, secrets are stored as they are: on one's own machine only. */
+export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
+  return {
+    seal(secrets, exportId) {
+      if (box.newestPrefix !== null) return { ...box.seal(secrets, exportId) };
+      if (mayBePlain) return secrets;
+      throw new AppError(
+        'invalid',
+        'This installation cannot keep the secrets of a batch export: its operator has to set SECRETS_KEY.',
+        { code: 'secrets_key_missing', attr: 'destination' },
+      );
+    },
+    open(stored, exportId) {
+      try {
+        return box.open(stored, exportId);
+      } catch (error) {
+        if (error instanceof SecretBoxError) return {};
+        throw error;
+      }
+    },
+  };
+}

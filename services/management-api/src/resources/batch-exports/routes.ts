@@ -1,0 +1,232 @@
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import { type BatchExportDeps, exportAddress, type Family } from './address.ts';
+import { changeBatchExport, createBatchExport, recordExportActivity, setPaused } from './rules.ts';
+import { runRoutes } from './run-routes.ts';
+import {
+  batchExport,
+  batchExportChanges,
+  batchExportExample,
+  batchExportReplacement,
+  newBatchExport,
+  newBatchExportExample,
+  pausedState,
+  pauseRequest,
+  toBatchExport,
+  unpauseRequest,
+} from './schema.ts';
+import {
+  type BatchExportRow,
+  deleteBatchExport,
+  findBatchExport,
+  latestRuns,
+  listBatchExports,
+  lockBatchExport,
+} from './store.ts';
+
+const tags: [string] = ['batch_exports'];
+
+/** The same routes below an environment, a project and an organization (docs/api-rules.md#batch-exports). */
+export function batchExportRoutes(deps: BatchExportDeps) {
+  return (['environments', 'projects', 'organizations'] as const).flatMap((family) => [
+    ...readRoutes(family, deps),
+    ...writeRoutes(family, deps),
+    ...pauseRoutes(family, deps),
+    ...runRoutes(family, deps),
+  ]);
+}
+
+function readRoutes(family: Family, { sql }: BatchExportDeps) {
+  const { path, listParams, params, target } = exportAddress(family, sql);
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: `${family}_batch_exports_list`,
+      summary: 'List batch exports',
+      description: 'The newest first. Below an organization: those of all its environments.',
+      tags,
+      scope: 'batch_export:read',
+      params: listParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
+      target,
+      handler: async ({ target: address, query, request }) => {
+        const { count, rows } = await listBatchExports(sql, address, query);
+        const runs = await latestRuns(
+          sql,
+          rows.map(({ id }) => id),
+        );
+        return offsetPage(request, query, { count, results: rows.map((row) => toBatchExport(row, runs)) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: `${family}_batch_exports_retrieve`,
+      summary: 'Show a batch export',
+      description: 'One export with its last ten runs, without its secrets.',
+      tags,
+      scope: 'batch_export:read',
+      params,
+      responses: { 200: { description: 'The export.', schema: batchExport } },
+      examples: { response: batchExportExample },
+      target,
+      handler: async ({ target: address, params: { id } }) => {
+        const row = await findBatchExport(sql, address, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toBatchExport(row, await latestRuns(sql, [id]));
+      },
+    }),
+  ];
+}
+
+function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
+  const { path, listParams, params, target } = exportAddress(family, sql);
+  const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: `${family}_batch_exports_create`,
+      summary: 'Create a batch export',
+      description:
+        family === 'organizations'
+          ? 'Always refused: an export belongs to one environment, so make it below a project.'
+          : 'Makes an export. Its first run comes when the interval that is running now has ended.',
+      tags,
+      scope: 'batch_export:write',
+      params: listParams,
+      body: newBatchExport,
+      responses: { 201: { description: 'The new export.', schema: batchExport } },
+      examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
+      target,
+      handler: async ({ target: address, body }) => {
+        const { environmentId } = address;
+        if (environmentId === null) {
+          const detail =
+            'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
+          throw new AppError('invalid', detail, { code: 'invalid_input' });
+        }
+        return transaction(async (tx) => {
+          const after = await createBatchExport(
+            tx,
+            { ...address, environmentId },
+            { body, now: new Date(), destinationSecrets },
+          );
+          await recordExportActivity(tx, address, { activity: 'created', after });
+          return toBatchExport(after, []);
+        });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:id`,
+        operationId: `${family}_batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
+        description:
+          'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again.',
+        tags,
+        scope: 'batch_export:write',
+        params,
+        body: method === 'PUT' ? batchExportReplacement : batchExportChanges,
+        responses: { 200: { description: 'The export as it is now.', schema: batchExport } },
+        examples: {
+          request: method === 'PUT' ? newBatchExportExample : { interval: 'day' },
+          response: batchExportExample,
+        },
+        target,
+        handler: async ({ target: address, params: { id }, body }) => {
+          const changed = await transaction(async (tx) => {
+            const change = await changeBatchExport(
+              tx,
+              { address, id },
+              { changes: body, now: new Date(), destinationSecrets },
+            );
+            await recordExportActivity(tx, address, { activity: 'updated', ...change });
+            return change.after;
+          });
+          return shown(changed);
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: `${family}_batch_exports_destroy`,
+      summary: 'Delete a batch export',
+      description: 'Removes the export and ends its backfills and the runs in progress. What was exported stays.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      responses: { 204: { description: 'Deleted.' } },
+      target,
+      handler: async ({ target: address, params: { id } }) =>
+        transaction(async (tx) => {
+          const after = await lockBatchExport(tx, address, id);
+          if (!after) throw new AppError('not_found', 'Not found.');
+          await deleteBatchExport(tx, id);
+          await recordExportActivity(tx, address, { activity: 'deleted', after });
+          return undefined;
+        }),
+    }),
+  ];
+}
+
+/** Pausing and going on (docs/api-rules.md#ordered-routes, rows 1 and 2). */
+function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
+  const { path, params, target } = exportAddress(family, sql);
+  const tags: [string] = ['batch_exports'];
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/pause`,
+      operationId: `${family}_batch_exports_pause_create`,
+      summary: 'Pause a batch export',
+      description: 'No run is triggered until it is unpaused. Pausing a paused one changes nothing.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      body: pauseRequest,
+      responses: { 200: { description: 'It is paused.', schema: pausedState, onlyIfPreferred: true } },
+      examples: { request: newBatchExportExample, response: { paused: true } },
+      target,
+      handler: async ({ target: address, params: { id } }) =>
+        transaction(async (tx) => {
+          const change = await setPaused(tx, { address, id }, { paused: true, now: new Date(), destinationSecrets });
+          if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
+          return { paused: true };
+        }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/unpause`,
+      operationId: `${family}_batch_exports_unpause_create`,
+      summary: 'Unpause a batch export',
+      description:
+        'Runs are triggered again from the running interval on. `backfill: true` also exports what was missed since the pause.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      body: unpauseRequest,
+      responses: { 200: { description: 'It is not paused.', schema: pausedState, onlyIfPreferred: true } },
+      examples: { request: { backfill: true }, response: { paused: false } },
+      target,
+      handler: async ({ target: address, params: { id }, body }) =>
+        transaction(async (tx) => {
+          const withBackfill = body.backfill ?? false;
+          const change = await setPaused(
+            tx,
+            { address, id },
+            { paused: false, now: new Date(), destinationSecrets, withBackfill },
+          );
+          if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
+          return { paused: false };
+        }),
+    }),
+  ];
+}

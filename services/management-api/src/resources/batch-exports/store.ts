@@ -1,0 +1,281 @@
+// What is stored of batch exports and of their runs.
+
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
+import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+import { createConditions } from '../../sql/conditions.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import type { TimePosition } from '../../time/time-range.ts';
+
+/**
+ * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
+ * to others.
+ */
+export interface ExportAddress {
+  /** Who asks. */
+  userId: number;
+  organizationId: string;
+  /** Null: all of the organization. */
+  environmentId: number | null;
+}
+
+export interface BatchExportRow {
+  id: string;
+  team_id: number;
+  name: string;
+  model: ExportModel;
+  destination_type: ExportDestinationType;
+  destination_config: Record<string, unknown>;
+  interval: ExportInterval;
+  timezone: string;
+  paused: boolean;
+  created_at: Date;
+  last_updated_at: Date;
+  last_paused_at: Date | null;
+  start_at: Date | null;
+  end_at: Date | null;
+  next_interval_start: Date | null;
+}
+type Row = BatchExportRow & Record<string, unknown>;
+
+/** Never the secrets: who shows an export does not even read them. */
+const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
+  b."interval", b.timezone, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
+  b.next_interval_start`;
+
+/** The address is always three parameters: the caller, the organization, and the environment or null. */
+const isAddressed = `NOT b.deleted AND b.environment_id IN (
+  SELECT e.id FROM ${environmentsOfCaller}
+   WHERE p.organization_id = $2 AND ($3::int IS NULL OR e.id = $3) AND (${effectiveLevel}) IS NOT NULL)`;
+
+const addressValues = ({ userId, organizationId, environmentId }: ExportAddress) => [
+  userId,
+  organizationId,
+  environmentId,
+];
+
+/** One page of the exports of an address, the newest first, and how many there are. */
+export async function listBatchExports(
+  sql: Sql,
+  address: ExportAddress,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: BatchExportRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM batch_export b WHERE ${isAddressed}`,
+      addressValues(address),
+    ),
+    sql.query<Row>(
+      upToPageBytes(
+        `SELECT ${columns} FROM batch_export b WHERE ${isAddressed}
+          ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
+        ['destination_config'],
+      ),
+      [...addressValues(address), limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+export async function findBatchExport(
+  sql: Sql,
+  address: ExportAddress,
+  id: string,
+): Promise<BatchExportRow | undefined> {
+  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${isAddressed} AND b.id = $4`, [
+    ...addressValues(address),
+    id,
+  ]);
+  return rows[0];
+}
+
+/** As `findBatchExport`; nobody else changes the row before the transaction ends. */
+export async function lockBatchExport(
+  tx: Transaction,
+  address: ExportAddress,
+  id: string,
+): Promise<BatchExportRow | undefined> {
+  const rows = await tx.query<Row>(
+    `SELECT ${columns} FROM batch_export b WHERE ${isAddressed} AND b.id = $4 FOR UPDATE OF b`,
+    [...addressValues(address), id],
+  );
+  return rows[0];
+}
+
+/** The secrets of a destination as they are stored. */
+export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
+  const rows = await tx.query<{ secrets: Record<string, unknown> }>(
+    'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.secrets ?? {};
+}
+
+/** What a caller decides of an export. */
+export interface BatchExportFields {
+  name: string;
+  model: ExportModel;
+  destination_type: ExportDestinationType;
+  destination_config: Record<string, unknown>;
+  /** As they are stored: encrypted. */
+  destination_secrets: Record<string, unknown>;
+  interval: ExportInterval;
+  timezone: string;
+  paused: boolean;
+  last_paused_at: Date | null;
+  start_at: Date | null;
+  end_at: Date | null;
+}
+
+const writable = [
+  'name',
+  'model',
+  'destination_type',
+  'destination_config',
+  'destination_secrets',
+  'interval',
+  'timezone',
+  'paused',
+  'last_paused_at',
+  'start_at',
+  'end_at',
+] as const;
+
+interface WrittenBatchExport {
+  fields: BatchExportFields;
+  /** The interval that is exported next; null when there is none. */
+  next: TimeSpan | null;
+}
+
+export async function insertBatchExport(
+  tx: Transaction,
+  { id, environmentId }: { id: string; environmentId: number },
+  { fields, next }: WrittenBatchExport,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO batch_export (id, environment_id, next_interval_start, next_interval_end,
+                               ${writable.map((name) => `"${name}"`).join(', ')})
+     VALUES ($1, $2, $3, $4, ${writable.map((_, index) => `$${index + 5}`).join(', ')})`,
+    [id, environmentId, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+  );
+}
+
+/** Writes a locked row back. */
+export async function updateBatchExport(
+  tx: Transaction,
+  id: string,
+  { fields, next }: WrittenBatchExport,
+): Promise<void> {
+  await tx.query(
+    `UPDATE batch_export SET last_updated_at = now(), next_interval_start = $2, next_interval_end = $3,
+            ${writable.map((name, index) => `"${name}" = $${index + 4}`).join(', ')}
+      WHERE id = $1`,
+    [id, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+  );
+}
+
+/** Hides an export, forgets its secrets and ends what it has in hand; a run in progress notices at its next step. */
+export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,
+    [id],
+  );
+  await tx.query(
+    `UPDATE batch_export_backfill SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE batch_export_id = $1 AND status = 'Running'`,
+    [id],
+  );
+  await tx.query(
+    `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE batch_export_id = $1 AND status IN ('Starting', 'Running', 'FailedRetryable')`,
+    [id],
+  );
+}
+
+export interface RunRow {
+  id: string;
+  batch_export: string;
+  backfill: string | null;
+  status: string;
+  records_completed: number | null;
+  latest_error: string | null;
+  data_interval_start: Date;
+  data_interval_end: Date;
+  created_at: Date;
+  finished_at: Date | null;
+  last_updated_at: Date;
+}
+type StoredRun = RunRow & Record<string, unknown>;
+
+/** A server's own words about what went wrong may be long. */
+const maxErrorLength = 2000;
+
+const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed,
+  left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
+
+/** The last ten runs of each of some exports, the newest first: one statement for all. */
+export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {
+  return sql.query<StoredRun>(
+    `SELECT ${runColumns} FROM unnest($1::uuid[]) AS wanted (id)
+       JOIN LATERAL (SELECT * FROM batch_export_run WHERE batch_export_id = wanted.id
+                      ORDER BY created_at DESC, id DESC LIMIT 10) r ON true
+      ORDER BY r.created_at DESC, r.id DESC`,
+    [exportIds],
+  );
+}
+
+/** Runs of an export that were triggered within a span of time, the newest first, from a position on. */
+export async function listRuns(
+  sql: Sql,
+  exportId: string,
+  {
+    after,
+    before,
+    position,
+    limit,
+  }: { after: Date | null; before: Date | null; position: TimePosition | null; limit: number },
+): Promise<RunRow[]> {
+  const where = createConditions();
+  where.add(`r.batch_export_id = ${where.parameter(exportId)}`);
+  if (after) where.add(`r.created_at > ${where.parameter(after)}`);
+  if (before) where.add(`r.created_at < ${where.parameter(before)}`);
+  if (position) {
+    // The cursor knows milliseconds: of the rows of its millisecond those with a smaller id are left.
+    const [time, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
+    where.add(`(date_trunc('milliseconds', r.created_at), r.id) < (${time}::timestamptz, ${id}::uuid)`);
+  }
+  return sql.query<StoredRun>(
+    `SELECT ${runColumns} FROM batch_export_run r WHERE ${where.text()}
+      ORDER BY date_trunc('milliseconds', r.created_at) DESC, r.id DESC LIMIT ${where.parameter(limit)}`,
+    where.values,
+  );
+}
+
+/** Whether a run covers what was stored in its interval, as scheduled ones do, instead of events by their own time. */
+export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
+  if (backfill === null) return true;
+  const rows = await sql.query<{ by_stored_time: boolean }>(
+    'SELECT by_stored_time FROM batch_export_backfill WHERE id = $1',
+    [backfill],
+  );
+  return rows[0]?.by_stored_time ?? false;
+}
+
+export async function findRun(sql: Sql, exportId: string, id: string): Promise<RunRow | undefined> {
+  const rows = await sql.query<StoredRun>(
+    `SELECT ${runColumns} FROM batch_export_run r WHERE r.batch_export_id = $1 AND r.id = $2`,
+    [exportId, id],
+  );
+  return rows[0];
+}
+
+/** @returns whether it was still to be done. */
+export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE id = $1 AND status IN ('Starting', 'Running', 'FailedRetryable') RETURNING id`,
+    [id],
+  );
+  return rows.length > 0;
+}

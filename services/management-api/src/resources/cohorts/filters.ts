@@ -1,0 +1,165 @@
+import { isObject } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { propertyOperators } from '@millrace/flags';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+
+/** More than anybody makes by hand; counting looks at each for every person. */
+const mostLeaves = 1000;
+
+/**
+ * Checks what a request says a cohort is made of, and writes operators and ids in their usual forms.
+ * @throws AppError `invalid` with attr `filters`.
+ */
+export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters {
+  const { properties } = sent;
+  if (!isObject(properties) || !Object.hasOwn(properties, 'type') || !Array.isArray(properties.values)) {
+    throw filtersError("Must contain a 'properties' key with type and values");
+  }
+  let leaves = 0;
+
+  function parseNode(node: unknown): CohortGroup | CohortLeaf {
+    if (!isObject(node)) throw filtersError('Every filter must be a dictionary.');
+    if (Object.hasOwn(node, 'values')) return parseGroup(node);
+    leaves += 1;
+    if (leaves > mostLeaves) throw filtersError(`A cohort has at most ${mostLeaves} filters.`);
+    return parseLeaf(node);
+  }
+  function parseGroup({ type, values, ...others }: Record<string, unknown>): CohortGroup {
+    const [unknownKey] = Object.keys(others);
+    if (unknownKey !== undefined) throw filtersError(`A group of filters has no key '${unknownKey.slice(0, 100)}'.`);
+    if (type !== 'AND' && type !== 'OR') throw filtersError("The type of a group of filters must be 'AND' or 'OR'.");
+    if (!Array.isArray(values)) throw filtersError('The values of a group of filters must be a list.');
+    return { type, values: values.map(parseNode) };
+  }
+  return { properties: parseGroup(properties) };
+}
+
+export function filtersError(detail: string, code = 'invalid_input'): AppError {
+  return new AppError('invalid', detail, { code, attr: 'filters' });
+}
+
+/** Names that scripts give operators, and the stored ones. */
+const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
+/** Whether the property is there is all they ask. */
+const withoutValue = new Set(['is_set', 'is_not_set']);
+/** What they ask for is the whole value. */
+const comparesWhole = new Set(['exact', 'is_not']);
+const largestId = 2_147_483_647;
+
+/** One filter. @throws AppError `invalid` with attr `filters`. */
+function parseLeaf(leaf: Record<string, unknown>): CohortLeaf {
+  switch (leaf.type) {
+    case 'person':
+      return parsePersonLeaf(leaf);
+    case 'cohort':
+    case 'precalculated-cohort':
+    case 'static-cohort':
+      return parseCohortLeaf(leaf);
+    case 'behavioral':
+      requireKeys('behavioral', leaf, ['key', 'value', 'event_type']);
+      return { ...leaf, type: 'behavioral' };
+    default:
+      throw leafError("The type of a filter must be 'person', 'cohort' or 'behavioral'.");
+  }
+}
+
+function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
+  requireKeys('person', leaf, ['key', 'operator']);
+  const operator = operatorAliases[String(leaf.operator)] ?? leaf.operator;
+  if (!withoutValue.has(String(operator))) requireKeys('person', leaf, ['value']);
+  if (typeof leaf.key !== 'string' || leaf.key === '') throw leafError('The key of a person filter must be a text.');
+  if (!(propertyOperators as unknown[]).includes(operator)) {
+    throw leafError(`A person filter has no operator '${String(leaf.operator).slice(0, 100)}'.`);
+  }
+  if (isObject(leaf.value)) throw leafError('The value of a person filter may not be a dictionary.');
+  const isTooLong = [leaf.value].flat().some((value) => typeof value === 'string' && value.length > longestNeedle);
+  if (isTooLong && !comparesWhole.has(String(operator))) {
+    throw leafError(
+      `The value of a person filter with the operator '${operator}' has at most ${longestNeedle} characters.`,
+    );
+  }
+  return { ...leaf, type: 'person', operator, ...negationOf(leaf) };
+}
+
+/** `exact` is how older clients say `in`; by any other name a cohort would have no members. */
+function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
+  requireKeys('cohort', leaf, ['key', 'value']);
+  const value = typeof leaf.value === 'string' && /^\d{1,10}$/.test(leaf.value) ? Number(leaf.value) : leaf.value;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > largestId) {
+    throw leafError('Invalid Cohort ID in filter');
+  }
+  const { operator = 'in' } = leaf;
+  const normal = operator === 'exact' || operator === null ? 'in' : operator;
+  if (normal !== 'in' && normal !== 'not_in') {
+    throw leafError(`A cohort filter has no operator '${String(operator).slice(0, 100)}'.`);
+  }
+  const usual = leaf.operator === undefined ? {} : { operator: normal };
+  return { ...leaf, type: 'cohort', value, ...usual, ...negationOf(leaf) };
+}
+
+function negationOf({ negation }: Record<string, unknown>): { negation?: boolean } {
+  if (negation === undefined || negation === null) return {};
+  if (typeof negation !== 'boolean') throw leafError('The negation of a filter must be a boolean.');
+  return { negation };
+}
+
+function requireKeys(kind: string, leaf: Record<string, unknown>, keys: string[]): void {
+  const missing = keys.filter((key) => leaf[key] === undefined || leaf[key] === null);
+  if (missing.length > 0) throw leafError(`Missing required keys for ${kind} filter: ${missing.join(', ')}`);
+}
+
+function leafError(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr: 'filters' });
+}
+
+/**
+ * The tree that a list of groups of old says: who meets all properties of one of them. What is about events or actions
+ * becomes a filter on behaviour.
+ * @returns null where there are no groups. Not checked yet.
+ */
+export function treeOfGroups(groups: unknown): CohortFilters | null {
+  const listed = Array.isArray(groups) ? groups.filter(isObject) : [];
+  if (listed.length === 0) return null;
+  const values = listed.map((group) => ({ type: 'AND' as const, values: leavesOfGroup(group) }));
+  return { properties: { type: 'OR', values } } as CohortFilters;
+}
+
+function leavesOfGroup(group: Record<string, unknown>): Record<string, unknown>[] {
+  const action = group.action_id ?? group.event_id;
+  if (action !== undefined && action !== null) {
+    const event_type = group.event_id === undefined ? 'actions' : 'events';
+    return [{ type: 'behavioral', key: action, value: 'performed_event', event_type, time_value: group.days }];
+  }
+  return propertiesOf(group.properties).map((property) => ({ type: 'person', operator: 'exact', ...property }));
+}
+
+/** A list of filters, or values by key with the operator behind two underscores. */
+function propertiesOf(properties: unknown): Record<string, unknown>[] {
+  if (Array.isArray(properties)) return properties.filter(isObject);
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).map(([name, value]) => {
+    const [key, operator = 'exact'] = name.split('__');
+    return { key, operator, value };
+  });
+}
+
+/** What a cohort's filters hold, once they were checked. */
+export interface CohortFilters {
+  properties: CohortGroup;
+}
+interface CohortGroup {
+  type: 'AND' | 'OR';
+  values: (CohortGroup | CohortLeaf)[];
+}
+/** A filter of one of three kinds, told by `type`. */
+type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' | 'behavioral' };
+
+/** All filters of a tree, wherever they stand in it. */
+export function leavesOf({ values }: CohortGroup): CohortLeaf[] {
+  return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
+}
+
+/** The cohorts a tree names. */
+export function cohortsNamedIn(tree: CohortGroup): number[] {
+  return [...new Set(leavesOf(tree).flatMap((leaf) => (leaf.type === 'cohort' ? [Number(leaf.value)] : [])))];
+}

@@ -1,0 +1,108 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
+import { findCohort, listCalculations } from './store.ts';
+
+const scopes = ['Cohort'];
+const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: S,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
+
+const calculation = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the calculation.' }),
+    started_at: Type.String({ format: 'date-time', description: 'When it began.' }),
+    finished_at: nullable(Type.String({ format: 'date-time' }), 'When it ended; null while it runs.'),
+    count: nullable(Type.Integer(), 'How many persons were found.'),
+    error: nullable(Type.String(), 'Why it failed.'),
+  },
+  { title: 'CohortCalculation' },
+);
+
+/** Who changed cohorts, and when they were counted. */
+export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
+  const target = addressedProject(sql);
+  const activity = {
+    method: 'GET',
+    tags,
+    scope: 'cohort:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    examples: { response: activityExample },
+    target,
+  } as const;
+
+  async function requireCohort(environmentId: number, id: number): Promise<void> {
+    if (!(await findCohort(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
+  }
+
+  return [
+    defineRoute({
+      ...activity,
+      path: `${cohortsPath}/activity`,
+      operationId: 'cohorts_activity',
+      summary: 'Show who changed cohorts',
+      description: 'What was done to the cohorts of a project, the latest first.',
+      params: projectParams,
+      handler: async ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId }),
+    }),
+    defineRoute({
+      ...activity,
+      path: `${cohortsPath}/:id/activity`,
+      operationId: 'cohorts_activity_of_one',
+      summary: 'Show who changed a cohort',
+      description: 'What was done to one cohort, the latest first.',
+      params: cohortParams,
+      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
+        await requireCohort(environmentId, id);
+        return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${cohortsPath}/:id/calculation_history`,
+      operationId: 'cohorts_calculation_history',
+      summary: 'Show when a cohort was counted',
+      description: 'When the persons of a cohort were counted, how many they were, and why counting failed.',
+      tags,
+      scope: 'cohort:read',
+      params: cohortParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of calculations.', schema: offsetPageOf(calculation) } },
+      examples: {
+        response: {
+          count: 1,
+          next: null,
+          previous: null,
+          results: [
+            {
+              id: '0193f0c5-7a4e-7000-8000-0000000000c1',
+              started_at: '2026-11-01T12:00:01Z',
+              finished_at: '2026-11-01T12:00:02Z',
+              count: 17,
+              error: null,
+            },
+          ],
+        },
+      },
+      target,
+      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
+        await requireCohort(environmentId, id);
+        const { count, rows } = await listCalculations(sql, id, query);
+        const results = rows.map((row) => ({
+          ...row,
+          started_at: formatDateTime(row.started_at),
+          finished_at: row.finished_at && formatDateTime(row.finished_at),
+        }));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+  ];
+}

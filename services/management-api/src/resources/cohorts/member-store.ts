@@ -1,0 +1,44 @@
+import type { StaticCohort } from '@millrace/cohorts';
+import type { Sql, Transaction } from '@millrace/db';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import type { PersonRow } from '../shown-persons/person-row.ts';
+
+/** @returns whether the person was in it. */
+export async function removeMember(
+  tx: Transaction,
+  { projectId, cohortId }: StaticCohort,
+  personUuid: string,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `DELETE FROM cohort_member WHERE project_id = $1 AND cohort_id = $2 AND person_uuid = $3::uuid RETURNING 1`,
+    [projectId, cohortId, personUuid],
+  );
+  return rows.length > 0;
+}
+
+/** Some members of a static cohort by uuid, those after `after`. */
+export async function listMemberUuids(
+  sql: Sql,
+  { projectId, cohortId }: StaticCohort,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<string[]> {
+  const rows = await sql.query<{ person_uuid: string }>(
+    `SELECT person_uuid FROM cohort_member
+      WHERE project_id = $1 AND cohort_id = $2 AND person_uuid > $3::uuid ORDER BY person_uuid LIMIT $4`,
+    [projectId, cohortId, after ?? '00000000-0000-0000-0000-000000000000', limit],
+  );
+  return rows.map(({ person_uuid }) => person_uuid);
+}
+
+/** Those of some persons that exist, by uuid; it ends early, with the one that fills a page. */
+export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
+  if (uuids.length === 0) return [];
+  return sql.query<PersonRow & Record<string, unknown>>(
+    upToPageBytes(
+      `SELECT id, uuid, main_distinct_id, properties, is_identified, created_at
+         FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]) ORDER BY uuid`,
+      ['properties'],
+    ),
+    [projectId, uuids],
+  );
+}

@@ -1,0 +1,141 @@
+import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/cohorts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { addressedProject } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { removeMember } from './member-store.ts';
+import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
+import { type CohortRow, findCohort, setMemberCount } from './store.ts';
+import { type CohortAuthor, foundCohort, recordMemberActivity } from './write.ts';
+
+const done = {
+  200: {
+    description: 'It is done.',
+    schema: Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Success' }),
+  },
+};
+
+/** Who is in a static cohort, person by person. */
+export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  const { sql } = database;
+  const target = addressedProject(sql);
+
+  async function requireStatic({ environmentId }: AddressedProject, id: number, otherwise: string): Promise<void> {
+    const cohort = await findCohort(sql, environmentId, id);
+    if (!cohort) throw new AppError('not_found', 'Not found.');
+    if (!cohort.is_static) throw new AppError('invalid', otherwise, { code: 'invalid_input' });
+  }
+
+  return [
+    defineRoute({
+      method: 'PATCH',
+      path: `${cohortsPath}/:id/add_persons_to_static_cohort`,
+      operationId: 'cohorts_add_persons',
+      summary: 'Add persons to a static cohort',
+      description: 'Adds persons by their uuids. Those who are not known, or are in it already, are passed over.',
+      tags,
+      scope: 'cohort:write',
+      params: cohortParams,
+      body: Type.Object(
+        {
+          person_ids: Type.Array(Type.String(), { maxItems: 10_000, description: 'Uuids of persons.' }),
+        },
+        { title: 'CohortMembersToAdd' },
+      ),
+      responses: done,
+      examples: {
+        request: { person_ids: ['0193f0c5-7a4e-5000-8000-000000000042'] },
+        response: { success: true },
+      },
+      target,
+      handler: async ({ caller: { userId }, target: place, params: { id }, body: { person_ids: values } }) => {
+        await requireStatic(place, id, 'Can only add users to static cohorts');
+        const refuse = (detail: string) =>
+          new AppError('invalid', detail, { code: 'invalid_input', attr: 'person_ids' });
+        if (values.length === 0) throw refuse('person_ids cannot be empty');
+        const members = { by: 'person_id' as const, values };
+        const { found } = await addCohortMembers(database, { userId, target: place }, { id, members });
+        if (found === 0) throw refuse('No valid users to add to cohort');
+        return { success: true };
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${cohortsPath}/:id/remove_person_from_static_cohort`,
+      operationId: 'cohorts_remove_person',
+      summary: 'Remove a person from a static cohort',
+      description: 'Removes one person by its uuid.',
+      tags,
+      scope: 'cohort:write',
+      params: cohortParams,
+      body: Type.Object(
+        { person_id: Type.String({ minLength: 1, description: 'Uuid of the person.' }) },
+        { title: 'CohortMemberToRemove' },
+      ),
+      responses: done,
+      examples: {
+        request: { person_id: '0193f0c5-7a4e-5000-8000-000000000042' },
+        response: { success: true },
+      },
+      target,
+      handler: async ({ caller: { userId }, target: place, params: { id }, body: { person_id: personUuid } }) => {
+        await requireStatic(place, id, 'Can only remove users from static cohorts');
+        await removeCohortMember(database, { userId, target: place }, { id, personUuid });
+        return { success: true };
+      },
+    }),
+  ];
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Those of the texts that can be uuids of persons: no other is known. */
+function uuidsAmong(texts: readonly string[]): string[] {
+  return [...new Set(texts.filter((text) => uuid.test(text)).map((text) => text.toLowerCase()))];
+}
+
+/**
+ * Adds persons to a static cohort and counts its members. @returns the cohort as it is now, and how many of the values
+ * named a person.
+ */
+export async function addCohortMembers(
+  database: Pick<Database, 'transaction'>,
+  author: CohortAuthor,
+  { id, members }: { id: number; members: MembersToAdd },
+): Promise<{ cohort: CohortRow; found: number }> {
+  const { environmentId: projectId } = author.target;
+  const values = members.by === 'person_id' ? uuidsAmong(members.values) : members.values;
+  const found = await addMembers(database, { projectId, cohortId: id }, { ...members, values });
+  return { cohort: await countMembers(database, author, id), found };
+}
+
+/** @throws AppError `not_found` when the person is not in it. */
+async function removeCohortMember(
+  database: Pick<Database, 'transaction'>,
+  author: CohortAuthor,
+  { id, personUuid }: { id: number; personUuid: string },
+): Promise<void> {
+  const { environmentId: projectId } = author.target;
+  const [known] = uuidsAmong([personUuid]);
+  const isRemoved =
+    known !== undefined && (await database.transaction((tx) => removeMember(tx, { projectId, cohortId: id }, known)));
+  if (!isRemoved) throw new AppError('not_found', 'Not found.');
+  await countMembers(database, author, id);
+}
+
+async function countMembers(
+  { transaction }: Pick<Database, 'transaction'>,
+  author: CohortAuthor,
+  id: number,
+): Promise<CohortRow> {
+  const { environmentId: projectId } = author.target;
+  return transaction(async (tx) => {
+    const cohort = await foundCohort(tx, projectId, id);
+    const after = await countCohortMembers(tx, { projectId, cohortId: id });
+    await setMemberCount(tx, id, after);
+    await recordMemberActivity(tx, author, { cohort, before: cohort.count ?? 0, after });
+    return foundCohort(tx, projectId, id);
+  });
+}

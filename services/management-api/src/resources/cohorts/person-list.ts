@@ -1,0 +1,158 @@
+import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/cohorts';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import type { Searches } from '../../access/searches.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import type { PersonRow } from '../shown-persons/person-row.ts';
+import { person, personExample } from '../shown-persons/person-schema.ts';
+import { toPerson } from '../shown-persons/to-person.ts';
+import { listMemberUuids, readPersons } from './member-store.ts';
+import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
+import { findCohort } from './store.ts';
+
+const position = Type.Object({ after: Type.String({ format: 'uuid' }) });
+const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+export function personListRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return defineRoute({
+    method: 'GET',
+    path: `${cohortsPath}/:id/persons`,
+    operationId: 'cohorts_persons',
+    summary: 'List the persons of a cohort',
+    description:
+      'Who belongs to it now, by uuid. Of a dynamic cohort so many persons are looked at for a page; one with fewer than `limit`, or none, is the last only where `next` is null. Asks for the scope `person:read` as well. With `format=csv` the page is a CSV file, and the next one is named in the header `Link`.',
+    tags,
+    scope: 'cohort:read',
+    params: cohortParams,
+    query: Type.Object({
+      ...keysetQuery,
+      format: Type.Optional(Type.String({ description: '`csv`; else JSON.' })),
+    }),
+    responses: {
+      200: {
+        description: 'One page of persons.',
+        schema: Type.Object(
+          {
+            results: Type.Array(person, { description: 'The persons of this page.' }),
+            next: nullableText('Address of the next page, null on the last.'),
+            previous: nullableText('Always null.'),
+          },
+          { title: 'CohortPersonPage' },
+        ),
+        text: {
+          mediaType: 'text/csv; charset=utf-8',
+          example: 'person_id,distinct_id,email,is_identified,created_at\r\n',
+        },
+      },
+    },
+    examples: { response: { results: [personExample], next: null, previous: null } },
+    target: addressedProject(sql),
+    handler: async ({ caller, target, params: { id }, query, request }) => {
+      requireScope(caller, 'person:read');
+      const { environmentId } = target;
+      const cohort = await findCohort(sql, environmentId, id);
+      if (!cohort) throw new AppError('not_found', 'Not found.');
+      const after = decodeCursor(position, query.cursor)?.after ?? null;
+      const place = { projectId: environmentId, cohortId: id, isStatic: cohort.is_static };
+      const find = (on: Sql) => findMembers(on, place, { after, limit: query.limit });
+      const page = cohort.is_static ? await find(sql) : await searches.run({ caller, target }, 'a smaller limit', find);
+      const nextPosition = page.after === null ? null : { after: page.after };
+      if (query.format === 'csv') {
+        const { next } = keysetPage(request, { nextPosition }, []);
+        return new TextContent(personsCsv(page.persons), {
+          'Content-Disposition': `attachment; filename="cohort-${id}.csv"`,
+          ...(next !== null && { Link: `<${next}>; rel="next"` }),
+        });
+      }
+      const distinctIds = await listDistinctIds(sql, environmentId, page.persons);
+      const results = page.persons.map((row) => toPerson(row, distinctIds.get(row.uuid)));
+      return { ...keysetPage(request, { nextPosition }, results), previous: null };
+    },
+  });
+}
+
+/** What one request may look at to fill its page; who belongs to a dynamic cohort is found out person by person. */
+const mostLookedAt = 20_000;
+const mostMs = 3000;
+
+interface FoundUuids {
+  uuids: string[];
+  /** The last uuid that was looked at; null when all were. */
+  lookedUntil: string | null;
+}
+
+interface MemberPage {
+  persons: PersonRow[];
+  /** Where the next page begins; null on the last. */
+  after: string | null;
+}
+
+/** A page of a cohort's persons by uuid. It may be shorter than `limit`, and even empty, and not be the last. */
+async function findMembers(
+  sql: Sql,
+  cohort: StaticCohort & { isStatic: boolean },
+  window: { after: string | null; limit: number },
+): Promise<MemberPage> {
+  const { uuids, lookedUntil } = cohort.isStatic
+    ? await listed(sql, cohort, window)
+    : await evaluated(sql, cohort, window);
+  const persons = await readPersons(sql, cohort.projectId, uuids);
+  const last = persons.at(-1)?.uuid;
+  // Cut for its bytes: the next page begins behind the last one shown.
+  const isCut = last !== undefined && uuids.some((uuid) => uuid > last) && persons.length < uuids.length;
+  return { persons, after: isCut ? last : lookedUntil };
+}
+
+async function listed(
+  sql: Sql,
+  cohort: StaticCohort,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<FoundUuids> {
+  const uuids = await listMemberUuids(sql, cohort, { after, limit: limit + 1 });
+  const shown = uuids.slice(0, limit);
+  return { uuids: shown, lookedUntil: uuids.length > limit ? (shown.at(-1) ?? null) : null };
+}
+
+async function evaluated(
+  sql: Sql,
+  { projectId, cohortId }: StaticCohort,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<FoundUuids> {
+  const audience = await cohortAudience(sql, projectId, [cohortId]);
+  const startedAt = performance.now();
+  const uuids: string[] = [];
+  let lookedAt = 0;
+  for await (const page of matchPersons(sql, projectId, { audience, after })) {
+    for (const { uuid, matches } of page) {
+      if (matches[0] === true) uuids.push(uuid);
+      if (uuids.length === limit) return { uuids, lookedUntil: uuid };
+    }
+    lookedAt += page.length;
+    const isEnough = lookedAt >= mostLookedAt || performance.now() - startedAt > mostMs;
+    if (isEnough) return { uuids, lookedUntil: page.at(-1)?.uuid ?? null };
+  }
+  return { uuids, lookedUntil: null };
+}
+
+const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
+
+/** Persons as CSV (RFC 4180), with the headers by which a static cohort can be made of it again. */
+function personsCsv(persons: PersonRow[]): string {
+  const rows = persons.map(({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }) => [
+    uuid,
+    main_distinct_id,
+    typeof email === 'string' ? email : '',
+    String(is_identified),
+    created_at.toISOString(),
+  ]);
+  return [header, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

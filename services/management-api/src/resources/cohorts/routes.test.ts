@@ -1,0 +1,377 @@
+import { VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  acme = await createActors(api.database);
+  path = `/api/projects/${acme.projectId}/cohorts/`;
+});
+
+const tree = (...values: unknown[]) => ({ properties: { type: 'AND', values: [{ type: 'OR', values }] } });
+const plan = { type: 'person', key: 'plan', operator: 'exact', value: ['pro'] };
+const within = (id: number, more: object = {}) => ({ type: 'cohort', key: 'id', value: id, ...more });
+const behavior = { type: 'behavioral', key: '$pageview', value: 'performed_event', event_type: 'events' };
+
+const create = (body: object = {}) => api.send('POST', path, { key: acme.M.key, body });
+const change = (id: number, body: object, method: 'PATCH' | 'PUT' = 'PATCH') =>
+  api.send(method, `${path}${id}/`, { key: acme.M.key, body });
+const read = (id: number) => api.get(`${path}${id}/`, acme.M.key);
+const ids = async (query = '') =>
+  (await api.get(`${path}${query}`, acme.M.key)).body.results.map((one: { id: number }) => one.id);
+async function made(filters: object | null, body: object = {}): Promise<number> {
+  const answer = await create({ name: 'A cohort', filters, ...body });
+  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  return answer.body.id;
+}
+async function flag(
+  key: string,
+  cohortId: number,
+  fields: { active?: boolean; deleted?: boolean } = {},
+): Promise<void> {
+  const filters = { groups: [{ properties: [{ key: 'id', type: 'cohort', value: cohortId }] }] };
+  await api.database.sql.query(
+    'INSERT INTO feature_flag (project_id, key, filters, active, deleted) VALUES ($1, $2, $3, $4, $5)',
+    [acme.projectId, key, filters, fields.active ?? true, fields.deleted ?? false],
+  );
+}
+
+describe.each(['projects', 'environments'])('below %s', (family) => {
+  test('every field, in every answer', async () => {
+    const where = `/api/${family}/${acme.projectId}/cohorts/`;
+    const body = { name: ' Paying ', description: 'who pays', filters: tree(plan), _create_in_folder: 'x' };
+    const created = await api.send('POST', where, { key: acme.M.key, body });
+    expect(created).toMatchObject({ status: 201 });
+    const fields = {
+      id: expect.any(Number),
+      name: 'Paying',
+      description: 'who pays',
+      groups: [],
+      deleted: false,
+      filters: tree(plan),
+      query: null,
+      is_static: false,
+      cohort_type: 'person_property',
+      is_calculating: true,
+      created_by: expect.objectContaining({ email: acme.M.email }),
+      created_at: expect.stringMatching(/Z$/),
+      last_calculation: null,
+      errors_calculating: 0,
+      count: null,
+      experiment_set: [],
+    };
+    expect(created.body).toEqual(fields);
+    expect(Object.keys(created.body)).toEqual(Object.keys(fields));
+    expect((await api.get(`${where}${created.body.id}/`, acme.M.key)).body).toEqual(created.body);
+    expect((await api.get(where, acme.M.key)).body).toEqual({
+      count: 1,
+      next: null,
+      previous: null,
+      results: [created.body],
+    });
+    const current = await api.get(`/api/${family}/@current/cohorts/`, acme.W.key);
+    expect(current.body.results).toHaveLength(1);
+  });
+});
+
+test('what is not sent stays, for PUT as for PATCH', async () => {
+  const id = await made(tree(plan), { description: 'who pays' });
+  for (const method of ['PATCH', 'PUT'] as const) {
+    expect(await change(id, { name: method }, method)).toMatchObject({
+      status: 200,
+      body: { name: method, description: 'who pays', filters: tree(plan) },
+    });
+  }
+  expect(await change(id, { name: null, filters: null })).toMatchObject({
+    status: 200,
+    body: { name: null, filters: null },
+  });
+});
+
+test('changing who belongs to it has it counted anew; its name does not', async () => {
+  const id = await made(tree(plan));
+  const { sql } = api.database;
+  await sql.query(
+    `UPDATE cohort SET count = 3, calculate_at = now() + interval '1 day', last_calculation = now() WHERE id = $1`,
+    [id],
+  );
+  expect((await change(id, { name: 'B' })).body).toMatchObject({ is_calculating: false, count: 3 });
+  expect((await change(id, { filters: tree({ ...plan, value: ['free'] }) })).body).toMatchObject({
+    is_calculating: true,
+  });
+});
+
+test('a deleted cohort is out of the list, can be read, and comes back', async () => {
+  const id = await made(tree(plan));
+  expect(await change(id, { deleted: true })).toMatchObject({
+    status: 200,
+    body: { deleted: true, is_calculating: false },
+  });
+  expect(await ids()).toEqual([]);
+  expect(await read(id)).toMatchObject({ status: 200, body: { deleted: true } });
+  expect(await change(id, { deleted: false })).toMatchObject({
+    status: 200,
+    body: { deleted: false, is_calculating: true },
+  });
+  const refused = await api.send('DELETE', `${path}${id}/`, { key: acme.M.key });
+  expect([refused.status, refused.body]).toEqual([405, undefined]);
+  const log = await api.get(`${path}${id}/activity/`, acme.M.key);
+  expect(log.body.results.map((one: { activity: string }) => one.activity)).toEqual(['updated', 'deleted', 'created']);
+  expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(3);
+});
+
+test('lists by type, maker, name and behaviour', async () => {
+  const dynamic = await made(tree(plan), { name: 'Paying' });
+  const fixed = await made(null, { name: 'Testers', is_static: true });
+  const behavioral = await made(tree(behavior), { name: 'Visitors' });
+  expect(await ids()).toEqual([behavioral, fixed, dynamic]);
+  expect(await ids('?type=static')).toEqual([fixed]);
+  expect(await ids('?type=dynamic')).toEqual([behavioral, dynamic]);
+  expect(await ids('?search=PAY')).toEqual([dynamic]);
+  expect(await ids('?hide_behavioral_cohorts=true')).toEqual([fixed, dynamic]);
+  expect(await ids(`?created_by_id=${acme.M.userId}`)).toHaveLength(3);
+  expect(await ids(`?created_by_id=${acme.W.userId}`)).toEqual([]);
+  expect(await ids('?limit=1&offset=1')).toEqual([fixed]);
+});
+
+const wrong = (detail: string, code = 'invalid_input') => VE(code, 'filters', detail);
+test.each<[string, unknown, object]>([
+  ['no properties', {}, wrong("Must contain a 'properties' key with type and values")],
+  [
+    'properties without values',
+    { properties: { type: 'AND' } },
+    wrong("Must contain a 'properties' key with type and values"),
+  ],
+  ['properties that are a list', { properties: [] }, wrong("Must contain a 'properties' key with type and values")],
+  [
+    'another type of group',
+    { properties: { type: 'XOR', values: [] } },
+    wrong("The type of a group of filters must be 'AND' or 'OR'."),
+  ],
+  ['a key too many', { properties: { type: 'AND', values: [], x: 1 } }, wrong("A group of filters has no key 'x'.")],
+  [
+    'a person filter without a value',
+    tree({ type: 'person', key: 'a', operator: 'exact' }),
+    wrong('Missing required keys for person filter: value'),
+  ],
+  [
+    'a person filter without anything',
+    tree({ type: 'person' }),
+    wrong('Missing required keys for person filter: key, operator'),
+  ],
+  [
+    'a cohort filter without a value',
+    tree({ type: 'cohort', key: 'id' }),
+    wrong('Missing required keys for cohort filter: value'),
+  ],
+  [
+    'a behavioural filter without a value',
+    tree({ type: 'behavioral', key: 'a', event_type: 'events' }),
+    wrong('Missing required keys for behavioral filter: value'),
+  ],
+  [
+    'an operator nobody knows',
+    tree({ ...plan, operator: 'sounds_like' }),
+    wrong("A person filter has no operator 'sounds_like'."),
+  ],
+  [
+    'a type nobody knows',
+    tree({ ...plan, type: 'group' }),
+    wrong("The type of a filter must be 'person', 'cohort' or 'behavioral'."),
+  ],
+  [
+    'a text that is too long',
+    tree({ ...plan, operator: 'icontains', value: 'x'.repeat(1001) }),
+    wrong("The value of a person filter with the operator 'icontains' has at most 1000 characters."),
+  ],
+  ['no object', tree(7), wrong('Every filter must be a dictionary.')],
+  ['an unknown cohort', tree(within(2_000_000_000)), wrong('Invalid Cohort ID in filter')],
+  ['a cohort by name', tree({ type: 'cohort', key: 'id', value: 'vip' }), wrong('Invalid Cohort ID in filter')],
+  [
+    'a text',
+    'plan',
+    VE('not_a_dict', 'filters', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
+  ],
+  ['too many', tree(...Array.from({ length: 1001 }, () => plan)), wrong('A cohort has at most 1000 filters.')],
+])('filters that are refused: %s', async (_name, filters, expected) => {
+  expect(await create({ filters })).toMatchObject(expected);
+});
+
+test.each<[string, object, object]>([
+  ['name', { name: 'x'.repeat(401) }, VE('max_length', 'name', 'Ensure this field has no more than 400 characters.')],
+  [
+    'description',
+    { description: 'x'.repeat(1001) },
+    VE('max_length', 'description', 'Ensure this field has no more than 1000 characters.'),
+  ],
+  [
+    'query and filters',
+    { is_static: true, query: { a: 1 }, filters: tree(plan) },
+    VE('invalid_input', null, 'Cannot set both query and filters at the same time.'),
+  ],
+  [
+    'query of a dynamic one',
+    { query: { a: 1 } },
+    VE('invalid_input', null, 'Cannot create a dynamic cohort with a query. Set is_static to true.'),
+  ],
+])('fields that are refused: %s', async (_name, body, expected) => {
+  expect(await create(body)).toMatchObject(expected);
+});
+
+test('operators and ids are stored in their usual forms', async () => {
+  const inner = await made(tree(plan));
+  const sent = tree(
+    { type: 'person', key: 'age', operator: 'min', value: '5' },
+    { type: 'person', key: 'age', operator: 'max', value: 9, negation: true },
+    { type: 'person', key: 'email', operator: 'is_set' },
+    within(inner, { operator: 'exact' }),
+    { ...within(inner), value: String(inner), operator: 'not_in' },
+  );
+  expect((await create({ filters: sent })).body.filters).toEqual(
+    tree(
+      { type: 'person', key: 'age', operator: 'gte', value: '5' },
+      { type: 'person', key: 'age', operator: 'lte', value: 9, negation: true },
+      { type: 'person', key: 'email', operator: 'is_set' },
+      within(inner, { operator: 'in' }),
+      within(inner, { operator: 'not_in' }),
+    ),
+  );
+});
+
+test('groups of old are read as filters', async () => {
+  const groups = [
+    { properties: { plan: 'pro', age__gt: '5' } },
+    { properties: [{ key: 'a', value: 'b' }] },
+    { action_id: 3 },
+  ];
+  const { body } = await create({ groups });
+  expect(body).toMatchObject({ groups, cohort_type: 'behavioral' });
+  expect(body.filters.properties).toMatchObject({
+    type: 'OR',
+    values: [
+      {
+        values: [
+          { key: 'plan', operator: 'exact', value: 'pro' },
+          { key: 'age', operator: 'gt', value: '5' },
+        ],
+      },
+      { values: [{ key: 'a', operator: 'exact', value: 'b' }] },
+      { values: [{ type: 'behavioral', key: 3 }] },
+    ],
+  });
+});
+
+describe('cohorts made of cohorts', () => {
+  const loop = wrong('Cohorts cannot reference other cohorts in a loop.');
+
+  test('loops are refused, short ones and long ones', async () => {
+    const first = await made(tree(plan));
+    expect(await change(first, { filters: tree(within(first)) })).toMatchObject(loop);
+    const second = await made(tree(within(first)));
+    const third = await made(tree(within(second)));
+    expect(await change(first, { filters: tree(plan, within(third)) })).toMatchObject(loop);
+    expect((await read(first)).body.filters).toEqual(tree(plan));
+  });
+
+  test('two changes at the same moment make no loop together', async () => {
+    const [a, b] = [await made(tree(plan)), await made(tree(plan))];
+    const answers = await Promise.all([
+      change(a, { filters: tree(within(b)) }),
+      change(b, { filters: tree(within(a)) }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test('a cohort of another project, or a deleted one, is unknown', async () => {
+    const foreign = await api.send('POST', `/api/projects/${acme.off.projectId}/cohorts/`, {
+      key: acme.off.personalApiKey,
+      body: { name: 'theirs' },
+    });
+    expect(await create({ filters: tree(within(foreign.body.id)) })).toMatchObject(
+      wrong('Invalid Cohort ID in filter'),
+    );
+    const gone = await made(tree(plan));
+    await change(gone, { deleted: true });
+    expect(await create({ filters: tree(within(gone)) })).toMatchObject(wrong('Invalid Cohort ID in filter'));
+  });
+
+  test('two hundred of them, one within the other', async () => {
+    let id = await made(tree(plan));
+    const first = id;
+    for (let level = 0; level < 200; level += 1) id = await made(tree(within(id)));
+    expect(await change(first, { filters: tree(within(id)) })).toMatchObject(loop);
+    await flag('deep', id);
+    expect(await change(first, { deleted: true })).toMatchObject({ status: 400 });
+  });
+
+  test('each made of the two before it: 2^100 ways down, and looked at once', async () => {
+    let [before, last] = [await made(tree(plan)), await made(tree(plan))];
+    const first = before;
+    for (let level = 0; level < 100; level += 1)
+      [before, last] = [last, await made(tree(within(before), within(last)))];
+    expect(await change(first, { filters: tree(within(last)) })).toMatchObject(loop);
+  });
+});
+
+describe('cohorts that flags ask for', () => {
+  test('are not deleted while a flag is active', async () => {
+    const inner = await made(tree(plan));
+    const outer = await made(tree(within(inner)));
+    await flag('beta', outer);
+    await flag('checkout', inner);
+    await flag('off', inner, { active: false });
+    await flag('gone', inner, { deleted: true });
+    const refused = (keys: string, count: number) =>
+      VE(
+        'invalid_input',
+        null,
+        `This cohort is used in ${count} active feature flag(s): ${keys}. Please remove the cohort from these feature flags before deleting it.`,
+      );
+    expect(await change(inner, { deleted: true })).toMatchObject(refused('beta, checkout', 2));
+    expect(await change(outer, { deleted: true })).toMatchObject(refused('beta', 1));
+    await api.database.sql.query('UPDATE feature_flag SET active = false WHERE project_id = $1', [acme.projectId]);
+    expect(await change(inner, { deleted: true })).toMatchObject({ status: 200 });
+  });
+
+  test('do not ask for behaviour', async () => {
+    const inner = await made(tree(plan));
+    const outer = await made(tree(within(inner)));
+    const behavioral = await made(tree(behavior), { name: 'Visitors' });
+    await flag('beta', outer);
+    const refused = wrong(
+      'Behavioral filters cannot be added to cohorts used in feature flags.',
+      'behavioral_cohort_found',
+    );
+    expect(await change(inner, { filters: tree(behavior) })).toMatchObject(refused);
+    expect(await change(outer, { filters: tree(within(behavioral)) })).toMatchObject({
+      status: 400,
+      body: { code: 'behavioral_cohort_found', attr: 'filters' },
+    });
+    expect(await change(outer, { name: 'x' })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('filters made to hurt', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? plan : { type: 'AND', values: [nested(levels - 1)] });
+
+  test('64 levels', async () => {
+    expect(await create({ filters: { properties: nested(64) } })).toMatchObject({
+      status: 400,
+      body: { code: 'parse_error' },
+    });
+    expect(await create({ filters: { properties: nested(40) } })).toMatchObject({ status: 201 });
+  });
+
+  test('a megabyte', async () => {
+    const filters = tree({ ...plan, value: ['x'.repeat(1_000_000)] });
+    const { status } = await create({ filters });
+    expect(status).toBe(201);
+    expect(await create({ filters: tree({ ...plan, value: ['x'.repeat(1_100_000)] }) })).toMatchObject({ status: 413 });
+  });
+});

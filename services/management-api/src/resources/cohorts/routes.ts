@@ -1,0 +1,220 @@
+import type { MembersToAdd } from '@millrace/cohorts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { cohortHistoryRoutes } from './history-routes.ts';
+import { memberFile } from './member-file.ts';
+import { addCohortMembers, memberRoutes } from './members.ts';
+import { personListRoute } from './person-list.ts';
+import type { CohortChanges } from './rules.ts';
+import {
+  cohort,
+  cohortChanges,
+  cohortExample,
+  cohortParams,
+  cohortsPath,
+  newCohortExample,
+  cohortTags as tags,
+  toCohort,
+} from './schema.ts';
+import { type CohortRow, findCohort, listCohorts } from './store.ts';
+import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic } from './write.ts';
+
+const listQuery = Type.Object({
+  ...offsetQuery,
+  type: Type.Optional(Type.String({ description: '`static` or `dynamic`.' })),
+  created_by_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the user who made them.' }),
+  ),
+  search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the name, in any case.' })),
+  hide_behavioral_cohorts: Type.Optional(
+    Type.Boolean({ description: 'Whether to leave out those that ask for behaviour.' }),
+  ),
+});
+
+/** Cohorts: persons who have something in common, or are listed one by one. */
+export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
+  // What ends in a word comes before what ends in an id.
+  return [
+    ...cohortHistoryRoutes(database),
+    ...readRoutes(database),
+    ...cohortWriteRoutes(database),
+    ...memberRoutes(database),
+    personListRoute(database),
+  ];
+}
+
+function readRoutes({ sql }: Pick<Database, 'sql'>) {
+  const target = addressedProject(sql);
+  return [
+    defineRoute({
+      method: 'GET',
+      path: cohortsPath,
+      operationId: 'cohorts_list',
+      summary: 'List cohorts',
+      description: 'The cohorts of a project, the newest first, without the deleted ones.',
+      tags,
+      scope: 'cohort:read',
+      params: projectParams,
+      query: listQuery,
+      responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
+      target,
+      handler: async ({ target: { environmentId }, query, request }) => {
+        const { count, rows } = await listCohorts(sql, environmentId, { ...query, filter: query });
+        return offsetPage(request, query, { count, results: rows.map(toCohort) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${cohortsPath}/:id`,
+      operationId: 'cohorts_retrieve',
+      summary: 'Show a cohort',
+      description: 'One cohort, also when it is deleted.',
+      tags,
+      scope: 'cohort:read',
+      params: cohortParams,
+      responses: { 200: { description: 'The cohort.', schema: cohort } },
+      examples: { response: cohortExample },
+      target,
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const row = await findCohort(sql, environmentId, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toCohort(row);
+      },
+    }),
+  ];
+}
+
+function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  const { sql, transaction } = database;
+  const target = addressedProject(sql);
+
+  /** Members that come with the cohort: a file, or uuids. */
+  async function withMembers(
+    author: CohortAuthor,
+    written: CohortRow,
+    { body, file }: { body: CohortChanges; file: MembersToAdd | undefined },
+  ): Promise<CohortRow> {
+    let after = written;
+    const listed = body._create_static_person_ids ?? [];
+    const lists = [...(file ? [file] : []), ...(listed.length > 0 ? [byUuid(listed)] : [])];
+    for (const members of lists) {
+      after = (await addCohortMembers(database, author, { id: written.id, members })).cohort;
+    }
+    return after;
+  }
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: cohortsPath,
+      operationId: 'cohorts_create',
+      summary: 'Create a cohort',
+      description:
+        'Makes a cohort. The persons of a dynamic one are counted in the background; the members of a static one come as a file, or by their uuids, with the request.',
+      tags,
+      scope: 'cohort:write',
+      params: projectParams,
+      body: cohortChanges,
+      file: memberFile,
+      responses: { 201: { description: 'The new cohort.', schema: cohort } },
+      examples: { request: newCohortExample, response: { ...cohortExample, count: null, last_calculation: null } },
+      target,
+      handler: async ({ caller: { userId }, target: place, body, file }) => {
+        requireStaticForFile(body.is_static ?? false, file);
+        const author = { userId, target: place };
+        const made = await transaction((tx) => createCohort(tx, author, { body }));
+        return toCohort(await withMembers(author, made, { body: made.is_static ? body : {}, file }));
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${cohortsPath}/:id`,
+        operationId: `cohorts_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a cohort' : 'Change or delete a cohort',
+        description:
+          'What is not sent stays as it is. Members that are sent are added. `deleted: true` is the only way to remove a cohort, `false` brings it back.',
+        tags,
+        scope: 'cohort:write',
+        params: cohortParams,
+        body: cohortChanges,
+        file: memberFile,
+        responses: { 200: { description: 'The cohort as it is now.', schema: cohort } },
+        examples: {
+          request: method === 'PUT' ? newCohortExample : { deleted: true },
+          response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
+        },
+        target,
+        handler: async ({ caller: { userId }, target: place, params: { id }, body, file }) => {
+          const author = { userId, target: place };
+          const after = await transaction(async (tx) => {
+            const changed = await changeCohort(tx, author, { id, changes: body });
+            requireStaticForFile(changed.is_static, file);
+            return changed;
+          });
+          return toCohort(await withMembers(author, after, { body: after.is_static ? body : {}, file }));
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${cohortsPath}/:id`,
+      operationId: 'cohorts_destroy',
+      summary: 'Not supported: set `deleted: true` with PATCH',
+      description: 'A cohort is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'cohort:write',
+      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      target,
+      handler: async () => undefined,
+    }),
+    defineRoute({
+      method: 'GET',
+      isUnsafe: true,
+      path: `${cohortsPath}/:id/duplicate_as_static_cohort`,
+      operationId: 'cohorts_duplicate_as_static_cohort',
+      summary: 'Copy a dynamic cohort as a static one',
+      description:
+        'Makes a static cohort of those who belong to a dynamic one now. They are added in the background: `is_calculating` is true until all are.',
+      tags,
+      scope: 'cohort:write',
+      params: cohortParams,
+      responses: { 200: { description: 'The new cohort.', schema: cohort } },
+      examples: {
+        response: {
+          ...cohortExample,
+          name: 'Paying customers (static copy)',
+          filters: null,
+          is_static: true,
+          cohort_type: 'static',
+          is_calculating: true,
+          count: null,
+          last_calculation: null,
+        },
+      },
+      target,
+      handler: async ({ caller: { userId }, target: place, params: { id } }) =>
+        toCohort(await transaction((tx) => duplicateAsStatic(tx, { userId, target: place }, id))),
+    }),
+  ];
+}
+
+function byUuid(values: string[]): MembersToAdd {
+  return { by: 'person_id', values };
+}
+
+function requireStaticForFile(isStatic: boolean, file: MembersToAdd | undefined): void {
+  if (isStatic || file === undefined) return;
+  throw new AppError('invalid', 'Only a static cohort has a list of members. Set is_static to true.', {
+    code: 'invalid_input',
+    attr: 'csv',
+  });
+}

@@ -1,0 +1,110 @@
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import { cohortsNamedIn, filtersError, leavesOf, parseCohortFilters, treeOfGroups } from './filters.ts';
+import type { cohortChanges, cohortTypes } from './schema.ts';
+import { type CohortFields, findCohortsWithin, flagsThatUse, type NamedCohort } from './store.ts';
+
+export type CohortChanges = Static<typeof cohortChanges>;
+
+const fieldsOfNothing: CohortFields = {
+  name: null,
+  description: '',
+  groups: [],
+  deleted: false,
+  filters: null,
+  query: null,
+  is_static: false,
+};
+
+/** What is not sent stays as it is. @throws AppError `invalid` naming the field. */
+export function withChanges(before: CohortFields, changes: CohortChanges): CohortFields {
+  const { name, description, groups, deleted, is_static } = { ...before, ...changes };
+  const filters = filtersOf(before, changes);
+  const query = changes.query === undefined ? before.query : changes.query;
+  const after = { name, description, groups, deleted, filters, query, is_static };
+  checkQuery(after, changes);
+  return after;
+}
+
+export function fieldsOfNew(changes: CohortChanges): CohortFields {
+  return withChanges(fieldsOfNothing, changes);
+}
+
+/** Filters that are sent, else those that groups of old say. */
+function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
+  if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
+  if (groups === undefined) return before.filters;
+  const tree = treeOfGroups(groups);
+  return tree === null ? before.filters : parseCohortFilters({ ...tree });
+}
+
+function checkQuery({ query, is_static }: CohortFields, changes: CohortChanges): void {
+  if (query === null) return;
+  const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input' });
+  if (changes.filters) throw refuse('Cannot set both query and filters at the same time.');
+  if (!is_static) throw refuse('Cannot create a dynamic cohort with a query. Set is_static to true.');
+}
+
+export function cohortTypeOf({ is_static, query, filters }: CohortFields): (typeof cohortTypes)[number] | null {
+  if (query !== null) return 'analytical';
+  if (is_static) return 'static';
+  if (filters === null) return null;
+  return leavesOf(filters.properties).some(({ type }) => type === 'behavioral') ? 'behavioral' : 'person_property';
+}
+
+/** As many as are named in a refusal. */
+const mostNamed = 20;
+
+/**
+ * What a cohort is made of exists and does not lead back to it; where flags ask for it, it asks for nothing but properties.
+ * @param id null for a new one, which nobody can name yet.
+ * @throws AppError `invalid`.
+ */
+export async function checkReferences(
+  tx: Transaction,
+  { environmentId, id }: { environmentId: number; id: number | null },
+  { filters, is_static, deleted }: CohortFields,
+): Promise<void> {
+  if (filters === null || is_static || deleted) return;
+  const named = cohortsNamedIn(filters.properties);
+  const within = await findCohortsWithin(tx, environmentId, named);
+  const known = new Set(within.map((one) => one.id));
+  // Looked for first: a cohort that names itself is a loop, and not unknown.
+  if (id !== null && (named.includes(id) || known.has(id))) {
+    throw filtersError('Cohorts cannot reference other cohorts in a loop.');
+  }
+  if (named.some((one) => !known.has(one))) throw filtersError('Invalid Cohort ID in filter');
+  if (id === null) return;
+  const isBehavioral = leavesOf(filters.properties).some(({ type }) => type === 'behavioral');
+  await refuseBehaviorInFlags(tx, { environmentId, id }, { isBehavioral, within });
+}
+
+async function refuseBehaviorInFlags(
+  tx: Transaction,
+  { environmentId, id }: { environmentId: number; id: number },
+  { isBehavioral, within }: { isBehavioral: boolean; within: NamedCohort[] },
+): Promise<void> {
+  const part = within.find(({ is_behavioral }) => is_behavioral);
+  if (!isBehavioral && part === undefined) return;
+  if ((await flagsThatUse(tx, environmentId, id)).length === 0) return;
+  const detail = isBehavioral
+    ? 'Behavioral filters cannot be added to cohorts used in feature flags.'
+    : `A dependent cohort (${part?.name ?? part?.id}) has filters based on events. These cohorts can't be used in feature flags.`;
+  throw filtersError(detail, 'behavioral_cohort_found');
+}
+
+/** @throws AppError `invalid` when active flags would ask for a cohort that is not there. */
+export async function refuseDeletionInUse(
+  tx: Transaction,
+  { environmentId, id }: { environmentId: number; id: number },
+): Promise<void> {
+  const keys = await flagsThatUse(tx, environmentId, id);
+  if (keys.length === 0) return;
+  const named = `${keys.slice(0, mostNamed).join(', ')}${keys.length > mostNamed ? ', …' : ''}`;
+  throw new AppError(
+    'invalid',
+    `This cohort is used in ${keys.length} active feature flag(s): ${named}. Please remove the cohort from these feature flags before deleting it.`,
+    { code: 'invalid_input' },
+  );
+}

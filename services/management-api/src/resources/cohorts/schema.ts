@@ -1,0 +1,114 @@
+import { formatDateTime, freeFormObject } from '@millrace/http';
+import { type TSchema, Type } from 'typebox';
+import { projectParams } from '../../access/addressed-project.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import { treeOfGroups } from './filters.ts';
+import type { CohortRow } from './store.ts';
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+const time = Type.String({ format: 'date-time' });
+export const cohortTypes = ['static', 'person_property', 'behavioral', 'analytical'] as const;
+
+const fields = {
+  name: orNull(Type.String({ maxLength: 400 }), 'Name of the cohort.'),
+  description: Type.String({ maxLength: 1000, description: 'What it is for.' }),
+  groups: Type.Array(Type.Unknown(), { description: 'The form of old of `filters`; read where there are no filters.' }),
+  deleted: Type.Boolean({ description: 'Whether it is deleted.' }),
+  filters: orNull(
+    freeFormObject({}),
+    'Who belongs to it: `{"properties": {"type": "AND" or "OR", "values": [groups or filters]}}`. Filters are of type `person` (`key`, `operator`, `value`, `negation`), `cohort` (`value` is its id) or `behavioral`, which is kept and has no members here.',
+  ),
+  query: orNull(freeFormObject({}), 'Kept for a static cohort; it has no members by it.'),
+  is_static: Type.Boolean({ description: 'Whether its members are listed one by one.' }),
+};
+
+export const cohort = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the cohort.' }),
+    ...fields,
+    cohort_type: orNull(
+      Type.Unsafe<string>({ type: 'string', enum: [...cohortTypes] }),
+      'What decides who belongs to it.',
+    ),
+    is_calculating: Type.Boolean({ description: 'Whether its persons are still to be counted.' }),
+    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
+    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    last_calculation: orNull(time, 'When its persons were counted last.'),
+    errors_calculating: Type.Integer({ description: 'How often in a row counting failed.' }),
+    count: orNull(Type.Integer(), 'How many persons belonged to it when they were counted; null before.'),
+    experiment_set: Type.Array(Type.Integer(), { description: 'Always empty.' }),
+  },
+  { title: 'Cohort', description: 'A cohort.' },
+);
+
+/** For POST, PUT and PATCH: nothing is required. */
+export const cohortChanges = Type.Object(
+  {
+    name: Type.Optional(fields.name),
+    description: Type.Optional(fields.description),
+    groups: Type.Optional(fields.groups),
+    deleted: Type.Optional(fields.deleted),
+    filters: Type.Optional(fields.filters),
+    query: Type.Optional(fields.query),
+    is_static: Type.Optional(fields.is_static),
+    _create_static_person_ids: Type.Optional(
+      Type.Array(Type.String({ maxLength: 200 }), {
+        maxItems: 10_000,
+        description: 'Uuids of persons to add to a static cohort; unknown ones are passed over.',
+      }),
+    ),
+  },
+  { title: 'CohortChanges' },
+);
+
+export const newCohortExample = {
+  name: 'Paying customers',
+  filters: {
+    properties: {
+      type: 'AND',
+      values: [
+        { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'enterprise'] }] },
+      ],
+    },
+  },
+};
+
+export const cohortExample = {
+  id: 1,
+  name: 'Paying customers',
+  description: '',
+  groups: [],
+  deleted: false,
+  filters: newCohortExample.filters,
+  query: null,
+  is_static: false,
+  cohort_type: 'person_property',
+  is_calculating: false,
+  created_by: embeddedUserExample,
+  created_at: '2026-11-01T12:00:00Z',
+  last_calculation: '2026-11-01T12:00:02Z',
+  errors_calculating: 0,
+  count: 17,
+  experiment_set: [],
+};
+
+export const cohortsPath = '/api/projects/:project_id/cohorts';
+export const cohortTags: [string] = ['cohorts'];
+
+export const cohortParams = Type.Object({
+  ...projectParams.properties,
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the cohort.' }),
+});
+
+/** A row as the API shows it. Cohorts of old have groups and no filters. */
+export function toCohort(row: CohortRow) {
+  const filters = row.filters ?? treeOfGroups(row.groups);
+  return {
+    ...row,
+    filters: filters && { ...filters },
+    created_at: formatDateTime(row.created_at),
+    last_calculation: row.last_calculation && formatDateTime(row.last_calculation),
+    experiment_set: [],
+  };
+}

@@ -1,0 +1,139 @@
+import { recordActivity } from '@millrace/accounts';
+import { cutToCodePoints } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import {
+  type CohortChanges,
+  checkReferences,
+  cohortTypeOf,
+  fieldsOfNew,
+  refuseDeletionInUse,
+  withChanges,
+} from './rules.ts';
+import {
+  type CohortFields,
+  type CohortRow,
+  type CohortSource,
+  findCohort,
+  insertCohort,
+  lockCohortsOf,
+  updateCohort,
+} from './store.ts';
+
+/** Makes a cohort. @throws AppError `invalid` naming the field. */
+export async function createCohort(
+  tx: Transaction,
+  author: CohortAuthor,
+  { body, fillFrom }: { body: CohortChanges; fillFrom?: CohortSource },
+): Promise<CohortRow> {
+  const { environmentId } = author.target;
+  const fields = fieldsOfNew(body);
+  await lockCohortsOf(tx, environmentId);
+  await checkReferences(tx, { environmentId, id: null }, fields);
+  const id = await insertCohort(
+    tx,
+    { environmentId, userId: author.userId },
+    { fields, cohortType: cohortTypeOf(fields), ...(fillFrom && { fillFrom }) },
+  );
+  const after = await foundCohort(tx, environmentId, id);
+  await recordCohortActivity(tx, author, { after });
+  return after;
+}
+
+/**
+ * Changes what is sent and leaves the rest; one change after the other.
+ * @throws AppError `not_found`, or `invalid` naming the field.
+ */
+export async function changeCohort(
+  tx: Transaction,
+  author: CohortAuthor,
+  { id, changes }: { id: number; changes: CohortChanges },
+): Promise<CohortRow> {
+  const { environmentId } = author.target;
+  await lockCohortsOf(tx, environmentId);
+  const before = await foundCohort(tx, environmentId, id);
+  const fields = withChanges(before, changes);
+  if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });
+  await checkReferences(tx, { environmentId, id }, fields);
+  const isRecounted = membershipOf(fields) !== membershipOf(before);
+  await updateCohort(tx, id, { fields, cohortType: cohortTypeOf(fields), isRecounted });
+  const after = await foundCohort(tx, environmentId, id);
+  await recordCohortActivity(tx, author, { before, after });
+  return after;
+}
+
+/** What decides who belongs to it. */
+function membershipOf({ filters, is_static, deleted }: CohortFields): string {
+  return JSON.stringify([filters, is_static, deleted]);
+}
+
+/** @throws AppError `not_found`. */
+export async function foundCohort(tx: Transaction, environmentId: number, id: number): Promise<CohortRow> {
+  const row = await findCohort(tx, environmentId, id);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+const suffix = ' (static copy)';
+const maxNameLength = 400;
+
+/**
+ * Makes a static cohort that the delivery worker fills with those who belong to a dynamic one.
+ * @throws AppError `not_found`, or `invalid` for a static cohort.
+ */
+export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
+  const source = await foundCohort(tx, author.target.environmentId, id);
+  if (source.is_static || source.deleted) {
+    throw new AppError('invalid', 'Cannot duplicate a static cohort as a static cohort.', { code: 'invalid_input' });
+  }
+  const name = `${cutToCodePoints(source.name ?? '', maxNameLength - suffix.length)}${suffix}`;
+  const body = { name, description: source.description, is_static: true };
+  return createCohort(tx, author, { body, fillFrom: { cohort: id } });
+}
+
+/** Fields a person may change. Counting is nobody's doing. */
+function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
+  return { name, description, groups, deleted, filters, query, is_static };
+}
+
+export interface CohortAuthor {
+  userId: number;
+  target: AddressedProject;
+}
+
+/** Records who made, changed or deleted a cohort, in the transaction that does it. */
+async function recordCohortActivity(
+  tx: Sql,
+  { userId, target }: CohortAuthor,
+  { before, after }: { before?: CohortRow; after: CohortRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: target.organizationId,
+    environmentId: target.environmentId,
+    scope: 'Cohort',
+    itemId: after.id,
+    activity: before === undefined ? 'created' : after.deleted && !before.deleted ? 'deleted' : 'updated',
+    actor: { userId },
+    name: after.name,
+    ...(before && { change: { before: visible(before), after: visible(after) } }),
+  });
+}
+
+/** Records that members came or went: how many, not who. */
+export async function recordMemberActivity(
+  tx: Sql,
+  { userId, target }: CohortAuthor,
+  { cohort, before, after }: { cohort: CohortRow; before: number; after: number },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: target.organizationId,
+    environmentId: target.environmentId,
+    scope: 'Cohort',
+    itemId: cohort.id,
+    activity: 'updated',
+    actor: { userId },
+    name: cohort.name,
+    change: { before: { count: before }, after: { count: after } },
+  });
+}

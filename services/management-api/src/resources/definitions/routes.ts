@@ -1,0 +1,194 @@
+// The routes of event and property definitions.
+
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { type Static, Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { eventDefinition, eventDefinitionExample, propertyDefinition, propertyDefinitionExample } from './schema.ts';
+import {
+  type EventDefinitionRow,
+  listEventDefinitions,
+  listPropertyDefinitions,
+  type PropertyDefinitionFilter,
+  type PropertyDefinitionRow,
+} from './store.ts';
+
+const definitionParams = Type.Object({
+  ...projectParams.properties,
+  id: Type.String({ format: 'uuid', description: 'Id of the definition.' }),
+});
+
+const searchQuery = {
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only names that contain every word of this text somewhere, in any case.',
+    }),
+  ),
+};
+
+const path = '/api/projects/:project_id/event_definitions';
+
+/** The names of events a project has had. */
+export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'event_definitions_list',
+      summary: 'List event definitions',
+      description: 'The names of events that were noticed in a project, by name.',
+      tags: ['definitions'],
+      scope: 'event_definition:read',
+      params: projectParams,
+      query: Type.Object({ ...offsetQuery, ...searchQuery }),
+      responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(eventDefinition) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
+      target: addressedProject(sql),
+      handler: async ({ caller, target, query, request }) => {
+        const list = (on: Sql) => listEventDefinitions(on, target.environmentId, query, query);
+        const { count, rows } = query.search ? await searches.run({ caller, target }, null, list) : await list(sql);
+        return offsetPage(request, query, { count, results: rows.map(toEventDefinition) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: 'event_definitions_retrieve',
+      summary: 'Show an event definition',
+      description: 'One definition by its id.',
+      tags: ['definitions'],
+      scope: 'event_definition:read',
+      params: definitionParams,
+      responses: { 200: { description: 'The definition.', schema: eventDefinition } },
+      examples: { response: eventDefinitionExample },
+      target: addressedProject(sql),
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const { rows } = await listEventDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
+        if (rows[0] === undefined) throw new AppError('not_found', 'Not found.');
+        return toEventDefinition(rows[0]);
+      },
+    }),
+  ];
+}
+
+function toEventDefinition({ id, name, created_at, last_seen_at }: EventDefinitionRow) {
+  const lastSeenAt = formatDateTime(last_seen_at);
+  return {
+    id,
+    name,
+    created_at: formatDateTime(created_at),
+    last_seen_at: lastSeenAt,
+    last_updated_at: lastSeenAt,
+    tags: [],
+    is_action: false,
+    action_id: null,
+    is_calculating: false,
+    last_calculated_at: null,
+    created_by: null,
+    post_to_slack: false,
+  };
+}
+
+const propertiesPath = '/api/projects/:project_id/property_definitions';
+
+const listQuery = Type.Object({
+  ...offsetQuery,
+  ...searchQuery,
+  type: Type.Unsafe<'event' | 'person' | 'group'>({
+    type: 'string',
+    enum: ['event', 'person', 'group'],
+    default: 'event',
+    description: 'Properties of what.',
+  }),
+  group_type_index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 4,
+      description: 'With `type=group`, and needed there: the type of the groups.',
+    }),
+  ),
+  properties: Type.Optional(Type.String({ description: 'Only these names, separated by commas.' })),
+  is_numerical: Type.Optional(Type.Boolean({ description: 'Only numbers, or only what is none.' })),
+});
+
+/** The names and types of properties that events, persons and groups of a project have had. */
+export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: propertiesPath,
+      operationId: 'property_definitions_list',
+      summary: 'List property definitions',
+      description:
+        'The properties that were noticed in a project, by name; those of events unless `type` says otherwise.',
+      tags: ['definitions'],
+      scope: 'property_definition:read',
+      params: projectParams,
+      query: listQuery,
+      responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(propertyDefinition) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
+      target: addressedProject(sql),
+      handler: async ({ caller, target, query, request }) => {
+        const list = (on: Sql) => listPropertyDefinitions(on, target.environmentId, toFilter(query), query);
+        const { count, rows } = query.search
+          ? await searches.run({ caller, target }, 'properties', list)
+          : await list(sql);
+        return offsetPage(request, query, { count, results: rows.map(toPropertyDefinition) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${propertiesPath}/:id`,
+      operationId: 'property_definitions_retrieve',
+      summary: 'Show a property definition',
+      description: 'One definition by its id.',
+      tags: ['definitions'],
+      scope: 'property_definition:read',
+      params: definitionParams,
+      responses: { 200: { description: 'The definition.', schema: propertyDefinition } },
+      examples: { response: propertyDefinitionExample },
+      target: addressedProject(sql),
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const { rows } = await listPropertyDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
+        if (rows[0] === undefined) throw new AppError('not_found', 'Not found.');
+        return toPropertyDefinition(rows[0]);
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `invalid` naming `group_type_index`. */
+function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
+  const { type, group_type_index, search, properties, is_numerical } = query;
+  const isOfGroups = type === 'group';
+  if (isOfGroups !== (group_type_index !== undefined)) {
+    const detail = isOfGroups ? 'This field is required with type=group.' : 'This field goes with type=group only.';
+    throw new AppError('invalid', detail, {
+      code: isOfGroups ? 'required' : 'invalid_input',
+      attr: 'group_type_index',
+    });
+  }
+  return {
+    type,
+    ...(group_type_index !== undefined && { group_type_index }),
+    ...(search !== undefined && { search }),
+    ...(properties !== undefined && { names: properties.split(',') }),
+    ...(is_numerical !== undefined && { isNumerical: is_numerical }),
+  };
+}
+
+function toPropertyDefinition({ id, name, property_type }: PropertyDefinitionRow) {
+  return {
+    id,
+    name,
+    is_numerical: property_type === 'Numeric',
+    property_type,
+    tags: [],
+    is_seen_on_filtered_events: null,
+  };
+}

@@ -1,2 +1,0 @@
-/** How many distinct ids of one person a list shows at most, the main one in front. */
-export const maxDistinctIdsShown = 100;

@@ -1,0 +1,205 @@
+// The routes of domains.
+
+import { randomUUID } from 'node:crypto';
+import { lockOrganization } from '@millrace/accounts';
+import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import {
+  changeDomain,
+  checkDomainName,
+  domainIsTaken,
+  newVerificationChallenge,
+  recordDomainActivity,
+} from './rules.ts';
+import { domain, domainChanges, domainExample, newDomain, toDomain } from './schema.ts';
+import {
+  type DomainRow,
+  deleteDomain,
+  findDomain,
+  insertDomain,
+  isNameTaken,
+  listDomains,
+  lockDomain,
+  updateDomain,
+} from './store.ts';
+import { type LookUpChallenge, verifyDomain } from './verification.ts';
+
+/** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
+const domainParams = Type.Object({
+  ...organizationParams.properties,
+  id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
+});
+
+/** Reading domains (docs/api-rules.md#ordered-routes, rows 3 and 5). */
+export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/domains',
+      operationId: 'organizations_domains_list',
+      summary: 'List the domains of an organization',
+      description: 'The domains of one organization, by name.',
+      tags: ['domains'],
+      scope: 'organization:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of domains.', schema: offsetPageOf(domain) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [domainExample] } },
+      target: addressedOrganization(sql),
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listDomains(sql, target.organizationId, query);
+        return offsetPage(request, query, { count, results: rows.map(toDomain) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/domains/:id',
+      operationId: 'organizations_domains_retrieve',
+      summary: 'Read a domain',
+      description: 'One domain of the organization.',
+      tags: ['domains'],
+      scope: 'organization:read',
+      params: domainParams,
+      responses: { 200: { description: 'The domain.', schema: domain } },
+      examples: { response: domainExample },
+      target: addressedOrganization(sql),
+      handler: async ({ target, params }) =>
+        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id))),
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+function requireDomain(row: DomainRow | undefined): DomainRow {
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** Creating, changing and removing domains (docs/api-rules.md#ordered-routes, rows 4, 6 and 7). */
+export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/organizations/:organization_id/domains',
+      operationId: 'organizations_domains_create',
+      summary: 'Add a domain',
+      description:
+        'Adds a domain, not yet verified; the same name may be added by others until one has verified it. `jit_provisioning_enabled` and `sso_enforcement` only count later, once it is.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      params: organizationParams,
+      body: newDomain,
+      responses: { 201: { description: 'The domain.', schema: domain } },
+      examples: { request: { domain: 'example.com' }, response: domainExample },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, body }) => {
+        checkDomainName(body.domain);
+        const row = {
+          id: randomUUID(),
+          organization_id: target.organizationId,
+          domain: body.domain,
+          verification_challenge: newVerificationChallenge(),
+          saml_entity_id: body.saml_entity_id ?? null,
+          saml_acs_url: body.saml_acs_url ?? null,
+          saml_x509_cert: body.saml_x509_cert ?? null,
+        };
+        return transaction(async (tx) => {
+          // Of one organization names are added one after the other.
+          await lockOrganization(tx, target.organizationId);
+          if (await isNameTaken(tx, row)) throw domainIsTaken();
+          // A name that was added elsewhere just now is there when it is looked for again.
+          const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
+          if (!created) throw domainIsTaken();
+          await recordDomainActivity(tx, caller, { activity: 'created', after: created });
+          return toDomain(created);
+        });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: '/api/organizations/:organization_id/domains/:id',
+        operationId: method === 'PUT' ? 'organizations_domains_update' : 'organizations_domains_partial_update',
+        summary: method === 'PUT' ? 'Write a domain' : 'Change a domain',
+        description:
+          'Changes the given fields. Another name has to be verified again, with a new challenge, and loses the settings that need a verified domain.',
+        tags: ['domains'],
+        scope: 'organization:write',
+        params: domainParams,
+        body: method === 'PUT' ? newDomain : domainChanges,
+        responses: { 200: { description: 'The domain.', schema: domain } },
+        examples: {
+          request: { domain: 'example.com', sso_enforcement: 'saml' },
+          response: { ...domainExample, sso_enforcement: 'saml' },
+        },
+        level: membershipLevels.administrator,
+        target: addressedOrganization(sql),
+        handler: async ({ caller, target, params, body }) =>
+          transaction(async (tx) => {
+            const { available_product_features: features } = await lockOrganization(tx, target.organizationId);
+            const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
+            const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
+            if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
+            await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
+            return toDomain(after);
+          }),
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/organizations/:organization_id/domains/:id',
+      operationId: 'organizations_domains_destroy',
+      summary: 'Remove a domain',
+      description: 'Removes the domain; its name is free for anybody then.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      params: domainParams,
+      responses: { 204: { description: 'Removed.' } },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, params }) =>
+        transaction(async (tx) => {
+          const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));
+          await recordDomainActivity(tx, caller, { activity: 'deleted', before });
+          return undefined;
+        }),
+    }),
+  ];
+}
+
+interface VerifyDomainDeps extends Pick<Database, 'sql' | 'transaction'> {
+  lookUpChallenge: LookUpChallenge;
+}
+
+/** Proving that a domain is the organization's own (docs/api-rules.md#ordered-routes, row 8). */
+export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyDomainDeps) {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/organizations/:organization_id/domains/:id/verify',
+    operationId: 'organizations_domains_verify_create',
+    summary: 'Verify a domain',
+    description:
+      'Looks for a TXT record `_millrace-challenge.<domain>` that holds the challenge. Answers 200 whether or not it is there: read the domain to see `is_verified`, or ask for it with `Prefer: return=representation`.',
+    tags: ['domains'],
+    scope: 'organization:write',
+    params: domainParams,
+    responses: { 200: { description: 'The check was made.', schema: domain, onlyIfPreferred: true } },
+    examples: { response: { ...domainExample, is_verified: true, verified_at: '2026-11-01T09:05:00Z' } },
+    level: membershipLevels.administrator,
+    target: addressedOrganization(sql),
+    handler: async ({ caller, target, params }) =>
+      toDomain(
+        await verifyDomain({ sql, transaction }, lookUpChallenge, {
+          organizationId: target.organizationId,
+          id: params.id,
+          onVerified: (tx, before, after) => recordDomainActivity(tx, caller, { activity: 'updated', before, after }),
+        }),
+      ),
+  });
+}

@@ -1,0 +1,92 @@
+// Which names and changes of a domain are taken, and the activity records about it.
+
+import { randomBytes } from 'node:crypto';
+import { type Activity, recordActivity } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import type { Caller } from '../../access/caller.ts';
+import type { domainChanges } from './schema.ts';
+import type { DomainRow } from './store.ts';
+
+/**
+ * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: the reference kept the old
+ * one, by which an organization could call any domain its own.
+ *
+ * @param mayProvision whether the organization's plan has automatic provisioning.
+ * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, or a name that is none.
+ */
+export function changeDomain(row: DomainRow, changes: Static<typeof domainChanges>, mayProvision: boolean): DomainRow {
+  if (changes.domain !== undefined) checkDomainName(changes.domain);
+  if (row.verified_at === null) refuseUntilVerified(changes);
+  if (changes.jit_provisioning_enabled === true && !mayProvision) {
+    throw new AppError('invalid', 'Automatic provisioning is not enabled for this organization.', {
+      code: 'feature_not_available',
+      attr: 'jit_provisioning_enabled',
+    });
+  }
+  const changed = { ...row, ...changes };
+  return changed.domain === row.domain ? changed : withoutProof(changed);
+}
+
+function refuseUntilVerified(changes: Static<typeof domainChanges>): void {
+  const field = (['jit_provisioning_enabled', 'sso_enforcement'] as const).find((name) => changes[name] !== undefined);
+  if (field === undefined) return;
+  throw new AppError('invalid', 'This attribute cannot be updated until the domain is verified.', {
+    code: 'verification_required',
+    attr: field,
+  });
+}
+
+function withoutProof(row: DomainRow): DomainRow {
+  return {
+    ...row,
+    verified_at: null,
+    verification_challenge: newVerificationChallenge(),
+    jit_provisioning_enabled: false,
+    sso_enforcement: '',
+  };
+}
+
+/** Labels of letters, digits and single hyphens, at least two of them; `xn--` begins one with other scripts' letters. */
+const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
+
+/** @throws AppError `invalid` naming `domain` (docs/api-rules.md#domains; punycode is let in here too). */
+export function checkDomainName(name: string): void {
+  if (domainPattern.test(name)) return;
+  throw new AppError('invalid', 'Please enter a valid domain or subdomain name.', {
+    code: 'invalid_input',
+    attr: 'domain',
+  });
+}
+
+export function domainIsTaken(): AppError {
+  return new AppError('invalid', 'domain with this domain already exists.', { code: 'unique', attr: 'domain' });
+}
+
+/** 43 characters nobody can guess, fit for a TXT record. */
+export function newVerificationChallenge(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** What a record says of them is that they changed. */
+const secret = ['verification_challenge', 'saml_x509_cert'];
+
+/** Records what was done to a domain. */
+export async function recordDomainActivity(
+  tx: Transaction,
+  actor: Caller,
+  { activity, before, after }: Pick<Activity, 'activity'> & { before?: DomainRow; after?: DomainRow },
+): Promise<void> {
+  const row = after ?? before;
+  if (!row) return;
+  await recordActivity(tx, {
+    organizationId: row.organization_id,
+    scope: 'OrganizationDomain',
+    itemId: row.id,
+    activity,
+    actor,
+    name: row.domain,
+    ...(before && after && { change: { before, after, secret } }),
+  });
+}

@@ -1,0 +1,89 @@
+// Domains as requests and answers have them.
+
+import { formatDateTime } from '@millrace/http';
+import { Type } from 'typebox';
+import type { DomainRow } from './store.ts';
+
+const nullableText = (description: string, options: { maxLength?: number } = {}) =>
+  Type.Union([Type.String(options), Type.Null()], { description });
+
+const samlFields = {
+  saml_entity_id: nullableText('Entity id of the SAML identity provider.', { maxLength: 512 }),
+  saml_acs_url: nullableText('Address of the identity provider that takes sign-in requests.', { maxLength: 512 }),
+  saml_x509_cert: nullableText('Certificate of the identity provider (PEM or its base64 part).'),
+};
+
+/** A domain of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+export const domain = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),
+    domain: Type.String({
+      description: 'The domain name, lower case; verified by at most one organization of the installation.',
+    }),
+    is_verified: Type.Boolean({ description: 'Whether the organization has proved that the domain is its own.' }),
+    verified_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When it was proved; null before.',
+    }),
+    verification_challenge: Type.String({
+      description: 'What a TXT record named `_millrace-challenge.<domain>` must hold for `verify` to succeed.',
+    }),
+    jit_provisioning_enabled: Type.Boolean({ description: 'Whether people with such an address join by themselves.' }),
+    sso_enforcement: Type.String({
+      description: 'Sign-in method people with such an address must use; empty for any.',
+    }),
+    has_saml: Type.Boolean({ description: 'Whether all three `saml_*` fields are filled.' }),
+    ...samlFields,
+  },
+  { title: 'Domain' },
+);
+
+/** In the order of the answer: the first wrong field is the one reported. */
+const writableSettings = {
+  jit_provisioning_enabled: Type.Optional(
+    Type.Boolean({ description: 'Needs a verified domain and the plan feature `automatic_provisioning`.' }),
+  ),
+  sso_enforcement: Type.Optional(
+    Type.String({
+      maxLength: 28,
+      description: 'Needs a verified domain. `google-oauth2`, `github`, `gitlab`, `saml`, or empty for any method.',
+    }),
+  ),
+  saml_entity_id: Type.Optional(samlFields.saml_entity_id),
+  saml_acs_url: Type.Optional(samlFields.saml_acs_url),
+  saml_x509_cert: Type.Optional(samlFields.saml_x509_cert),
+};
+const domainName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'A domain or subdomain in lower case, e.g. `example.com`.',
+});
+
+export const newDomain = Type.Object({ domain: domainName, ...writableSettings }, { title: 'NewDomain' });
+export const domainChanges = Type.Object(
+  { domain: Type.Optional(domainName), ...writableSettings },
+  { title: 'DomainChanges' },
+);
+
+export const domainExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000d1',
+  domain: 'example.com',
+  is_verified: false,
+  verified_at: null,
+  verification_challenge: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk',
+  jit_provisioning_enabled: false,
+  sso_enforcement: '',
+  has_saml: false,
+  saml_entity_id: null,
+  saml_acs_url: null,
+  saml_x509_cert: null,
+};
+
+/** A domain as the API shows it. */
+export function toDomain(row: DomainRow) {
+  return {
+    ...row,
+    is_verified: row.verified_at !== null,
+    verified_at: row.verified_at && formatDateTime(row.verified_at),
+    has_saml: Boolean(row.saml_entity_id && row.saml_acs_url && row.saml_x509_cert),
+  };
+}

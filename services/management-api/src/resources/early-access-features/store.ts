@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { Sql, Transaction } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import { type FlagRow, listFlags } from '../feature-flags/store.ts';
+import type { Stage } from './rules.ts';
+
+/** What a caller decides of a feature. */
+export interface FeatureFields {
+  name: string;
+  description: string;
+  stage: Stage;
+  documentation_url: string;
+}
+
+export interface FeatureRow extends FeatureFields {
+  id: string;
+  feature_flag_id: number;
+  created_at: Date;
+}
+type Row = FeatureRow & Record<string, unknown>;
+
+const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.created_at';
+
+/** One page of an environment's features, the newest first, and how many there are. */
+export async function listFeatures(
+  sql: Sql,
+  environmentId: number,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: FeatureRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>('SELECT count(*)::int AS count FROM early_access_feature WHERE project_id = $1', [
+      environmentId,
+    ]),
+    sql.query<Row>(
+      `SELECT ${columns} FROM early_access_feature f WHERE f.project_id = $1
+        ORDER BY f.created_at DESC, f.id DESC LIMIT $2 OFFSET $3`,
+      [environmentId, limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+export async function findFeature(sql: Sql, environmentId: number, id: string): Promise<FeatureRow | undefined> {
+  const rows = await sql.query<Row>(
+    `SELECT ${columns} FROM early_access_feature f WHERE f.project_id = $1 AND f.id = $2::uuid`,
+    [environmentId, id],
+  );
+  return rows[0];
+}
+
+/** Whether a flag belongs to a feature already. */
+export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
+  const rows = await sql.query('SELECT 1 FROM early_access_feature WHERE feature_flag_id = $1', [flagId]);
+  return rows.length > 0;
+}
+
+/** @returns the id. */
+export async function insertFeature(
+  tx: Transaction,
+  { environmentId, flagId }: { environmentId: number; flagId: number },
+  { name, description, stage, documentation_url }: FeatureFields,
+): Promise<string> {
+  const id = randomUUID();
+  await tx.query(
+    `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, description, stage, documentation_url)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, environmentId, flagId, name, description, stage, documentation_url],
+  );
+  return id;
+}
+
+export async function updateFeature(
+  tx: Transaction,
+  id: string,
+  { name, description, stage, documentation_url }: FeatureFields,
+): Promise<void> {
+  await tx.query(
+    'UPDATE early_access_feature SET name = $2, description = $3, stage = $4, documentation_url = $5 WHERE id = $1::uuid',
+    [id, name, description, stage, documentation_url],
+  );
+}
+
+export async function deleteFeature(tx: Transaction, id: string): Promise<void> {
+  await tx.query('DELETE FROM early_access_feature WHERE id = $1::uuid', [id]);
+}
+
+/** The flags of some features, by id. */
+export async function flagsOf(sql: Sql, environmentId: number, features: FeatureRow[]): Promise<Map<number, FlagRow>> {
+  const flags = new Map<number, FlagRow>();
+  let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
+  // A page of flags may end early because of its bytes.
+  while (missing.length > 0) {
+    const where = createConditions();
+    where.add(`f.project_id = ${where.parameter(environmentId)}`);
+    where.add(`f.id = ANY (${where.parameter(missing)}::int[])`);
+    const { rows } = await listFlags(sql, where, { order: 'f.id', limit: missing.length, offset: 0 });
+    for (const row of rows) flags.set(row.id, row);
+    if (rows.length === 0) break;
+    missing = missing.filter((id) => !flags.has(id));
+  }
+  return flags;
+}

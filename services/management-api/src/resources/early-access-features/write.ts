@@ -1,0 +1,163 @@
+import { recordActivity } from '@millrace/accounts';
+import { isObject } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import { type FlagRow, findFlag, lockFlagsOf } from '../feature-flags/store.ts';
+import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';
+import { enrollmentFilters, type Stage, slug } from './rules.ts';
+import type { featureChanges, newFeature } from './schema.ts';
+import {
+  deleteFeature,
+  type FeatureFields,
+  type FeatureRow,
+  findFeature,
+  hasFeature,
+  insertFeature,
+  updateFeature,
+} from './store.ts';
+
+export type FeatureChanges = Static<typeof featureChanges>;
+export type NewFeature = Static<typeof newFeature>;
+
+/** A feature with its flag. */
+export interface WrittenFeature {
+  feature: FeatureRow;
+  flag: FlagRow;
+}
+
+/** Makes a feature, and a flag where none is named. @throws AppError `invalid` naming the field. */
+export async function createFeature(tx: Transaction, writer: FlagWriter, body: NewFeature): Promise<WrittenFeature> {
+  const { environmentId } = writer;
+  await lockFlagsOf(tx, environmentId);
+  const { feature_flag_id: flagId, name, stage, description = '', documentation_url = '' } = body;
+  const fields: FeatureFields = { name, stage, description, documentation_url };
+  checkUrl(fields);
+  const found = flagId ? await findSuitableFlag(tx, environmentId, flagId) : await makeFlag(tx, writer, name);
+  const id = await insertFeature(tx, { environmentId, flagId: found.id }, fields);
+  const flag = await enroll(tx, writer, { flag: found, stage });
+  const feature = await foundFeature(tx, environmentId, id);
+  await recordFeatureActivity(tx, writer, { after: feature });
+  return { feature, flag };
+}
+
+/** Changes what is sent and leaves the rest; the flag follows the stage. @throws AppError `not_found`, or `invalid`. */
+export async function changeFeature(
+  tx: Transaction,
+  writer: FlagWriter,
+  { id, changes }: { id: string; changes: FeatureChanges },
+): Promise<WrittenFeature> {
+  const { environmentId } = writer;
+  await lockFlagsOf(tx, environmentId);
+  const before = await foundFeature(tx, environmentId, id);
+  const fields: FeatureFields = { ...before, ...changes };
+  checkUrl(fields);
+  await updateFeature(tx, id, fields);
+  const stored = await foundFlag(tx, environmentId, before.feature_flag_id);
+  const flag = await enroll(tx, writer, { flag: stored, stage: fields.stage });
+  const feature = await foundFeature(tx, environmentId, id);
+  await recordFeatureActivity(tx, writer, { before, after: feature });
+  return { feature, flag };
+}
+
+/** Removes a feature for good. Its flag stays, and nobody enrols in it any more. @throws AppError `not_found`. */
+export async function removeFeature(tx: Transaction, writer: FlagWriter, id: string): Promise<void> {
+  const { environmentId } = writer;
+  await lockFlagsOf(tx, environmentId);
+  const before = await foundFeature(tx, environmentId, id);
+  await deleteFeature(tx, id);
+  const flag = await foundFlag(tx, environmentId, before.feature_flag_id);
+  await enroll(tx, writer, { flag, stage: null });
+  await recordFeatureActivity(tx, writer, { before });
+}
+
+/** @throws AppError `invalid` for a flag that cannot belong to a feature. */
+async function findSuitableFlag(tx: Transaction, environmentId: number, flagId: number): Promise<FlagRow> {
+  const refuse = (detail: string) =>
+    new AppError('invalid', detail, { code: 'invalid_input', attr: 'feature_flag_id' });
+  const flag = await findFlag(tx, environmentId, flagId);
+  if (flag === undefined || flag.deleted) throw refuse('Feature Flag with this ID does not exist');
+  if (await hasFeature(tx, flagId)) {
+    throw refuse(`Linked feature flag ${flag.key} already has a feature attached to it.`);
+  }
+  const { groups, aggregation_group_type_index: groupType, multivariate } = flag.filters;
+  const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
+  const isOfGroups = [groupType, ...conditions.map((one) => one.aggregation_group_type_index)].some(
+    (one) => typeof one === 'number',
+  );
+  if (isOfGroups) throw refuse('Group-based feature flags are not supported for Early Access Features.');
+  if (isObject(multivariate) && Array.isArray(multivariate.variants) && multivariate.variants.length > 0) {
+    throw refuse('Multivariate feature flags are not supported for Early Access Features.');
+  }
+  return flag;
+}
+
+/** A flag that is on for nobody who has not enrolled. */
+async function makeFlag(tx: Transaction, writer: FlagWriter, name: string): Promise<FlagRow> {
+  const key = slug(name);
+  if (key === '') {
+    const detail = 'No key of a flag can be made of this name. Name a flag by feature_flag_id.';
+    throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'name' });
+  }
+  return createFlag(tx, writer, {
+    key,
+    name: `Feature Flag for Feature ${name}`,
+    filters: { groups: [{ properties: [], rollout_percentage: 0 }] },
+  });
+}
+
+/** Writes the flag only where it says something else by now. */
+async function enroll(
+  tx: Transaction,
+  writer: FlagWriter,
+  { flag, stage }: { flag: FlagRow; stage: Stage | null },
+): Promise<FlagRow> {
+  const filters = enrollmentFilters(flag.key, stage);
+  const isSame = (flag.filters.feature_enrollment ?? null) === filters.feature_enrollment;
+  return isSame ? flag : changeFlag(tx, writer, { id: flag.id, changes: { filters } });
+}
+
+/** @throws AppError `invalid` unless it is empty or an address of the web. */
+function checkUrl({ documentation_url: url }: FeatureFields): void {
+  if (url === '') return;
+  const isAddress = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
+  if (isAddress) return;
+  throw new AppError('invalid', 'Enter a valid URL.', { code: 'invalid_input', attr: 'documentation_url' });
+}
+
+async function foundFeature(tx: Transaction, environmentId: number, id: string): Promise<FeatureRow> {
+  const row = await findFeature(tx, environmentId, id);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+async function foundFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {
+  const row = await findFlag(tx, environmentId, id);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** Records who made, changed or deleted a feature, in the transaction that does it. */
+async function recordFeatureActivity(
+  tx: Sql,
+  { userId, organizationId, environmentId }: FlagWriter,
+  { before, after }: { before?: FeatureRow; after?: FeatureRow },
+): Promise<void> {
+  const row = after ?? before;
+  if (row === undefined) return;
+  await recordActivity(tx, {
+    organizationId,
+    environmentId,
+    scope: 'EarlyAccessFeature',
+    itemId: row.id,
+    activity: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
+    actor: { userId },
+    name: row.name,
+    ...(before && after && { change: { before: visible(before), after: visible(after) } }),
+  });
+}
+
+/** Fields a person may change. */
+function visible({ name, description, stage, documentation_url }: FeatureRow) {
+  return { name, description, stage, documentation_url };
+}

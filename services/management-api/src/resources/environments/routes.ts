@@ -1,0 +1,306 @@
+// The routes of environments: those below a project, those by id, and how long events are kept.
+
+import {
+  changeEnvironment,
+  lockEnvironment,
+  recordActivity,
+  removeEnvironment,
+  updateEnvironment,
+} from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Database, Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedById, addressedProject, idParams, projectParams } from '../../access/addressed-project.ts';
+import type { KeyChanges } from '../../access/announce-key-change.ts';
+import {
+  type Caller,
+  isAdministrator,
+  onlyEnvironmentsOf,
+  refuseProjectScopedKey,
+  requireProjectInKey,
+  visibleOrganizationIds,
+} from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { accessControlRoutes } from './access-controls.ts';
+import { type ItemDeps, type ItemFamily, toEnvironment } from './item.ts';
+import { itemRoutes } from './item-routes.ts';
+import { createEnvironmentFor, isAskedForDemo } from './rules.ts';
+import {
+  environment,
+  environmentChanges,
+  environmentExample,
+  environmentListExample,
+  environmentListItem,
+  withSecretKeys,
+} from './schema.ts';
+import { findEnvironmentForCaller, findProjectOfCaller, listEnvironments, readEventRetention } from './store.ts';
+
+const page = offsetPageOf(environmentListItem);
+const listAnswer = { 200: { description: 'One page of environments.', schema: page } };
+const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
+const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
+const tags: [string] = ['environments'];
+
+/** Environments (docs/api-rules.md#ordered-routes, rows 23 to 30), under their project and by their id alone. */
+export function environmentRoutes(deps: ItemDeps) {
+  const { sql, transaction, tokenSecret } = deps;
+  const parent = addressedParent(sql);
+  const byId = addressedById(sql, 'environment');
+
+  const common = {
+    kind: 'environment',
+    schema: environment,
+    schemaWithSecretKeys: environmentWithSecretKeys,
+    example: environmentExample,
+    changes: environmentChanges,
+    show: toEnvironment,
+    change: async (tx, { caller, target, sent }) => {
+      const { before } = await changeEnvironment(tx, {
+        environmentId: target.environmentId,
+        settings: sent,
+        actor: caller,
+      });
+      return before.api_token;
+    },
+    remove: async ({ caller, target }) => {
+      const { environmentId } = target;
+      const removed = await transaction((tx) => removeEnvironment(tx, { environmentId, actor: caller }));
+      return [removed.api_token];
+    },
+    activityScopes: ['Team'],
+    isActivityOnlyIfPreferred: true,
+  } satisfies Partial<ItemFamily<typeof idParams>>;
+
+  const underProject = {
+    ...common,
+    path: '/api/projects/:project_id/environments/:id',
+    prefix: 'projects_environments',
+    params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
+    target: async (context: { caller: Caller; params: { project_id: string; id: string } }) => {
+      const project = await parent(context);
+      const found = await byId(context);
+      if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
+      return found;
+    },
+  };
+  const alone = { ...common, path: '/api/environments/:id', prefix: 'environments', params: idParams, target: byId };
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/environments',
+      operationId: 'projects_environments_list',
+      summary: 'List the environments of a project',
+      description: 'The environments of one project the caller has access to, by id.',
+      tags,
+      scope: 'project:read',
+      params: parentParams,
+      query: Type.Object(offsetQuery),
+      responses: listAnswer,
+      examples: listExample,
+      target: parent,
+      handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
+        const reach = { userId: caller.userId, organizationIds: [organizationId] };
+        return offsetPage(
+          request,
+          query,
+          await listEnvironments(sql, reach, { ...query, projectId, only: onlyEnvironmentsOf(caller) }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/environments',
+      operationId: 'environments_list',
+      summary: 'List all environments',
+      description: 'The environments of all projects the caller has access to and the key may use, by id.',
+      tags,
+      scope: 'project:read',
+      query: Type.Object(offsetQuery),
+      responses: listAnswer,
+      examples: listExample,
+      target: async ({ caller }) => refuseProjectScopedKey(caller),
+      handler: async ({ caller, query, request }) => {
+        const reach = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        return offsetPage(
+          request,
+          query,
+          await listEnvironments(sql, reach, { ...query, projectId: null, only: null }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/projects/:project_id/environments',
+      operationId: 'projects_environments_create',
+      summary: 'Create an environment',
+      description:
+        'Adds an environment with its own project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+      tags,
+      scope: 'project:write',
+      params: parentParams,
+      body: environmentChanges,
+      responses: { 201: { description: 'The new environment.', schema: environment } },
+      examples: { request: { name: 'Default project' }, response: environmentExample },
+      target: async (context) => {
+        const project = await parent(context);
+        // What is made belongs to the project, so a key for another of its environments does not suffice.
+        const { projectId, organizationId } = project;
+        requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
+        await requireMaker(context, project.organizationId);
+        return project;
+      },
+      handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {
+        const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
+        const row = await findEnvironmentForCaller(sql, caller.userId, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toEnvironment(row, { caller, secret: tokenSecret(), now: new Date() });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/environments',
+      operationId: 'environments_create',
+      summary: 'Create an environment (refused)',
+      description: 'Environments are made under their project.',
+      tags,
+      scope: 'project:write',
+      responses: { 400: { description: 'Always.' } },
+      handler: async () => {
+        throw new AppError(
+          'invalid',
+          'Environments must be created under a specific project. Send the POST request to /api/projects/<project_id>/environments/ instead.',
+        );
+      },
+    }),
+    ...itemRoutes(deps, underProject),
+    ...accessControlRoutes(deps, underProject),
+    ...itemRoutes(deps, alone),
+    ...accessControlRoutes(deps, alone),
+  ];
+}
+
+/** Who makes projects and environments administrates the organization; demo data is for everybody (2.8). */
+export async function requireMaker(
+  { caller, request }: { caller: Caller; request: ApiRequest },
+  organizationId: string,
+): Promise<void> {
+  if (isAdministrator(caller, organizationId)) return;
+  const isMember = caller.memberships.some((own) => own.organizationId === organizationId);
+  if (isMember && (await isAskedForDemo(request))) return;
+  throw new AppError('forbidden', 'Your organization access level is insufficient.');
+}
+
+/** Path parameter of everything below a project that belongs to the project and not to one of its environments. */
+const parentParams = Type.Object({
+  project_id: Type.String({ description: 'Id (integer) of the project, or `@current`.' }),
+});
+
+interface ParentProject {
+  projectId: number;
+  organizationId: string;
+}
+
+/**
+ * The project the path names, within the caller's organizations. Its environments may be private one by one; the project
+ * is not.
+ *
+ * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others.
+ */
+function addressedParent(sql: Sql) {
+  return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {
+    const isCurrent = params.project_id === '@current';
+    const id = /^\d{1,10}$/.test(params.project_id) ? Number(params.project_id) : 0;
+    const isPossible = isCurrent || (id > 0 && id <= 2_147_483_647);
+    const found = isPossible
+      ? await findProjectOfCaller(sql, caller.userId, {
+          id: isCurrent ? null : id,
+          preferred: caller.currentEnvironmentId,
+          organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
+          only: isCurrent ? onlyEnvironmentsOf(caller) : null,
+        })
+      : undefined;
+    if (!found) throw new AppError('not_found', 'Project not found.');
+    // A key for single environments reaches a project by any of them.
+    requireProjectInKey(caller, found, params.project_id);
+    return found;
+  };
+}
+
+const retention = Type.Object(
+  {
+    event_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
+      description:
+        'Events older than this many days are deleted for good, and dropped when they come that old. Null, and what is more than the installation keeps (`EVENT_RETENTION_DAYS`): as long as the installation does.',
+    }),
+  },
+  { title: 'EventRetention' },
+);
+
+const path = '/api/projects/:project_id/event_retention';
+const example = { event_retention_days: 365 };
+
+interface EventRetentionDeps extends Pick<Database, 'sql' | 'transaction'> {
+  announceKeyChange: KeyChanges['announce'];
+}
+
+/**
+ * How long an environment keeps its events. Not one of the settings of an environment: what it does cannot be undone, and clients
+ * know exactly which fields an environment has.
+ */
+export function eventRetentionRoutes({ sql, transaction, announceKeyChange }: EventRetentionDeps) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'event_retention_retrieve',
+      summary: 'Show how long events are kept',
+      description: 'The own limit of the environment.',
+      tags: ['environments'],
+      scope: 'project:read',
+      params: projectParams,
+      responses: { 200: { description: 'The limit.', schema: retention } },
+      examples: { response: example },
+      target: addressedProject(sql),
+      handler: ({ target: { environmentId } }) => readEventRetention(sql, environmentId),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path,
+      operationId: 'event_retention_partial_update',
+      summary: 'Change how long events are kept',
+      description:
+        'Deletes what is older in the background, within minutes, together with warnings that old; what is gone does not come back with a longer limit. Persons stay.',
+      tags: ['environments'],
+      scope: 'project:write',
+      level: membershipLevels.administrator,
+      params: projectParams,
+      body: retention,
+      responses: { 200: { description: 'The limit.', schema: retention } },
+      examples: { request: example, response: example },
+      target: addressedProject(sql),
+      handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
+        const token = await transaction(async (tx) => {
+          const before = await lockEnvironment(tx, environmentId);
+          if (!before) throw new AppError('not_found', 'Not found.');
+          const after = await updateEnvironment(tx, environmentId, { event_retention_days });
+          await recordActivity(tx, {
+            organizationId,
+            environmentId,
+            scope: 'Team',
+            itemId: environmentId,
+            activity: 'updated',
+            actor: caller,
+            name: before.name,
+            change: { before: { event_retention_days: before.event_retention_days }, after },
+          });
+          return before.api_token;
+        });
+        announceKeyChange([token]);
+        return { event_retention_days };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,116 @@
+/** A clicked element as the reference's clients read it. */
+interface EventElement {
+  order: number;
+  tag_name: string | null;
+  text: string | null;
+  href: string | null;
+  attr_class: string[] | null;
+  attr_id: string | null;
+  nth_child: number | null;
+  nth_of_type: number | null;
+  attributes: Record<string, string>;
+}
+
+/** Deeper than any page; a chain can be sent by anybody. */
+const maxElements = 500;
+
+/**
+ * Takes an elements chain apart: elements are joined by `;`, each is `tag.class.class:key="value"key="value"`, quotes within
+ * values are escaped by a backslash. One pass; what is not of this form is passed over.
+ */
+export function parseElements(chain: string): EventElement[] {
+  const elements: EventElement[] = [];
+  for (let at = 0; at < chain.length && elements.length < maxElements; ) {
+    const head = headEnd(chain, at);
+    const element = fromHead(chain.slice(at, head), elements.length);
+    at = chain[head] === ':' ? readAttributes(chain, head + 1, element) : head;
+    elements.push(element);
+    // The semicolon.
+    at += 1;
+  }
+  return elements;
+}
+
+/** The first semicolon, or the first colon with an attribute behind it: names of classes hold colons, too. */
+function headEnd(chain: string, start: number): number {
+  const attribute = /[\w-]*="/y;
+  for (let at = start; ; at += 1) {
+    at = until(chain, at, [':', ';']);
+    attribute.lastIndex = at + 1;
+    if (chain[at] !== ':' || attribute.test(chain)) return at;
+  }
+}
+
+function fromHead(head: string, order: number): EventElement {
+  const [tag = '', ...classes] = head.replace(/:$/, '').split('.');
+  const named = classes.filter((name) => name !== '');
+  return {
+    order,
+    tag_name: tag === '' ? null : tag,
+    text: null,
+    href: null,
+    attr_class: classes.length > 0 ? named : null,
+    attr_id: null,
+    nth_child: null,
+    nth_of_type: null,
+    attributes: {},
+  };
+}
+
+/** @returns the position of the semicolon behind the element, or the end. */
+function readAttributes(chain: string, start: number, element: EventElement): number {
+  for (let at = start; at < chain.length; ) {
+    const equals = until(chain, at, ['=', ';']);
+    if (chain[equals] !== '=') return equals;
+    if (chain[equals + 1] !== '"') {
+      at = equals + 1;
+      continue;
+    }
+    const end = closingQuote(chain, equals + 2);
+    setAttribute(element, chain.slice(at, equals), withPlainQuotes(chain.slice(equals + 2, end)));
+    at = end + 1;
+  }
+  return chain.length;
+}
+
+function setAttribute(element: EventElement, key: string, value: string): void {
+  switch (key) {
+    case 'text':
+    case 'href':
+    case 'attr_id':
+      element[key] = value;
+      return;
+    case 'nth-child':
+      element.nth_child = toInteger(value);
+      return;
+    case 'nth-of-type':
+      element.nth_of_type = toInteger(value);
+      return;
+    default:
+      if (key !== '')
+        Object.defineProperty(element.attributes, withPlainQuotes(key), {
+          value,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+  }
+}
+
+function toInteger(value: string): number | null {
+  return /^\d{1,9}$/.test(value) ? Number(value) : null;
+}
+
+function until(chain: string, start: number, ends: readonly string[]): number {
+  let at = start;
+  while (at < chain.length && !ends.includes(chain.charAt(at))) at += 1;
+  return at;
+}
+
+function closingQuote(chain: string, start: number): number {
+  let at = start;
+  while (at < chain.length && chain[at] !== '"') at += chain[at] === '\\' ? 2 : 1;
+  return Math.min(at, chain.length);
+}
+
+const withPlainQuotes = (text: string) => text.replaceAll('\\"', '"');

@@ -1,0 +1,167 @@
+// The routes of events.
+
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { endOfPage, type Paged, type PageShares } from '../../sql/page-within-bytes.ts';
+import { timePosition, timeRangeQuery, toTimePosition, toTimeRange } from '../../time/time-range.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
+import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { parseElements } from './elements.ts';
+import { event, eventExample } from './schema.ts';
+import {
+  type EventFilter,
+  type EventRow,
+  type EventWindow,
+  hasDistinctIds,
+  listEvents,
+  listEventsByDistinctId,
+  listPersonsOfDistinctIds,
+  readEvent,
+} from './store.ts';
+
+const owners = ['event', 'person'] as const;
+
+/** A word, or as existing clients send it, a JSON array of one. */
+const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
+
+const narrowing = 'after and before, or distinct_id';
+
+export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/events',
+      operationId: 'events_list',
+      summary: 'List events',
+      description:
+        'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
+      tags: ['events'],
+      scope: 'event:read',
+      params: projectParams,
+      query: Type.Object({
+        ...keysetQuery,
+        event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
+        distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct id.' })),
+        person_id: Type.Optional(
+          Type.String({
+            format: 'uuid',
+            description: 'Only events of all distinct ids that belong to the person with this uuid now.',
+          }),
+        ),
+        ...timeRangeQuery,
+        properties: propertiesQuery(owners),
+        // No enum, and no quotes in the default: openapi-python-client cannot write them.
+        orderBy: Type.String({
+          default: '-timestamp',
+          description:
+            'The newest first (`-timestamp`) or the oldest first (`timestamp`); also as `["-timestamp"]` and `["timestamp"]`.',
+        }),
+      }),
+      responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
+      examples: { response: { next: null, results: [eventExample] } },
+      target: addressedProject(sql),
+      handler: ({ caller, target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const projectId = target.environmentId;
+          const { properties, orderBy, limit, after, before, cursor, ...exact } = query;
+          if (!orders.includes(orderBy)) throw notAnOrder(orderBy);
+          const filter = {
+            ...exact,
+            ...toTimeRange({ after, before }),
+            properties: parsePropertyFilters(properties, owners),
+          };
+          const from = toTimePosition(decodeCursor(timePosition, cursor));
+          const window = { from, limit, maxBytes, isOldestFirst: !orderBy.includes('-') };
+          const list = (on: Sql) => refuseBadPattern(() => findEvents(on, projectId, filter, window));
+          const rows = isSearch(filter) ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
+          const events = await withCurrentPersons(sql, projectId, rows);
+          const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
+          return keysetPage(request, end, events);
+        }),
+    }),
+  ];
+}
+
+function notAnOrder(given: string): AppError {
+  const detail = `"${given.slice(0, 100)}" is not a valid choice. Choose -timestamp or timestamp.`;
+  return new AppError('invalid', detail, { code: 'invalid_choice', attr: 'orderBy' });
+}
+
+/** One event. */
+export function eventItemRoute({ sql }: { sql: Sql }) {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/projects/:project_id/events/:uuid',
+    operationId: 'events_retrieve',
+    summary: 'Show an event',
+    description: 'One event by its uuid, with the person of today, as lists show it.',
+    tags: ['events'],
+    scope: 'event:read',
+    params: Type.Object({ ...projectParams.properties, uuid: Type.String({ description: 'Id of the event.' }) }),
+    responses: { 200: { description: 'The event.', schema: event } },
+    examples: { response: eventExample },
+    target: addressedProject(sql),
+    handler: async ({ target: { environmentId }, params: { uuid } }) => {
+      const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
+      const row = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
+      if (row === undefined) throw new AppError('not_found', 'Not found.');
+      const [shown] = await withCurrentPersons(sql, environmentId, [row]);
+      if (shown === undefined) throw new AppError('not_found', 'Not found.');
+      return shown;
+    },
+  });
+}
+
+/** Whether events are looked at that are not shown. */
+function isSearch({ event, person_id, properties }: EventFilter): boolean {
+  return (event ?? person_id) !== undefined || properties.length > 0;
+}
+
+/**
+ * The events a filter asks for, by the cheapest way there. `person_id` means the person of today: every event of every
+ * distinct id that belongs to it now, those stored before a merge included.
+ */
+async function findEvents(
+  sql: Sql,
+  projectId: number,
+  filter: EventFilter,
+  window: EventWindow,
+): Promise<Paged<EventRow>[]> {
+  const isByDistinctId =
+    filter.person_id === undefined
+      ? filter.distinct_id !== undefined
+      : await hasDistinctIds(sql, projectId, filter.person_id);
+  return isByDistinctId
+    ? listEventsByDistinctId(sql, projectId, filter, window)
+    : listEvents(sql, projectId, filter, window);
+}
+
+/** Events as the API shows them, each with the person its distinct id belongs to now. Two queries, however many events. */
+async function withCurrentPersons(sql: Sql, projectId: number, rows: EventRow[]) {
+  const mapped = await listPersonsOfDistinctIds(sql, projectId, [...new Set(rows.map((row) => row.distinct_id))]);
+  const persons = new Map(mapped.map((person) => [person.distinct_id, person]));
+  const unique = new Map(mapped.map((person) => [person.uuid, person]));
+  const distinctIds = await listDistinctIds(sql, projectId, [...unique.values()]);
+  return rows.map((row) => {
+    const person = persons.get(row.distinct_id);
+    return {
+      ...row,
+      id: row.uuid,
+      elements: parseElements(row.elements_chain),
+      timestamp: formatDateTime(row.timestamp),
+      person: person
+        ? {
+            uuid: person.uuid,
+            distinct_ids: distinctIds.get(person.uuid) ?? [person.main_distinct_id],
+            properties: person.properties,
+          }
+        : { uuid: row.person_id, distinct_ids: [row.distinct_id], properties: row.person_properties },
+    };
+  });
+}

@@ -1,0 +1,192 @@
+// What is read of events, and of the persons they belong to now.
+
+import type { Sql } from '@millrace/db';
+import { type Conditions, createConditions } from '../../sql/conditions.ts';
+import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import type { TimePosition, TimeRange } from '../../time/time-range.ts';
+import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
+import { propertyCondition } from '../property-filters/property-condition.ts';
+import type { PropertyFilter } from '../property-filters/property-filter.ts';
+
+export interface EventRow {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: Date;
+  properties: Record<string, unknown>;
+  elements_chain: string;
+  /** The person as of ingestion; only shown when the distinct id belongs to nobody now. */
+  person_id: string;
+  person_properties: Record<string, unknown>;
+}
+
+export interface EventFilter extends TimeRange {
+  event?: string;
+  distinct_id?: string;
+  person_id?: string;
+  properties: PropertyFilter[];
+}
+
+export interface EventWindow {
+  from: TimePosition | null;
+  limit: number;
+  /** The page ends with the row that reaches this size. */
+  maxBytes: number;
+  /** The newest first, unless told. */
+  isOldestFirst: boolean;
+}
+
+const columns =
+  'e.uuid, e.event, e.distinct_id, e.timestamp, e.properties, e.elements_chain, e.person_id, e.person_properties';
+
+/**
+ * One page of a project's events, from behind `from` on. Walks the primary key (project_id, timestamp, uuid) month by month
+ * and stops when the page is full.
+ */
+export async function listEvents(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
+  const where = createConditions();
+  const from = addConditions(where, projectId, filter, window);
+  if (filter.person_id !== undefined) {
+    // Nobody's event: stored under this person, whom its distinct id does not belong to any more or never did.
+    where.add(`e.person_id = ${where.parameter(filter.person_id)}`);
+    where.add(`NOT EXISTS (SELECT 1 FROM person_distinct_id d
+                            WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id)`);
+  }
+  const limit = where.parameter(window.limit);
+  return readPage(sql, where, {
+    keys: `SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${orderOf(window)} LIMIT ${limit}::int + 1`,
+    project: where.parameter(projectId),
+    limit,
+    maxBytes: where.parameter(window.maxBytes),
+    isUsual: filter.properties.length === 0,
+  });
+}
+
+/**
+ * The same for one distinct id, or for all distinct ids of the person `person_id`. Each id is looked up by the index
+ * (project_id, distinct_id, timestamp) and gives at most one page, so that rare visitors of a busy project are found
+ * without walking the project.
+ */
+export async function listEventsByDistinctId(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
+  const where = createConditions();
+  const from = addConditions(where, projectId, filter, window);
+  where.add('e.distinct_id = wanted.distinct_id');
+  const limit = where.parameter(window.limit);
+  const order = orderOf(window);
+  return readPage(sql, where, {
+    keys: `SELECT e.timestamp, e.uuid
+             FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
+            CROSS JOIN LATERAL (
+                  SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${order} LIMIT ${limit}::int + 1) AS e
+            ${order} LIMIT ${limit}::int + 1`,
+    project: where.parameter(projectId),
+    limit,
+    maxBytes: where.parameter(window.maxBytes),
+    isUsual: filter.properties.length === 0,
+  });
+}
+
+function readPage(
+  sql: Sql,
+  { values }: Conditions,
+  { project, ...page }: Pick<PageWithinBytes, 'keys' | 'limit' | 'maxBytes' | 'isUsual'> & { project: string },
+): Promise<Paged<EventRow>[]> {
+  const text = pageWithinBytes({
+    ...page,
+    keyColumns: ['timestamp', 'uuid'],
+    row: (key) =>
+      `FROM event e WHERE e.project_id = ${project}::int AND e.timestamp = ${key('timestamp')} AND e.uuid = ${key('uuid')}`,
+    columns,
+    bytes: eventBytes,
+  });
+  return sql.query<Paged<EventRow> & Record<string, unknown>>(text, values);
+}
+
+/** The elements are shown as a text and taken apart. The person of today, who may be much larger, is shown with every event. */
+const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
+  + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
+                FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+               WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1),
+             octet_length(e.person_properties::text))`;
+
+const orderOf = ({ isOldestFirst }: EventWindow) =>
+  isOldestFirst ? 'ORDER BY e.timestamp, e.uuid' : 'ORDER BY e.timestamp DESC, e.uuid DESC';
+
+function wantedDistinctIds(where: Conditions, projectId: number, { person_id, distinct_id }: EventFilter): string {
+  if (person_id === undefined) return `SELECT ${where.parameter(distinct_id)}::text AS distinct_id`;
+  const one = distinct_id === undefined ? '' : `AND d.distinct_id = ${where.parameter(distinct_id)}`;
+  return `SELECT d.distinct_id FROM person_distinct_id d
+           WHERE d.project_id = ${where.parameter(projectId)} AND d.person_uuid = ${where.parameter(person_id)} ${one}`;
+}
+
+/** Adds what every list of events asks for. @returns where it reads from, the event as `e`. */
+function addConditions(where: Conditions, projectId: number, filter: EventFilter, window: EventWindow): string {
+  where.add(`e.project_id = ${where.parameter(projectId)}`);
+  if (filter.event !== undefined) where.add(`e.event = ${where.parameter(filter.event)}`);
+  if (filter.distinct_id !== undefined) where.add(`e.distinct_id = ${where.parameter(filter.distinct_id)}`);
+  if (filter.after !== undefined) where.add(`e.timestamp > ${where.parameter(filter.after)}`);
+  if (filter.before !== undefined) where.add(`e.timestamp < ${where.parameter(filter.before)}`);
+  if (window.from !== null) {
+    const timestamp = where.parameter(window.from.timestamp);
+    const [behindOrAt, behind] = window.isOldestFirst ? ['>=', '>'] : ['<=', '<'];
+    // The first half is implied by the second, but only it lets the planner leave out the months behind.
+    where.add(
+      `e.timestamp ${behindOrAt} ${timestamp} AND (e.timestamp, e.uuid) ${behind} (${timestamp}, ${where.parameter(window.from.id)})`,
+    );
+  }
+  for (const property of filter.properties) {
+    const column = property.owner === 'event' ? 'e.properties' : 'coalesce(current.properties, e.person_properties)';
+    where.add(propertyCondition(property, column, where.parameter));
+  }
+  const looksAtPersons = filter.properties.some(({ owner }) => owner === 'person');
+  return looksAtPersons ? `FROM event e ${withCurrentPerson}` : 'FROM event e';
+}
+
+const withCurrentPerson = `LEFT JOIN LATERAL (
+  SELECT p.properties FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+   WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1) AS current ON true`;
+
+interface EventPersonRow {
+  /** The distinct id asked for. */
+  distinct_id: string;
+  uuid: string;
+  main_distinct_id: string;
+  properties: Record<string, unknown>;
+}
+
+/** The persons some distinct ids belong to now. An id that belongs to nobody is absent. */
+export async function listPersonsOfDistinctIds(
+  sql: Sql,
+  projectId: number,
+  distinctIds: string[],
+): Promise<EventPersonRow[]> {
+  return sql.query<EventPersonRow & Record<string, unknown>>(
+    `SELECT d.distinct_id, p.uuid, p.main_distinct_id, p.properties
+       FROM person_distinct_id d
+       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[])`,
+    [projectId, distinctIds],
+  );
+}
+
+/** Whether the person exists now, with at least one distinct id. */
+export async function hasDistinctIds(sql: Sql, projectId: number, personUuid: string): Promise<boolean> {
+  const rows = await sql.query('SELECT 1 FROM person_distinct_id WHERE project_id = $1 AND person_uuid = $2 LIMIT 1', [
+    projectId,
+    personUuid,
+  ]);
+  return rows.length > 0;
+}
+
+/** One event. Its identity knows its time, so one month is looked into and there by its primary key. */
+export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventRow | undefined> {
+  const rows = await sql.query<EventRow & Record<string, unknown>>(
+    `SELECT ${columns}
+       FROM event_identity i
+      CROSS JOIN LATERAL (SELECT * FROM event e
+                           WHERE e.project_id = i.project_id AND e.timestamp = i.timestamp AND e.uuid = i.uuid LIMIT 1) AS e
+      WHERE i.project_id = $1::int AND i.uuid = $2::uuid`,
+    [projectId, uuid],
+  );
+  return rows[0];
+}

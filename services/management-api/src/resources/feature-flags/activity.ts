@@ -1,0 +1,86 @@
+import { recordActivity } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import type { FlagDeps } from './deps.ts';
+import { payloadsOf, redactedFilters } from './payloads.ts';
+import { fieldsOf } from './rules.ts';
+import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
+import { type FlagRow, findFlagKeys } from './store.ts';
+
+const scopes = ['FeatureFlag'];
+
+/** Who changed which flag, and how. */
+export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
+  const common = {
+    method: 'GET',
+    tags,
+    scope: 'activity_log:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    examples: { response: activityExample },
+    target: addressedProject(sql),
+  } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/activity`,
+      operationId: 'feature_flags_activity',
+      summary: 'Show who changed feature flags',
+      description: 'What was done to the flags of a project, the latest first.',
+      params: projectParams,
+      handler: async ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId }),
+    }),
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/:id/activity`,
+      operationId: 'feature_flags_activity_of_one',
+      summary: 'Show who changed a feature flag',
+      description: 'What was done to one flag, the latest first.',
+      params: flagParams,
+      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
+        const isKnown = (await findFlagKeys(sql, environmentId, [id])).has(id);
+        if (!isKnown) throw new AppError('not_found', 'Not found.');
+        return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
+      },
+    }),
+  ];
+}
+
+/** Fields a person may change. Of encrypted payloads it is enough to know that they changed. */
+function visible(row: FlagRow) {
+  const encrypted = row.has_encrypted_payloads === true ? payloadsOf(row) : null;
+  return { ...fieldsOf(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
+}
+
+export interface FlagAuthor {
+  userId: number;
+  organizationId: string;
+}
+
+/** Records who made, changed, deleted or restored a flag, in the transaction that does it. */
+export async function recordFlagActivity(
+  tx: Transaction,
+  { userId, organizationId }: FlagAuthor,
+  { before, after }: { before?: FlagRow; after: FlagRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId,
+    environmentId: after.environment_id,
+    scope: 'FeatureFlag',
+    itemId: after.id,
+    activity: verbOf(before, after),
+    actor: { userId },
+    name: after.key,
+    ...(before && { change: { before: visible(before), after: visible(after), secret: ['encrypted_payloads'] } }),
+  });
+}
+
+function verbOf(before: FlagRow | undefined, after: FlagRow): 'created' | 'updated' | 'deleted' | 'restored' {
+  if (before === undefined) return 'created';
+  if (before.deleted === after.deleted) return 'updated';
+  return after.deleted ? 'deleted' : 'restored';
+}

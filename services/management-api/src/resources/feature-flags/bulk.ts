@@ -1,0 +1,217 @@
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { type FlagAuthor, recordFlagActivity } from './activity.ts';
+import type { FlagDeps } from './deps.ts';
+import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
+import { type DependentFlag, findDependentFlags, findFlagsWithFeatures } from './reference-store.ts';
+import { flagsPath, flagTags as tags } from './schema.ts';
+import { type FlagRow, findFlagKeys, findFlags, listFlagIds, lockFlagsOf, markDeleted } from './store.ts';
+
+const largestId = 2_147_483_647;
+const mostMatching = 20_000;
+
+const ids = Type.Array(Type.Unknown(), { maxItems: 10_000, description: 'Numbers of flags.' });
+const flagIds = Type.Object({ ids }, { title: 'FeatureFlagIds' });
+const keysById = Type.Object(
+  {
+    keys: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Key of each flag that there is, by its number.',
+    }),
+    warning: Type.Optional(Type.String({ description: 'Which of the ids are none.' })),
+  },
+  { title: 'FeatureFlagKeys' },
+);
+const matching = Type.Object(
+  {
+    ids: Type.Array(Type.Integer(), { description: 'Numbers of the flags that the filters find.' }),
+    total: Type.Integer({ description: 'How many they are.' }),
+  },
+  { title: 'MatchingFeatureFlags' },
+);
+const selection = Type.Object(
+  {
+    ids: Type.Optional(ids),
+    filters: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'Instead of `ids`: filters as those of the list.',
+      }),
+    ),
+  },
+  { title: 'FeatureFlagSelection' },
+);
+const flagName = { id: Type.Unknown({ description: 'Number of the flag.' }) };
+const deletion = Type.Object(
+  {
+    deleted: Type.Array(Type.Object({ id: Type.Integer(), key: Type.String() }), {
+      description: 'Flags that are gone now.',
+    }),
+    errors: Type.Array(Type.Object({ ...flagName, key: Type.Optional(Type.String()), reason: Type.String() }), {
+      description: 'Flags that stay, and why.',
+    }),
+  },
+  { title: 'FeatureFlagDeletion' },
+);
+
+/** Many flags at once. */
+export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
+  const target = addressedProject(sql);
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${flagsPath}/bulk_keys`,
+      operationId: 'feature_flags_bulk_keys',
+      summary: 'Show the keys of feature flags',
+      description: 'Keys of flags by their numbers, deleted ones too. Unknown numbers are left out.',
+      tags,
+      scope: 'feature_flag:read',
+      params: projectParams,
+      body: flagIds,
+      responses: { 200: { description: 'The keys.', schema: keysById } },
+      examples: { request: { ids: [1, 2] }, response: { keys: { 1: 'new-checkout' } } },
+      target,
+      handler: async ({ target: { environmentId }, body }) => {
+        const known = body.ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= largestId);
+        const odd = body.ids.length - known.length;
+        if (body.ids.length > 0 && known.length === 0) {
+          throw new AppError('invalid', 'Invalid flag IDs provided', { code: 'invalid_input', attr: 'ids' });
+        }
+        const keys = Object.fromEntries(await findFlagKeys(sql, environmentId, known));
+        return odd === 0 ? { keys } : { keys, warning: `${odd} of the ids are no numbers of flags and were ignored.` };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${flagsPath}/matching_ids`,
+      operationId: 'feature_flags_matching_ids',
+      summary: 'List the numbers of feature flags',
+      description: `Numbers of all flags that the filters of the list find, at most ${mostMatching}.`,
+      tags,
+      scope: 'feature_flag:read',
+      params: projectParams,
+      query: Type.Object(flagFilters),
+      responses: { 200: { description: 'The numbers.', schema: matching } },
+      examples: { response: { ids: [1], total: 1 } },
+      target,
+      handler: async ({ target: { environmentId }, query }) => {
+        const found = await listFlagIds(sql, flagConditions(environmentId, query), mostMatching);
+        return { ids: found, total: found.length };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${flagsPath}/bulk_delete`,
+      operationId: 'feature_flags_bulk_delete',
+      summary: 'Delete feature flags',
+      description: `Deletes the flags with these \`ids\`, or those that \`filters\` find, at most ${maxDeletedTogether} at once. A flag that others depend on stays, unless they are deleted with it.`,
+      tags,
+      scope: 'feature_flag:write',
+      params: projectParams,
+      body: selection,
+      responses: { 200: { description: 'What became of each.', schema: deletion } },
+      examples: { request: { ids: [1] }, response: { deleted: [{ id: 1, key: 'new-checkout' }], errors: [] } },
+      target,
+      handler: async ({ caller: { userId }, target: { environmentId, organizationId }, body }) => {
+        const selected = parseFlagSelection(body);
+        return transaction(async (tx) => {
+          const chosen =
+            'ids' in selected
+              ? selected.ids
+              : await listFlagIds(tx, flagConditions(environmentId, selected.filters), maxDeletedTogether);
+          return deleteFlags(tx, { userId, organizationId, environmentId }, chosen);
+        });
+      },
+    }),
+  ];
+}
+
+/** Which flags a request is about: by their numbers, or by the filters of the list. @throws AppError `invalid`. */
+function parseFlagSelection(body: {
+  ids?: unknown[];
+  filters?: Record<string, unknown>;
+}): { ids: unknown[] } | { filters: FlagFilterValues } {
+  const { ids, filters } = body;
+  if ((ids === undefined) === (filters === undefined)) throw refusal('Provide either ids or filters.', null);
+  if (filters === undefined) {
+    if (ids === undefined || ids.length === 0) throw refusal('No flag IDs provided', 'ids');
+    if (ids.length > maxDeletedTogether) throw refusal(`Provide ${maxDeletedTogether} ids at most.`, 'ids');
+    return { ids };
+  }
+  const unknown = Object.keys(filters).find((name) => !Object.hasOwn(flagFilters, name));
+  if (unknown !== undefined) throw refusal(`Unknown filter: ${unknown.slice(0, 100)}`, 'filters');
+  const given = Object.entries(filters).filter(([, value]) => value !== null);
+  return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
+}
+
+/** As it would stand in the query of the list. */
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function refusal(detail: string, attr: string | null): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr });
+}
+
+const maxDeletedTogether = 1000;
+
+interface Deletion {
+  deleted: { id: number; key: string }[];
+  errors: { id: unknown; key?: string; reason: string }[];
+}
+
+/** Deletes flags, those others depend on only with these. What stays is named with the reason. */
+async function deleteFlags(
+  tx: Transaction,
+  author: FlagAuthor & { environmentId: number },
+  ids: readonly unknown[],
+): Promise<Deletion> {
+  const { environmentId, userId } = author;
+  await lockFlagsOf(tx, environmentId);
+  const numbers = ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
+  const flags = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
+  const { deletable, kept } = divide(flags, {
+    dependent: await findDependentFlags(tx, environmentId),
+    withFeatures: await findFlagsWithFeatures(tx, numbers),
+  });
+  await markDeleted(tx, { ids: deletable.map(({ id }) => id), userId });
+  for (const before of deletable) {
+    await recordFlagActivity(tx, author, { before, after: { ...before, deleted: true } });
+  }
+  const found = new Set(flags.map(({ id }) => id));
+  const unknown = [...new Set(ids)].filter((id) => !found.has(Number(id)));
+  return {
+    deleted: deletable.map(({ id, key }) => ({ id, key })),
+    errors: [...kept, ...unknown.map((id) => ({ id, reason: 'Flag not found' }))],
+  };
+}
+
+/** Which of the flags may go: all on which nothing depends that stays. */
+function divide(
+  flags: readonly FlagRow[],
+  { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
+) {
+  const going = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
+  // What stays keeps what it needs, which keeps what it needs.
+  const staying = dependent.filter(({ id }) => !going.has(id));
+  for (let flag = staying.pop(); flag !== undefined; flag = staying.pop()) {
+    for (const needed of flag.needs) {
+      if (!going.delete(needed)) continue;
+      staying.push(...dependent.filter(({ id }) => id === needed));
+    }
+  }
+  const kept = flags.filter(({ id }) => !going.has(id));
+  return {
+    deletable: flags.filter(({ id }) => going.has(id)),
+    kept: kept.map(({ id, key }) => ({
+      id,
+      key,
+      reason: withFeatures.has(id) ? 'Flag is in use with early access features' : 'Other flags depend on it',
+    })),
+  };
+}

@@ -1,0 +1,251 @@
+import { cutToCodePoints, isObject } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flag-store';
+import {
+  type CompiledFlags,
+  createExplainer,
+  type EvaluationContext,
+  evaluateFlagsInSteps,
+  type FlagExplanation,
+  type FlagResult,
+  flagValue,
+  neededData,
+  type Steps,
+  selectFlags,
+} from '@millrace/flags';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { FlagDeps } from './deps.ts';
+import { flagConditions, flagOrder } from './list-query.ts';
+import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from './schema.ts';
+import { toMinimalFlag } from './show.ts';
+import { findDistinctIdOfUser, findInactiveKeys, listFlags } from './store.ts';
+
+const groups = Type.Optional(
+  Type.String({ description: 'JSON object of group keys by the names of their types: `{"company": "acme"}`.' }),
+);
+const myFlags = Type.Array(
+  Type.Object({
+    feature_flag: minimalFlag,
+    value: Type.Unsafe<boolean | string>({
+      type: ['boolean', 'string'],
+      description: 'Its variant, else whether it is on.',
+    }),
+  }),
+);
+/** The answer has no pages. */
+const mostOfMine = 1000;
+
+/** What flags are for somebody. */
+export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', target: addressedProject(sql) } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/my_flags`,
+      operationId: 'feature_flags_my_flags',
+      summary: 'Show what feature flags are for you',
+      description: `The flags of a project, the newest first, and what each is for the caller as a person of that project. At most ${mostOfMine}, and 2 MiB.`,
+      params: projectParams,
+      query: Type.Object({ groups }),
+      responses: { 200: { description: 'The flags.', schema: myFlags } },
+      examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },
+      handler: async ({ caller, target: { environmentId }, query }) => {
+        const asker = { environmentId, groups: parseGroups(query.groups) };
+        const distinctId = (await findDistinctIdOfUser(sql, caller.userId)) ?? '';
+        const evaluated = await evaluateFlagsFor(sql, { ...asker, distinctId });
+        const values = new Map(evaluated?.results.map((result) => [result.id, flagValue(result)]));
+        const page = { order: flagOrder(undefined), limit: mostOfMine, offset: 0 };
+        const { rows } = await listFlags(sql, flagConditions(environmentId, {}), page);
+        return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/evaluation_reasons`,
+      operationId: 'feature_flags_evaluation_reasons',
+      summary: 'Show what feature flags are for somebody, and why',
+      description:
+        'Every flag by its key, by what is stored of the person and the groups. `explanation` names for every condition the properties, where the value of each came from (never the value), and the hash that the rollout was compared with; it is null for inactive flags, and behind the first 2 MiB.',
+      params: projectParams,
+      query: Type.Object({
+        distinct_id: Type.String({ minLength: 1, description: 'Who it is about.' }),
+        groups,
+        person_properties: Type.Optional(
+          Type.String({ description: 'JSON object of properties that count instead of what is stored.' }),
+        ),
+      }),
+      responses: { 200: { description: 'The flags.', schema: evaluationReasonsAnswer } },
+      examples: { response: evaluationReasonsExample },
+      handler: async ({ target: { environmentId }, query }) => {
+        const asker = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
+        const personProperties = parsePersonProperties(query.person_properties);
+        const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
+        if (evaluated === null) return {};
+        return inTimeSlices(evaluationReasons(evaluated, await findInactiveKeys(sql, environmentId)));
+      },
+    }),
+  ];
+}
+
+/** Who asks for the flags of an environment. */
+interface FlagAsker {
+  environmentId: number;
+  distinctId: string;
+  /** Keys of groups by the names of their types. */
+  groups: Record<string, unknown>;
+  /** Instead of what is stored. */
+  personProperties?: Record<string, unknown>;
+}
+
+interface EvaluatedFor {
+  flags: CompiledFlags;
+  context: EvaluationContext;
+  results: FlagResult[];
+}
+
+/** Longer ids are cut where SDKs ask. */
+const longestId = 200;
+
+/**
+ * What every active flag of an environment is for somebody, by what is stored now. Writes nothing.
+ * @throws what the database answered, instead of flags that could not be evaluated.
+ */
+async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFor | null> {
+  const { environmentId, groups, personProperties = {} } = asker;
+  const definitions = await loadDefinitions(sql, environmentId);
+  if (definitions === null) return null;
+  const flags = await compileDefinitions(definitions);
+  const distinctId = cutToCodePoints(asker.distinctId, longestId);
+  const request = { distinctId, groups, personProperties, groupProperties: {} };
+  const selected = selectFlags(flags, {});
+  const failures: unknown[] = [];
+  const stored = await loadStoredData(sql, {
+    environmentId,
+    distinctId,
+    flags,
+    needed: neededData(flags, selected, request),
+    onFailure: (error) => failures.push(error),
+  });
+  if (failures.length > 0) throw failures[0];
+  const context = { ...request, stored, now: Date.now() };
+  const { results } = await inTimeSlices(evaluateFlagsInSteps(flags, selected, context));
+  return { flags, context, results };
+}
+
+/** Of the explanations in one answer together. */
+const mostBytes = 2 * 1024 * 1024;
+
+interface EvaluationReason {
+  value: boolean | string;
+  evaluation: { reason: string; condition_index: number | null; description: string };
+  explanation: Record<string, unknown> | null;
+}
+
+/** What every flag is and why, by its key; a step for each flag. @param inactiveKeys flags that are turned off. */
+function* evaluationReasons(
+  evaluated: EvaluatedFor,
+  inactiveKeys: readonly string[],
+): Steps<Record<string, EvaluationReason>> {
+  const explain = createExplainer(evaluated.flags, evaluated);
+  let bytes = 0;
+  const active: [string, EvaluationReason][] = [];
+  for (const result of evaluated.results) {
+    const flag = evaluated.flags.byKey.get(result.key);
+    const explanation = flag !== undefined && bytes < mostBytes ? inApiNames(explain(flag)) : null;
+    bytes += JSON.stringify(explanation).length;
+    const { code, conditionIndex, description } = result.reason;
+    const evaluation = { reason: code, condition_index: conditionIndex, description };
+    active.push([result.key, { value: flagValue(result), evaluation, explanation }]);
+    yield;
+  }
+  const disabled = { reason: 'disabled', condition_index: null, description: 'Feature flag is disabled' };
+  const inactive = inactiveKeys.map((key): [string, EvaluationReason] => [
+    key,
+    { value: false, evaluation: disabled, explanation: null },
+  ]);
+  return Object.fromEntries([...active, ...inactive]);
+}
+
+function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): Record<string, unknown> {
+  return {
+    ...explanation,
+    holdout: holdout && { percentage: holdout.percentage, hash: holdout.hash, is_held_out: holdout.isHeldOut },
+    variant_hash: variantHash,
+  };
+}
+
+const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
+
+/** What every flag is and why, by its key. */
+const evaluationReasonsAnswer = Type.Unsafe<Record<string, EvaluationReason>>({
+  type: 'object',
+  description: 'By the key of the flag.',
+  additionalProperties: {
+    type: 'object',
+    required: ['value', 'evaluation', 'explanation'],
+    properties: {
+      value: { type: ['boolean', 'string'], description: 'Its variant, else whether it is on.' },
+      evaluation: {
+        type: 'object',
+        required: ['reason', 'condition_index', 'description'],
+        properties: {
+          reason: { type: 'string', description: 'Code of the reason.' },
+          condition_index: nullable('integer', 'The condition that decided, from 0.'),
+          description: { type: 'string', description: 'The reason in words.' },
+        },
+      },
+      explanation: {
+        ...nullable('object', 'How it came to that.'),
+        additionalProperties: true,
+      },
+    },
+  },
+});
+
+const evaluationReasonsExample: Record<string, EvaluationReason> = {
+  'new-checkout': {
+    value: true,
+    evaluation: { reason: 'condition_match', condition_index: 0, description: 'Matched condition set 1' },
+    explanation: {
+      hashed: 'distinct_id',
+      holdout: null,
+      enrollment: null,
+      conditions: [
+        {
+          outcome: 'match',
+          filters: [{ about: 'person', key: 'plan', source: 'stored', property: 'plan', outcome: true }],
+          rollout: { percentage: 50, hash: 0.2318 },
+        },
+      ],
+      variant_hash: null,
+    },
+  },
+};
+
+/** The query parameter `groups`: a JSON object of group keys by the names of their types. @throws AppError `invalid`. */
+function parseGroups(text: string | undefined): Record<string, unknown> {
+  return parseObject(text, 'groups', 'group keys by the names of their types: {"company": "acme"}');
+}
+
+/** The query parameter `person_properties`. @throws AppError `invalid`. */
+function parsePersonProperties(text: string | undefined): Record<string, unknown> {
+  return parseObject(text, 'person_properties', 'properties by their names: {"plan": "free"}');
+}
+
+function parseObject(text: string | undefined, attr: string, what: string): Record<string, unknown> {
+  if (text === undefined || text === '') return {};
+  const object = parsed(text);
+  if (isObject(object)) return object;
+  throw new AppError('invalid', `Expected a JSON object of ${what}.`, { code: 'invalid_input', attr });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,198 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { requireTime } from '../../time/relative-time.ts';
+import { findTimeZone } from '../../time/time-zone-store.ts';
+import type { FlagDeps } from './deps.ts';
+import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } from './exposure-store.ts';
+import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
+import { findFlag } from './store.ts';
+
+const mostExposures = 1_000_000;
+const mostVariants = 50;
+
+/** Who got which variant of a flag, as the events of SDKs tell, and what they did then. */
+export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
+  return defineRoute({
+    method: 'GET',
+    path: `${flagsPath}/:id/exposures`,
+    operationId: 'feature_flags_exposures',
+    summary: 'Count who was exposed to a feature flag',
+    description: `Counts the \`$feature_flag_called\` events of a flag by variant and day, the persons behind them, and who of these did the conversion event afterwards. At most ${mostDays} days and ${mostExposures} calls.`,
+    tags,
+    scope: 'feature_flag:read',
+    params: flagParams,
+    query: Type.Object({
+      date_from: Type.String({
+        default: '-30d',
+        description: 'A day in the time zone of the project, a time, or a time ago like `-7d`.',
+      }),
+      date_to: Type.Optional(
+        Type.String({ description: 'The last day, counted in, or a time that is not; now by default.' }),
+      ),
+      conversion_event: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event that counts as a success.' }),
+      ),
+    }),
+    responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
+    examples: { response: exposuresExample },
+    target: addressedProject(sql),
+    handler: async ({ caller, target, params: { id }, query }) => {
+      const { environmentId } = target;
+      const flag = await findFlag(sql, environmentId, id);
+      if (!flag) throw new AppError('not_found', 'Not found.');
+      const timeZone = await findTimeZone(sql, environmentId);
+      const counted = {
+        environmentId,
+        flagKey: flag.key,
+        timeZone,
+        ...(await exposureRange(sql, query, timeZone)),
+        conversionEvent: query.conversion_event ?? null,
+        mostExposures,
+        mostVariants,
+      };
+      const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) => countExposures(on, counted));
+      if ((rows[0]?.exposures_read ?? 0) > mostExposures) {
+        const detail = `The flag was called more than ${mostExposures} times. Ask for a shorter time.`;
+        throw new AppError('invalid', detail, { code: 'too_many_exposures', attr: 'date_from' });
+      }
+      return toExposures(counted, rows);
+    },
+  });
+}
+
+interface AskedRange {
+  date_from: string;
+  date_to?: string | undefined;
+}
+
+/** An experiment runs for some weeks; all of these events are looked through. */
+const mostDays = 92;
+const dayMs = 86_400_000;
+const day = /^\d{4}-\d{2}-\d{2}$/;
+
+/**
+ * The time that is asked for. A day is one of the project's time zone, and the last one is counted in.
+ * @throws AppError `invalid` naming `date_from` or `date_to`.
+ */
+async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
+  const now = new Date();
+  const read = async (field: keyof AskedRange, text: string, daysLater: number): Promise<Date> => {
+    const time = requireTime(text, field, now);
+    if (!day.test(text)) return time;
+    const wanted = new Date(time.getTime() + daysLater * dayMs).toISOString().slice(0, 10);
+    return (await findStartOfDay(sql, wanted, timeZone)) ?? time;
+  };
+  const from = await read('date_from', asked.date_from, 0);
+  const to = asked.date_to === undefined ? now : await read('date_to', asked.date_to, 1);
+  if (to <= from) throw refusal('date_to', 'date_to lies before date_from.');
+  // An hour more: a day may have 25.
+  if (to.getTime() - from.getTime() > mostDays * dayMs + 3_600_000) {
+    throw refusal('date_from', `At most ${mostDays} days at once. Ask for a shorter time.`);
+  }
+  return { from, to };
+}
+
+function refusal(attr: string, message: string): AppError {
+  return new AppError('invalid', message, { code: 'invalid_input', attr });
+}
+
+interface Counts {
+  variant: string;
+  exposures: number;
+  persons: number;
+  /** Null unless a conversion event is asked for. */
+  conversions: number | null;
+}
+
+interface Exposures {
+  date_from: string;
+  date_to: string;
+  timezone: string;
+  conversion_event: string | null;
+  persons: number;
+  exposures: number;
+  variants: Counts[];
+  days: (Counts & { day: string })[];
+}
+
+/** As the API shows them: the sums of all days beside the days. */
+function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposures {
+  const conversionsOf = (count: number) => (query.conversionEvent === null ? null : count);
+  const variants = new Map<string, { variant: string; exposures: number; persons: number; conversions: number }>();
+  for (const { variant, exposures, persons, conversions } of rows) {
+    const sum = variants.get(variant) ?? { variant, exposures: 0, persons: 0, conversions: 0 };
+    sum.exposures += exposures;
+    sum.persons += persons;
+    sum.conversions += conversions;
+    variants.set(variant, sum);
+  }
+  const sums = [...variants.values()].sort((one, other) => (one.variant < other.variant ? -1 : 1));
+  return {
+    date_from: formatDateTime(query.from),
+    date_to: formatDateTime(query.to),
+    timezone: query.timeZone,
+    conversion_event: query.conversionEvent,
+    persons: sums.reduce((count, { persons }) => count + persons, 0),
+    exposures: sums.reduce((count, { exposures }) => count + exposures, 0),
+    variants: sums.map((sum) => ({ ...sum, conversions: conversionsOf(sum.conversions) })),
+    days: rows.map(({ day, variant, exposures, persons, conversions }) => ({
+      day,
+      variant,
+      exposures,
+      persons,
+      conversions: conversionsOf(conversions),
+    })),
+  };
+}
+
+const counts = {
+  variant: Type.String({
+    description:
+      'What SDKs got: a variant, `true` or `false`. `$multiple`: persons who got more than one; `$none`: no answer; `$other`: rare answers behind the 50 most frequent.',
+  }),
+  exposures: Type.Integer({ description: 'Calls of the flag.' }),
+  persons: Type.Integer({
+    description: 'Distinct persons, each once: with the variant, on the day of the first call.',
+  }),
+  conversions: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'How many of these persons did the conversion event from their first call on; null when none is named.',
+  }),
+};
+
+const exposuresAnswer = Type.Object(
+  {
+    date_from: Type.String({ format: 'date-time', description: 'From then on.' }),
+    date_to: Type.String({ format: 'date-time', description: 'Until then.' }),
+    timezone: Type.String({ description: 'Time zone of the days: that of the project.' }),
+    conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'What was asked for.' }),
+    persons: Type.Integer({ description: 'Distinct persons of all variants.' }),
+    exposures: Type.Integer({ description: 'Calls of all variants.' }),
+    variants: Type.Array(Type.Object(counts), { description: 'Of the whole time.' }),
+    days: Type.Array(Type.Object({ day: Type.String({ format: 'date', description: 'The day.' }), ...counts }), {
+      description: 'Days on which the flag was called.',
+    }),
+  },
+  { title: 'FeatureFlagExposures' },
+);
+
+const exposuresExample: Exposures = {
+  date_from: '2026-11-01T00:00:00Z',
+  date_to: '2026-11-22T00:00:00Z',
+  timezone: 'UTC',
+  conversion_event: 'order placed',
+  persons: 2,
+  exposures: 3,
+  variants: [
+    { variant: 'control', exposures: 1, persons: 1, conversions: 0 },
+    { variant: 'test', exposures: 2, persons: 1, conversions: 1 },
+  ],
+  days: [
+    { day: '2026-11-20', variant: 'control', exposures: 1, persons: 1, conversions: 0 },
+    { day: '2026-11-20', variant: 'test', exposures: 2, persons: 1, conversions: 1 },
+  ],
+};

@@ -1,0 +1,171 @@
+import { isObject } from '@millrace/contracts';
+import {
+  isFilterDate,
+  isNeedleTooLong,
+  isPropertyOperator,
+  longestNeedle,
+  type PropertyOperator,
+  patternProblem,
+  type TriedPatterns,
+} from '@millrace/flags';
+import { brief, type ConditionFilter, filterProblem, quoted, withoutNames } from './filters.ts';
+
+export interface FilterRules {
+  /** Where the filter stands, e.g. `groups[0].properties[1]`. */
+  path: string;
+  /** The group type of its condition; null: the person. */
+  aggregation: number | null;
+  knownPatterns: ReadonlySet<unknown>;
+  tried: TriedPatterns;
+}
+
+/** One filter of a condition. @throws AppError `invalid`. */
+export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
+  if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quoted(given)}`);
+  const { type = 'person' } = given;
+  checkType(type, given, rules);
+  const filter = withoutNames(given);
+  switch (type) {
+    case 'cohort':
+      return { ...filter, ...parseCohortFilter(filter, rules), type };
+    case 'flag':
+      return { ...filter, ...parseFlagFilter(filter, rules), type };
+    case 'group':
+      return { ...filter, ...parsePropertyTest(filter, { ...rules, type }), type, group_type_index: rules.aggregation };
+    default:
+      return { ...filter, ...parsePropertyTest(filter, { ...rules, type: 'person' }), type: 'person' };
+  }
+}
+
+/** A condition asks about the person, or about one group; never about both. */
+function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
+  if (aggregation === null) {
+    if (type === 'person' || type === 'cohort' || type === 'flag') return;
+    throw filterProblem('Filters are not valid (can only use person, cohort, and flag properties)');
+  }
+  const groupType = filter.group_type_index ?? aggregation;
+  if (type !== 'group' || groupType !== aggregation) {
+    throw filterProblem('Filters are not valid (can only use group properties)');
+  }
+}
+
+/** Absent and `exact` mean `in`: servers and SDKs would not agree on them. */
+function parseCohortFilter({ value, operator }: Record<string, unknown>, { path }: FilterRules) {
+  const cohortId = idOf(value);
+  if (cohortId === null) throw filterProblem(`${path}.value: must be the id of a cohort, not ${quoted(value)}`);
+  if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
+  if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
+    return { key: 'id', value: cohortId, operator: 'in' };
+  }
+  throw filterProblem(`The '${brief(operator)}' operator is not valid for cohort properties.`, 'invalid_operator');
+}
+
+function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { path }: FilterRules) {
+  if (operator !== 'flag_evaluates_to') {
+    throw filterProblem("Flag properties must use the 'flag_evaluates_to' operator");
+  }
+  const flagId = idOf(key);
+  if (flagId === null) {
+    throw filterProblem(
+      `Flag dependencies must reference flag IDs (integers), not flag keys. Invalid reference: '${brief(key)}'`,
+    );
+  }
+  if (typeof value !== 'boolean' && typeof value !== 'string') {
+    throw filterProblem(`${path}.value: must be true, false or the key of a variant, not ${quoted(value)}`);
+  }
+  return { key: String(flagId), operator, value };
+}
+
+/** Ids come as numbers and as decimal text. */
+function idOf(value: unknown): number | null {
+  const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : null;
+}
+
+/** Names that older clients have for the same operators. */
+const aliases = new Map([
+  ['min', 'gte'],
+  ['max', 'lte'],
+]);
+const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
+/** Those that compare with a number, which may be written as text. */
+const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
+/** Those that look for one text. */
+const textOperators = new Set<PropertyOperator>([
+  ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
+  ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
+]);
+const valueless = new Set<PropertyOperator>(['is_set', 'is_not_set']);
+const mostValues = 1000;
+const longestKey = 400;
+
+interface PropertyRules {
+  /** Where the filter stands. */
+  path: string;
+  type: 'person' | 'group';
+  knownPatterns: ReadonlySet<unknown>;
+  tried: TriedPatterns;
+}
+
+/** Key, operator and value of a filter about a property. @throws AppError `invalid`. */
+function parsePropertyTest(
+  { key, operator: asked, value }: Record<string, unknown>,
+  rules: PropertyRules,
+): { key: string; operator?: PropertyOperator } {
+  const { path } = rules;
+  if (typeof key !== 'string' || key === '' || key.length > longestKey) {
+    throw filterProblem(`${path}.key: must be the name of a property, of ${longestKey} characters at most`);
+  }
+  const operator = parseOperator(asked, rules);
+  if (!valueless.has(operator)) checkValue(operator, value, { key, ...rules });
+  return asked === undefined || asked === null ? { key } : { key, operator };
+}
+
+/** Absent means `exact`. */
+function parseOperator(asked: unknown, { type }: PropertyRules): PropertyOperator {
+  const operator = aliases.get(String(asked)) ?? asked ?? 'exact';
+  if (isPropertyOperator(operator)) return operator;
+  if (operator === 'in' || operator === 'not_in') {
+    throw filterProblem(
+      `The '${operator}' operator is only valid for cohort properties, not '${type}' properties.`,
+      'invalid_operator',
+    );
+  }
+  throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
+}
+
+/** What the value has to be instead; null when it is that. */
+function wantedBy(operator: PropertyOperator, value: unknown): string | null {
+  if (numberOperators.has(operator)) {
+    return typeof value === 'number' || typeof value === 'string' ? null : 'a number, or a number as a text';
+  }
+  if (textOperators.has(operator)) return typeof value === 'string' ? null : 'a text';
+  return value === undefined || value === null ? 'given' : null;
+}
+
+function checkValue(
+  operator: PropertyOperator,
+  value: unknown,
+  { path, key, knownPatterns, tried }: PropertyRules & { key: string },
+): void {
+  if (dateOperators.has(operator)) {
+    if (!isFilterDate(value)) throw filterProblem(`Invalid date value: ${brief(value)}`, 'invalid_date');
+    return;
+  }
+  const wanted = wantedBy(operator, value);
+  if (wanted !== null) {
+    const detail = `Invalid value for operator ${operator}: ${quoted(value ?? null)}. ${path}.value must be ${wanted}.`;
+    throw filterProblem(detail, 'invalid_value');
+  }
+  if (isNeedleTooLong(operator, value)) {
+    throw filterProblem(`${path}.value: may have ${longestNeedle} characters at most`, 'invalid_value');
+  }
+  if (Array.isArray(value) && value.length > mostValues) {
+    throw filterProblem(`Property group expressions of type ${key} cannot contain more than ${mostValues} values.`);
+  }
+  if ((operator === 'regex' || operator === 'not_regex') && !knownPatterns.has(value)) {
+    const pattern = String(value);
+    const problem = tried.has(pattern) ? tried.get(pattern) : patternProblem(pattern);
+    if (typeof problem === 'string') throw filterProblem(`${path}.value: invalid regex pattern: ${brief(problem)}`);
+  }
+}

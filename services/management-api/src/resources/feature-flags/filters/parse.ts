@@ -1,0 +1,216 @@
+import { isObject } from '@millrace/contracts';
+import type { TriedPatterns } from '@millrace/flags';
+import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quoted } from './filters.ts';
+import { parseConditionFilter } from './parse-filter.ts';
+
+/** Larger ones are read by every gateway at every change, and by every SDK that evaluates by itself. */
+const mostBytes = 256 * 1024;
+const mostConditions = 1000;
+
+export interface FiltersToParse {
+  /** Keys that are not sent stay as they are stored. */
+  sent: Record<string, unknown>;
+  /** Of a flag that is changed, in the form in which it is shown. */
+  stored: Record<string, unknown> | null;
+  /** Patterns that were tried before, where that took long; others are tried here. */
+  tried?: TriedPatterns | undefined;
+}
+
+/**
+ * Checks the filters of a flag and brings them into the form in which they are stored: what is sent above what is stored,
+ * the whole of it as it will be. Pure; whether cohorts and flags exist that they name is asked later.
+ *
+ * @throws AppError `invalid` naming what is wrong.
+ */
+export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
+  if (Object.hasOwn(sent, 'version')) {
+    throw filterProblem('filters.version is reserved. Remove it from the request.', 'reserved_config_version');
+  }
+  const whole = { ...stored, ...sent };
+  checkSize(whole);
+  const variants = parseVariants(whole.multivariate);
+  const aggregation = parseAggregation(whole.aggregation_group_type_index, 'aggregation_group_type_index');
+  const knownPatterns = patternsIn(stored?.groups);
+  const groups = conditionsOf(whole.groups, { mayBeEmpty: stored !== null }).map((condition, index) =>
+    parseCondition(condition, { path: `groups[${index}]`, aggregation, variants, knownPatterns, tried }),
+  );
+  checkSwitches(whole);
+  const { payloads, multivariate, ...others } = whole;
+  return {
+    ...others,
+    groups,
+    ...(multivariate !== undefined && { multivariate: multivariate as FlagFilters['multivariate'] }),
+    ...(payloads !== undefined && { payloads: parsePayloads(payloads, { variants, holdout: whole.holdout }) }),
+    aggregation_group_type_index: commonAggregation(groups, aggregation),
+  };
+}
+
+function checkSize(filters: object): void {
+  if (Buffer.byteLength(JSON.stringify(filters)) <= mostBytes) return;
+  throw filterProblem(`Feature flag filters exceed maximum size of ${mostBytes / 1024} KiB.`);
+}
+
+function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }): unknown[] {
+  const list = groups ?? [];
+  if (!Array.isArray(list)) throw filterProblem(`groups: must be a list of condition sets, not ${quoted(groups)}`);
+  if (list.length === 0 && !mayBeEmpty) {
+    throw filterProblem('Feature flags must have at least one condition set (group)');
+  }
+  if (list.length > mostConditions) throw filterProblem(`groups: may hold ${mostConditions} condition sets at most`);
+  return list;
+}
+
+/** That of the conditions where they agree; null where they differ. */
+function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): number | null {
+  const [first, ...others] = groups.map((group) => group.aggregation_group_type_index);
+  if (first === undefined) return ownOfFlag;
+  return others.every((other) => other === first) ? first : null;
+}
+
+function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries({ feature_enrollment, early_exit })) {
+    if (value === undefined || value === null || typeof value === 'boolean') continue;
+    throw filterProblem(`${name}: must be true or false, not ${quoted(value)}`);
+  }
+  if (holdout === undefined || holdout === null) return;
+  if (!isObject(holdout) || !Number.isSafeInteger(holdout.id) || typeof holdout.exclusion_percentage !== 'number') {
+    throw filterProblem('holdout: must be null or {"id": integer, "exclusion_percentage": number}');
+  }
+}
+
+/** Patterns that are stored already: they were taken once, and a change of something else does not fail because of them. */
+function patternsIn(groups: unknown): ReadonlySet<unknown> {
+  const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
+  const filters = conditions.flatMap(({ properties }) =>
+    Array.isArray(properties) ? properties.filter(isObject) : [],
+  );
+  return new Set(filters.map(({ value }) => value).filter((value) => typeof value === 'string'));
+}
+
+/** Null for the person, else the index of a group type. */
+function parseAggregation(value: unknown, path: string): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
+  throw filterProblem(`${path}: must be the index of a group type (0 to 4) or null, not ${quoted(value)}`);
+}
+
+const mostFilters = 1000;
+
+interface ConditionRules {
+  /** Where the condition stands, e.g. `groups[0]`. */
+  path: string;
+  /** The group type of conditions that name none; null: the person. */
+  aggregation: number | null;
+  variants: readonly FlagVariant[];
+  /** Not checked again. */
+  knownPatterns: ReadonlySet<unknown>;
+  tried: TriedPatterns;
+}
+
+/** One condition set, with the group type it goes by written out. @throws AppError `invalid`. */
+function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
+  const { path, variants, knownPatterns, tried } = rules;
+  if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quoted(condition)}`);
+  const { properties = [], rollout_percentage: rollout, variant } = condition;
+  const aggregation = Object.hasOwn(condition, 'aggregation_group_type_index')
+    ? parseAggregation(condition.aggregation_group_type_index, `${path}.aggregation_group_type_index`)
+    : rules.aggregation;
+  const filters = properties ?? [];
+  if (!Array.isArray(filters)) throw filterProblem(`${path}.properties: must be a list of filters`);
+  if (filters.length > mostFilters) throw filterProblem(`${path}.properties: may hold ${mostFilters} filters at most`);
+  checkRollout(rollout, `${path}.rollout_percentage`);
+  checkVariant(variant, variants);
+  return {
+    ...condition,
+    properties: filters.map((filter, index) =>
+      parseConditionFilter(filter, { path: `${path}.properties[${index}]`, aggregation, knownPatterns, tried }),
+    ),
+    aggregation_group_type_index: aggregation,
+  };
+}
+
+/** Absent and null mean everybody. */
+function checkRollout(value: unknown, path: string): void {
+  if (value === undefined || value === null) return;
+  if (typeof value === 'number' && value >= 0 && value <= 100) return;
+  throw filterProblem(`${path}: must be a number from 0 to 100, not ${quoted(value)}`);
+}
+
+function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void {
+  if (variant === undefined || variant === null || variant === '') return;
+  if (variants.some(({ key }) => key === variant)) return;
+  throw filterProblem('Filters are not valid (variant override does not exist)');
+}
+
+const mostVariants = 1000;
+
+/** The variants of a flag; none for a flag that is only on or off. @throws AppError `invalid`. */
+function parseVariants(multivariate: unknown): FlagVariant[] {
+  if (multivariate === undefined || multivariate === null) return [];
+  const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
+  if (!Array.isArray(list)) throw filterProblem('multivariate: must be null or {"variants": [...]}');
+  if (list.length > mostVariants) throw filterProblem(`multivariate.variants: may hold ${mostVariants} at most`);
+  const variants = list.map((variant, index) => parseVariant(variant, `multivariate.variants[${index}]`));
+  checkKeys(variants);
+  checkSum(variants);
+  return variants;
+}
+
+function parseVariant(variant: unknown, path: string): FlagVariant {
+  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant, not ${quoted(variant)}`);
+  const { key, rollout_percentage: share } = variant;
+  if (typeof key !== 'string' || key === '' || key.length > 400) {
+    throw filterProblem(`${path}.key: must be a text of 1 to 400 characters`);
+  }
+  if (typeof share !== 'number' || !(share >= 0 && share <= 100)) {
+    throw filterProblem(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quoted(share)}`);
+  }
+  return { ...variant, key, rollout_percentage: share };
+}
+
+function checkKeys(variants: FlagVariant[]): void {
+  const seen = new Set<string>();
+  for (const { key } of variants) {
+    if (seen.has(key)) throw filterProblem(`Variant keys must be unique, duplicated: ${brief(key)}.`);
+    seen.add(key);
+  }
+}
+
+/** Thirds are written with two or three digits: what is missing then is one in ten thousand at most. */
+function checkSum(variants: FlagVariant[]): void {
+  if (variants.length === 0) return;
+  const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
+  if (Math.abs(sum - 100) < 0.011) return;
+  throw filterProblem('Invalid variant definitions: Variant rollout percentages must sum to 100.');
+}
+
+/** Payloads as JSON text; null takes one away. @throws AppError `invalid`. */
+function parsePayloads(
+  payloads: unknown,
+  { variants, holdout }: { variants: readonly FlagVariant[]; holdout: unknown },
+): Record<string, string> {
+  if (payloads === null) return {};
+  if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
+  const given = Object.entries(payloads).filter(([, payload]) => payload !== null);
+  const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
+  // Who is held out gets a variant that is not declared.
+  if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
+  if (given.some(([key]) => !keys.has(key))) {
+    throw filterProblem(
+      variants.length > 0
+        ? 'Payload keys must match a variant key for multivariate flags'
+        : "Payload keys must be 'true' for boolean flags",
+    );
+  }
+  return Object.fromEntries(given.map(([key, payload]) => [key, jsonText(payload)]));
+}
+
+function jsonText(payload: unknown): string {
+  if (typeof payload !== 'string') return JSON.stringify(payload);
+  try {
+    JSON.parse(payload);
+  } catch {
+    throw filterProblem('Payload value is not valid JSON.');
+  }
+  return payload;
+}

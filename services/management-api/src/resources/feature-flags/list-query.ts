@@ -1,0 +1,102 @@
+import { offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { createConditions } from '../../sql/conditions.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { type FlagConditions, hasVariants, isStale } from './store.ts';
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+/** What a list of flags can be narrowed by. Values that make no sense narrow nothing. */
+export const flagFilters = {
+  active: text('`true`, `false` or `STALE`.'),
+  search: Type.Optional(
+    Type.String({ maxLength: longestNeedle, description: 'Part of the key or the name, in any case.' }),
+  ),
+  type: text('`boolean`, `multivariant`, `experiment` (none here) or `remote_config`.'),
+  created_by_id: text('Id of who made it; several as `1,2` or `[1, 2]`.'),
+  evaluation_runtime: text('`all`, `client` or `server`.'),
+  tags: text('JSON list; flags with one of these tags.'),
+  has_evaluation_tags: text('`true`: only flags with evaluation contexts; `false`: only those without.'),
+  has_evaluation_contexts: text('As `has_evaluation_tags`.'),
+  excluded_properties: text('JSON list of keys of flags to leave out.'),
+  archived: text('`true` or `false`; without it archived flags are left out.'),
+};
+export type FlagFilterValues = { [Name in keyof typeof flagFilters]?: string };
+
+export const listFlagsQuery = Type.Object({
+  ...offsetQuery,
+  ...flagFilters,
+  order: text('Name of a field, with `-` in front for the other way round; the newest first without it.'),
+});
+
+/** Flags of an environment that are not deleted, narrowed by what a request asks for. */
+export function flagConditions(environmentId: number, query: FlagFilterValues): FlagConditions {
+  const where = createConditions();
+  where.add(`f.project_id = ${where.parameter(environmentId)}`);
+  where.add('NOT f.deleted');
+  addState(where, query);
+  if (query.search) {
+    const part = where.parameter(`%${query.search.replace(/[\\%_]/g, '\\$&')}%`);
+    where.add(`(f.key ILIKE ${part} OR f.name ILIKE ${part})`);
+  }
+  const condition = ofType.get(query.type ?? '');
+  if (condition) where.add(condition);
+  const creators = idsOf(query.created_by_id);
+  if (creators.length > 0) where.add(`f.created_by_id = ANY (${where.parameter(creators)}::int[])`);
+  if (query.evaluation_runtime) {
+    where.add(`coalesce(f.evaluation_runtime, 'all') = ${where.parameter(query.evaluation_runtime)}`);
+  }
+  const tags = textsOf(query.tags);
+  if (tags.length > 0) where.add(`f.tags && ${where.parameter(tags)}::text[]`);
+  const left = textsOf(query.excluded_properties);
+  if (left.length > 0) where.add(`f.key <> ALL (${where.parameter(left)}::text[])`);
+  return where;
+}
+
+function addState(where: FlagConditions, query: FlagFilterValues): void {
+  const active = query.active?.toLowerCase();
+  if (active === 'true') where.add('f.active');
+  if (active === 'false') where.add('NOT f.active');
+  if (active === 'stale') where.add(isStale);
+  where.add(query.archived?.toLowerCase() === 'true' ? 'f.archived' : 'NOT f.archived');
+  const contexts = (query.has_evaluation_contexts ?? query.has_evaluation_tags)?.toLowerCase();
+  if (contexts === 'true') where.add(`f.evaluation_contexts <> '{}'`);
+  if (contexts === 'false') where.add(`f.evaluation_contexts = '{}'`);
+}
+
+const ofType = new Map([
+  ['boolean', `NOT ${hasVariants} AND f.is_remote_configuration IS NOT TRUE`],
+  ['multivariant', hasVariants],
+  ['experiment', 'false'],
+  ['remote_config', 'f.is_remote_configuration IS TRUE'],
+]);
+
+const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
+
+/** SQL of an order. What is no field of a flag orders nothing. */
+export function flagOrder(order: string | undefined): string {
+  const isDescending = order?.startsWith('-') ?? true;
+  const asked = order?.replace(/^-/, '');
+  const column = orders.find((name) => name === asked);
+  if (column === undefined) return 'f.created_at DESC, f.id DESC';
+  return `f.${column} ${isDescending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}, f.id ${isDescending ? 'DESC' : 'ASC'}`;
+}
+
+/** `1`, `1,2` or `[1, 2]`. */
+function idsOf(given: string | undefined): number[] {
+  const listed = parsedList(given) ?? given?.split(',') ?? [];
+  return listed.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
+}
+
+function textsOf(given: string | undefined): string[] {
+  return (parsedList(given) ?? []).filter((item): item is string => typeof item === 'string' && !item.includes('\0'));
+}
+
+function parsedList(given: string | undefined): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(given ?? '');
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,286 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { inTimeSlices } from '@millrace/flag-store';
+import { tryPatterns } from '@millrace/flags';
+import { offsetPage, offsetPageOf } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import { cohort, cohortExample, toCohort } from '../cohorts/schema.ts';
+import { createCohort } from '../cohorts/write.ts';
+import { flagActivityRoutes } from './activity.ts';
+import { flagBlastRadiusRoute } from './blast-radius.ts';
+import { flagBulkRoutes } from './bulk.ts';
+import { flagDefinitionRoutes } from './definition-routes.ts';
+import type { FlagDeps } from './deps.ts';
+import { flagEvaluationRoutes } from './evaluation.ts';
+import { flagExposuresRoute } from './exposures.ts';
+import { flagConditions, flagOrder, listFlagsQuery } from './list-query.ts';
+import { dependentsOf } from './references.ts';
+import {
+  featureFlag,
+  featureFlagExample,
+  flagChanges,
+  flagParams,
+  flagsPath,
+  newFlag,
+  newFlagExample,
+  flagTags as tags,
+} from './schema.ts';
+import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
+import { type FlagRow, findFlag, findFlagKeys, listFlags } from './store.ts';
+import { changeFlag, createFlag, type FlagWriter } from './write.ts';
+
+/** Feature flags of an environment. Words in a path come before `:id`, which would take them for one. */
+export function featureFlagRoutes(deps: FlagDeps) {
+  return [
+    ...flagActivityRoutes(deps),
+    ...flagEvaluationRoutes(deps),
+    ...flagDefinitionRoutes(deps),
+    ...flagBulkRoutes(deps),
+    flagBlastRadiusRoute(deps),
+    flagCohortRoute(deps),
+    ...flagDashboardRoutes(deps),
+    flagExposuresRoute(deps),
+    ...flagReadRoutes(deps),
+    ...flagWriteRoutes(deps),
+  ];
+}
+
+const statusAnswer = Type.Object(
+  {
+    status: Type.String({ description: '`active`, `stale`, `archived` or `deleted`.' }),
+    reason: Type.String({ description: 'Why.' }),
+  },
+  { title: 'FeatureFlagStatus' },
+);
+const dependentFlags = Type.Array(
+  Type.Object({
+    id: Type.Integer({ description: 'Number of the flag.' }),
+    key: Type.String({ description: 'Its key.' }),
+    name: Type.String({ description: 'What it is for.' }),
+  }),
+);
+
+/** Looking at flags. */
+function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', target: addressedProject(sql) } as const;
+  return [
+    defineRoute({
+      ...common,
+      path: flagsPath,
+      operationId: 'feature_flags_list',
+      summary: 'List feature flags',
+      description:
+        'The flags of a project, the newest first, without deleted and archived ones. Encrypted payloads are not shown.',
+      params: projectParams,
+      query: listFlagsQuery,
+      responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
+      handler: async ({ target: { environmentId }, query, request }) => {
+        const page = { limit: query.limit, offset: query.offset, order: flagOrder(query.order) };
+        const { count, rows } = await listFlags(sql, flagConditions(environmentId, query), page);
+        return offsetPage(request, query, { count, results: await showFlags(sql, rows) });
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/:id`,
+      operationId: 'feature_flags_retrieve',
+      summary: 'Show a feature flag',
+      description: 'One flag, also when it is deleted.',
+      params: flagParams,
+      responses: { 200: { description: 'The flag.', schema: featureFlag } },
+      examples: { response: featureFlagExample },
+      handler: async ({ target: { environmentId }, params: { id } }) =>
+        showFlag(sql, await requireFlag(sql, environmentId, id), payloadSecrets),
+    }),
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/:id/status`,
+      operationId: 'feature_flags_status',
+      summary: 'Show whether a feature flag is of use',
+      description:
+        'A flag is stale when no SDK has asked for it for 30 days, or when it was never asked for, is older than that and on for everybody.',
+      params: flagParams,
+      responses: { 200: { description: 'Its status.', schema: statusAnswer } },
+      examples: { response: { status: 'active', reason: 'Flag is in use' } },
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const row = await requireFlag(sql, environmentId, id);
+        return { status: flagStatus(row), reason: flagStatusReason(row) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      path: `${flagsPath}/:id/dependent_flags`,
+      operationId: 'feature_flags_dependent_flags',
+      summary: 'List the flags that depend on a flag',
+      description: 'Active flags with a condition on this one.',
+      params: flagParams,
+      responses: { 200: { description: 'The flags.', schema: dependentFlags } },
+      examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const dependents = await dependentsOf(sql, await requireFlag(sql, environmentId, id));
+        return dependents
+          .filter(({ active }) => active)
+          .map((flag) => ({ id: flag.id, key: flag.key, name: flag.name }));
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+async function requireFlag(sql: Sql, environmentId: number, id: number): Promise<FlagRow> {
+  const row = await findFlag(sql, environmentId, id);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** Making, changing and deleting flags. */
+function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
+  const common = { tags, scope: 'feature_flag:write', target: addressedProject(sql) } as const;
+  const writerOf = async (
+    { userId }: Caller,
+    { environmentId, organizationId }: AddressedProject,
+    { filters }: { filters?: unknown },
+  ): Promise<FlagWriter> => {
+    const tried = await inTimeSlices(tryPatterns(filters));
+    return { userId, environmentId, organizationId, secrets, tried };
+  };
+  return [
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: flagsPath,
+      operationId: 'feature_flags_create',
+      summary: 'Create a feature flag',
+      description: 'Makes a flag. Without `filters` everybody gets it. SDKs see it within a second.',
+      params: projectParams,
+      body: newFlag,
+      responses: { 201: { description: 'The new flag.', schema: featureFlag } },
+      examples: { request: newFlagExample, response: featureFlagExample },
+      handler: async ({ caller, target, body }) => {
+        const writer = await writerOf(caller, target, body);
+        const row = await transaction((tx) => createFlag(tx, writer, body));
+        return showFlag(sql, row, secrets);
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        ...common,
+        method,
+        path: `${flagsPath}/:id`,
+        operationId: `feature_flags_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a feature flag' : 'Change, delete or restore a feature flag',
+        description:
+          'What is not sent stays as it is, single keys of `filters` too. `deleted: true` is the only way to remove a flag, `false` brings it back. With `version` and `original_flag`, a field that others changed meanwhile is not overwritten (409). Another `key` gives everybody another bucket.',
+        params: flagParams,
+        body: method === 'PUT' ? newFlag : flagChanges,
+        responses: {
+          200: { description: 'The flag as it is now.', schema: featureFlag },
+          409: { description: 'Somebody else has changed the same meanwhile.' },
+        },
+        examples: {
+          request: method === 'PUT' ? newFlagExample : { active: false },
+          response: method === 'PUT' ? featureFlagExample : { ...featureFlagExample, active: false, version: 2 },
+        },
+        handler: async ({ caller, target, params: { id }, body }) => {
+          const writer = await writerOf(caller, target, body);
+          const row = await transaction((tx) => changeFlag(tx, writer, { id, changes: body }));
+          return showFlag(sql, row, secrets);
+        },
+      }),
+    ),
+    defineRoute({
+      ...common,
+      method: 'DELETE',
+      path: `${flagsPath}/:id`,
+      operationId: 'feature_flags_destroy',
+      summary: 'Refuse to remove a feature flag',
+      description: 'A flag is never removed: PATCH it with `{"deleted": true}` instead.',
+      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      handler: async () => undefined,
+    }),
+  ];
+}
+
+/** Keeping who has a flag now. */
+function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
+  return defineRoute({
+    method: 'POST',
+    path: `${flagsPath}/:id/create_static_cohort_for_flag`,
+    operationId: 'feature_flags_create_static_cohort_for_flag',
+    summary: 'Make a cohort of those who have a feature flag',
+    description:
+      'Makes a static cohort that is filled, in the background, with the persons for whom the flag is on. Needs `feature_flag:read` as well.',
+    tags,
+    scope: 'cohort:write',
+    params: flagParams,
+    responses: {
+      201: {
+        description: 'The cohort.',
+        schema: Type.Object({ cohort }, { title: 'CohortOfFeatureFlag' }),
+      },
+    },
+    examples: { response: { cohort: cohortExample } },
+    target: addressedProject(sql),
+    handler: async ({ caller, target, params: { id } }) => {
+      requireScope(caller, 'feature_flag:read');
+      const key = (await findFlagKeys(sql, target.environmentId, [id])).get(id);
+      if (key === undefined) throw new AppError('not_found', 'Not found.');
+      const body = { name: `Users with feature flag ${key} enabled at ${new Date().toISOString()}`, is_static: true };
+      const row = await transaction((tx) =>
+        createCohort(tx, { userId: caller.userId, target }, { body, fillFrom: { flag: id } }),
+      );
+      return { cohort: toCohort(row) };
+    },
+  });
+}
+
+const error = 'This installation has no dashboards.';
+const refusal = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Always false.' }),
+    error: Type.String({ description: 'Why.' }),
+  },
+  { title: 'DashboardRefusal' },
+);
+
+/** Existing scripts ask for a dashboard of a flag's usage: they are told that there is none, in the form they know. */
+function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
+  return [
+    {
+      path: 'dashboard',
+      operationId: 'feature_flags_dashboard',
+      summary: 'Refuse to make a dashboard of a feature flag',
+    },
+    {
+      path: 'enrich_usage_dashboard',
+      operationId: 'feature_flags_enrich_usage_dashboard',
+      summary: "Refuse to add to a feature flag's dashboard",
+    },
+  ].map(({ path, operationId, summary }) =>
+    defineRoute({
+      method: 'POST',
+      path: `${flagsPath}/:id/${path}`,
+      operationId,
+      summary,
+      description: 'Dashboards belong to a product that is not here.',
+      tags,
+      scope: 'feature_flag:write',
+      params: flagParams,
+      responses: { 400: { description: 'Always, of a flag that is there.', schema: refusal } },
+      examples: { response: { success: false, error } },
+      target: addressedProject(sql),
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const isKnown = (await findFlagKeys(sql, environmentId, [id])).has(id);
+        if (!isKnown) throw new AppError('not_found', 'Not found.');
+        return { success: false, error };
+      },
+    }),
+  );
+}

@@ -1,0 +1,179 @@
+import { isObject } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { sdkWarnings } from '@millrace/flags';
+import { formatDateTime } from '@millrace/http';
+import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
+import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
+import { findCohortNames, findGroupNames, type GroupReference } from './reference-store.ts';
+import type { FlagRow } from './store.ts';
+
+type FeatureFlag = ReturnType<typeof toFeatureFlag>;
+
+/** Flags as a list shows them. */
+export async function showFlags(sql: Sql, rows: readonly FlagRow[]): Promise<FeatureFlag[]> {
+  const shown = await withNames(
+    sql,
+    rows.map((row) => ({ environmentId: row.environment_id, filters: redactedFilters(row) })),
+  );
+  return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}));
+}
+
+/** A flag as it is shown on its own: with its payloads. */
+export async function showFlag(sql: Sql, row: FlagRow, secrets: PayloadSecrets): Promise<FeatureFlag> {
+  const filters = openedFilters(row, secrets);
+  const [shown = filters] = await withNames(sql, [{ environmentId: row.environment_id, filters }]);
+  return toFeatureFlag(row, shown);
+}
+
+/** A row as the API shows it. @param filters with the payloads the caller may see. */
+export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>) {
+  const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
+  const simple = simpleRollout(filters);
+  return {
+    ...fields,
+    filters,
+    created_at: formatDateTime(row.created_at),
+    updated_at: formatDateTime(row.updated_at),
+    last_called_at: row.last_called_at && formatDateTime(row.last_called_at),
+    evaluation_tags: row.evaluation_contexts,
+    is_simple_flag: simple !== undefined,
+    rollout_percentage: simple ?? null,
+    status: flagStatus(row).toUpperCase(),
+    can_edit: true,
+    user_access_level: 'editor',
+    // Of products that are not here.
+    rollback_conditions: row.rollback_conditions ?? [],
+    usage_dashboard: null,
+    analytics_dashboards: [],
+    experiment_set: [],
+    surveys: [],
+    features: [],
+    sdk_warnings: sdkWarnings({ ...row, filters }),
+  };
+}
+
+/** The rollout of a flag that has one condition and nothing else; undefined for any other. */
+function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
+  const [condition, ...others] = Array.isArray(groups) ? groups : [];
+  const variants = isObject(multivariate) && Array.isArray(multivariate.variants) ? multivariate.variants : [];
+  if (!isObject(condition) || others.length > 0 || variants.length > 0) return undefined;
+  const hasFilters = Array.isArray(condition.properties) && condition.properties.length > 0;
+  if (hasFilters) return undefined;
+  return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
+}
+
+/** A flag as others refer to it. */
+export function toMinimalFlag(row: FlagRow) {
+  return {
+    id: row.id,
+    team_id: row.environment_id,
+    name: row.name,
+    key: row.key,
+    filters: redactedFilters(row),
+    deleted: row.deleted,
+    active: row.active,
+    ensure_experience_continuity: row.ensure_experience_continuity,
+    has_encrypted_payloads: row.has_encrypted_payloads,
+    version: row.version,
+    evaluation_runtime: row.evaluation_runtime,
+    bucketing_identifier: row.bucketing_identifier,
+    evaluation_contexts: row.evaluation_contexts,
+    evaluation_tags: row.evaluation_contexts,
+  };
+}
+
+type FlagStatus = 'active' | 'stale' | 'archived' | 'deleted';
+
+type Judged = Pick<FlagRow, 'deleted' | 'archived' | 'is_stale'>;
+
+/** Whether a flag is still of use. */
+export function flagStatus({ deleted, archived, is_stale }: Judged): FlagStatus {
+  if (deleted) return 'deleted';
+  if (archived) return 'archived';
+  return is_stale ? 'stale' : 'active';
+}
+
+/** Why it has its status, in a sentence. */
+export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_called_at'>): string {
+  switch (flagStatus(flag)) {
+    case 'deleted':
+      return 'Flag has been deleted';
+    case 'archived':
+      return 'Flag has been archived';
+    case 'stale':
+      return flag.last_called_at === null
+        ? 'Flag was never called, is older than 30 days and is on for everybody'
+        : 'Flag has not been called for 30 days';
+    case 'active':
+      return flag.active ? 'Flag is in use' : 'Flag is disabled';
+  }
+}
+
+/** Of one page: names are many times as long as the numbers they stand beside. */
+const mostNames = 2000;
+const largestId = 2_147_483_647;
+
+interface FiltersOf {
+  environmentId: number;
+  filters: Record<string, unknown>;
+}
+
+interface Found extends FiltersOf {
+  filter: Record<string, unknown>;
+}
+
+/**
+ * Filters of flags with what cohorts and groups are called that they name: `cohort_name` and `group_key_names`. Two queries
+ * for all flags of a page, and none where they name nothing.
+ * @returns the filters in the order of the flags.
+ */
+export async function withNames(sql: Sql, flags: readonly FiltersOf[]): Promise<Record<string, unknown>[]> {
+  const found = flags.flatMap((flag) => conditionFiltersIn(flag.filters).map((filter) => ({ ...flag, filter })));
+  const [cohortNames, groupNames] = await Promise.all([ofCohorts(sql, found), ofGroups(sql, found)]);
+  return flags.map(({ filters }) =>
+    mapConditionFilters(filters, (filter) => ({ ...filter, ...cohortNames.get(filter), ...groupNames.get(filter) })),
+  );
+}
+
+/** What each filter gets, by the filter. */
+type Added = Map<Record<string, unknown>, Record<string, unknown>>;
+
+async function ofCohorts(sql: Sql, found: readonly Found[]): Promise<Added> {
+  const references = found
+    .map(({ environmentId, filter }) => ({ environmentId, filter, cohortId: Number(filter.value) }))
+    .filter(({ filter, cohortId }) => filter.type === 'cohort' && isId(cohortId))
+    .slice(0, mostNames);
+  const names = await findCohortNames(sql, references);
+  const named = references.filter(({ cohortId }) => names.has(cohortId));
+  return new Map(named.map(({ filter, cohortId }) => [filter, { cohort_name: names.get(cohortId) }]));
+}
+
+async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
+  const references = found.flatMap(groupsOf).slice(0, mostNames);
+  const rows = await findGroupNames(sql, references);
+  const names = new Map(rows.map((row) => [textOf(row), row.name]));
+  const added = new Map<Record<string, unknown>, { group_key_names: Record<string, string> }>();
+  for (const reference of references) {
+    const name = names.get(textOf(reference));
+    if (name === undefined) continue;
+    const before = added.get(reference.filter)?.group_key_names;
+    added.set(reference.filter, { group_key_names: { ...before, [reference.groupKey]: name } });
+  }
+  return added;
+}
+
+/** The groups a filter names by their keys. */
+function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Found, 'filter'>)[] {
+  const { type, key, value, group_type_index: groupTypeIndex } = filter;
+  if (type !== 'group' || key !== '$group_key' || typeof groupTypeIndex !== 'number') return [];
+  const keys = [value].flat().filter((one) => typeof one === 'string');
+  return keys.map((groupKey) => ({ environmentId, filter, groupTypeIndex, groupKey }));
+}
+
+function textOf({ environmentId, groupTypeIndex, groupKey }: GroupReference): string {
+  return JSON.stringify([environmentId, groupTypeIndex, groupKey]);
+}
+
+function isId(id: number): boolean {
+  return Number.isInteger(id) && id > 0 && id <= largestId;
+}

@@ -1,0 +1,127 @@
+import { isObject } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { TriedPatterns } from '@millrace/flags';
+import { violates } from '../../sql/violates.ts';
+import { type FlagAuthor, recordFlagActivity } from './activity.ts';
+import { type FlagFilters, filtersForEverybody } from './filters/filters.ts';
+import { parseFlagFilters } from './filters/parse.ts';
+import { openedFilters, type PayloadSecrets, payloadsOf } from './payloads.ts';
+import { checkDependents, checkGroupAggregation, checkReferences } from './references.ts';
+import {
+  checkFlag,
+  checkFlagLimits,
+  type FlagChanges,
+  fieldsOfNew,
+  type NewFlag,
+  refuseConflict,
+  renameEnrollment,
+  withChanges,
+} from './rules.ts';
+import { toFeatureFlag } from './show.ts';
+import { type FlagFields, type FlagRow, findFlag, insertFlag, lockFlagsOf, updateFlag } from './store.ts';
+
+/** Who changes the flags of which environment, and how their secrets are kept. */
+export interface FlagWriter extends FlagAuthor {
+  environmentId: number;
+  secrets: PayloadSecrets;
+  /** Patterns of what is written that were tried before, so that nothing waits in a transaction for them. */
+  tried?: TriedPatterns;
+}
+
+/**
+ * Makes a flag. The key of a deleted flag is free.
+ * @throws AppError `invalid` naming the field, or what is wrong with the filters.
+ */
+export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
+  const { environmentId } = writer;
+  await lockFlagsOf(tx, environmentId);
+  const filters = filtersOfNew(body, writer.tried);
+  const fields: FlagFields = { ...fieldsOfNew(body), filters };
+  checkFlag(fields, null);
+  await checkReferences(tx, { environmentId, id: null, key: fields.key, filters });
+  const stored = sealed(fields, { writer, before: null });
+  const id = await refusingTakenKey(() => insertFlag(tx, writer, stored));
+  await checkFlagLimits(tx, environmentId);
+  const after = found(await findFlag(tx, environmentId, id));
+  await recordFlagActivity(tx, writer, { after });
+  return after;
+}
+
+/**
+ * Changes what is sent and leaves the rest.
+ * @throws AppError `not_found`; `conflict` where others changed the same meanwhile; `invalid` naming what is wrong.
+ */
+export async function changeFlag(
+  tx: Transaction,
+  writer: FlagWriter,
+  { id, changes }: { id: number; changes: FlagChanges },
+): Promise<FlagRow> {
+  const { environmentId, secrets, tried } = writer;
+  await lockFlagsOf(tx, environmentId);
+  const before = found(await findFlag(tx, environmentId, id));
+  const shown = openedFilters(before, secrets);
+  refuseConflict(changes, toFeatureFlag(before, shown));
+  const filters = changedFilters(changes, { stored: shown, tried });
+  const changed = withChanges(before, changes);
+  const fields = renameEnrollment({ ...changed, filters: filters ?? shown }, before.key);
+  checkFlag(fields, before);
+  if (filters !== null) {
+    await checkGroupAggregation(tx, id, filters);
+    await checkReferences(tx, { environmentId, id, key: fields.key, filters });
+  }
+  await checkDependents(tx, before, fields);
+  await refusingTakenKey(() => updateFlag(tx, { id, userId: writer.userId }, sealed(fields, { writer, before })));
+  if (filters !== null || (before.deleted && !fields.deleted)) await checkFlagLimits(tx, environmentId);
+  const after = found(await findFlag(tx, environmentId, id));
+  await recordFlagActivity(tx, writer, { before, after });
+  return after;
+}
+
+/** Without filters, everybody gets it. What is only a payload is for everybody in any case. */
+function filtersOfNew(
+  { filters: sent = filtersForEverybody, is_remote_configuration }: NewFlag,
+  tried: TriedPatterns | undefined,
+): FlagFilters {
+  if (is_remote_configuration !== true) return parseFlagFilters({ sent, stored: null, tried });
+  const hasConditions = Array.isArray(sent.groups) && sent.groups.length > 0;
+  const filters = parseFlagFilters({
+    sent: hasConditions ? sent : { ...sent, ...filtersForEverybody },
+    stored: null,
+    tried,
+  });
+  const groups = filters.groups.map((group) => ({ ...group, rollout_percentage: group.rollout_percentage || 100 }));
+  return { ...filters, groups };
+}
+
+/** Null when nothing of them is sent. */
+function changedFilters(
+  { filters: sent }: FlagChanges,
+  before: { stored: Record<string, unknown>; tried: TriedPatterns | undefined },
+): FlagFilters | null {
+  return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
+}
+
+/** The fields as they are stored: with their payloads encrypted, where that is asked for. */
+function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
+  const { filters } = fields;
+  if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;
+  const stored = before === null ? {} : payloadsOf(before);
+  const payloads = writer.secrets.seal(payloadsOf(fields), { environmentId: writer.environmentId, stored });
+  return { ...fields, filters: { ...filters, payloads } };
+}
+
+async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!violates(error, 'feature_flag_live_key')) throw error;
+    const options = { code: 'unique', attr: 'key', cause: error };
+    throw new AppError('invalid', 'There is already a feature flag with this key.', options);
+  }
+}
+
+function found(row: FlagRow | undefined): FlagRow {
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}

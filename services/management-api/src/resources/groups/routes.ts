@@ -1,0 +1,104 @@
+// The routes of groups.
+
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { isSearch, listGroups, readGroup } from './store.ts';
+
+/** Type index and key of the last group shown. */
+const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
+
+const narrowing = 'group_type_index and group_key';
+
+export function groupRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/groups',
+      operationId: 'groups_list',
+      summary: 'List groups',
+      description:
+        'The groups of a project, by type and key. A page of very large groups is shorter than `limit`: `next` tells whether there is more.',
+      tags: ['groups'],
+      scope: 'group:read',
+      params: projectParams,
+      query: Type.Object({
+        ...keysetQuery,
+        group_type_index: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 4, description: 'Only groups of the type with this number.' }),
+        ),
+        group_key: Type.Optional(Type.String({ description: 'Only groups with exactly this key.' })),
+        search: Type.Optional(
+          Type.String({
+            maxLength: longestNeedle,
+            description: 'Only groups whose key or property name contains this text, in any case.',
+          }),
+        ),
+      }),
+      responses: { 200: { description: 'One page of groups.', schema: keysetPageOf(group) } },
+      examples: { response: { next: null, results: [groupExample] } },
+      target: addressedProject(sql),
+      handler: ({ caller, target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const after = decodeCursor(position, query.cursor);
+          const window = { after, limit: query.limit, maxBytes };
+          const list = (on: Sql) => listGroups(on, target.environmentId, query, window);
+          const rows = isSearch(query) ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
+          const end = endOfPage(rows, (row) => ({ index: row.group_type_index, key: row.group_key }));
+          const groups = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
+          return keysetPage(request, end, groups);
+        }),
+    }),
+  ];
+}
+
+/** One group: it has no number, so its type and key are asked for. */
+export function findGroupRoute({ sql }: { sql: Sql }) {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/projects/:project_id/groups/find',
+    operationId: 'groups_find_retrieve',
+    summary: 'Show a group',
+    description: 'One group by the number of its type and its key. 404 when there is none.',
+    tags: ['groups'],
+    scope: 'group:read',
+    params: projectParams,
+    query: Type.Object({
+      group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
+      group_key: Type.String({ minLength: 1, description: 'Key of the group, exactly.' }),
+    }),
+    responses: { 200: { description: 'The group.', schema: group } },
+    examples: { response: groupExample },
+    target: addressedProject(sql),
+    handler: async ({ target: { environmentId }, query }) => {
+      const row = query.group_key.includes('\u0000') ? undefined : await readGroup(sql, environmentId, query);
+      if (row === undefined) throw new AppError('not_found', 'Not found.');
+      return { ...row, created_at: formatDateTime(row.created_at) };
+    },
+  });
+}
+
+const group = Type.Object(
+  {
+    group_type: Type.Union([Type.String(), Type.Null()], { description: 'Name of the type, e.g. `company`.' }),
+    group_type_index: Type.Integer({ description: 'Number of the type within the project, 0 to 4.' }),
+    group_key: Type.String({ description: 'Key of the group within its type.' }),
+    group_properties: freeFormObject({ description: 'Current group properties.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the group was first seen.' }),
+  },
+  { title: 'Group' },
+);
+
+const groupExample = {
+  group_type: 'company',
+  group_type_index: 0,
+  group_key: 'acme',
+  group_properties: { name: 'Acme Ltd', seats: 12 },
+  created_at: '2026-11-20T08:15:00Z',
+};

@@ -1,0 +1,78 @@
+import type { Sql } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+
+interface GroupRow {
+  group_type: string | null;
+  group_type_index: number;
+  group_key: string;
+  group_properties: Record<string, unknown>;
+  created_at: Date;
+}
+
+interface GroupFilter {
+  group_type_index?: number;
+  group_key?: string;
+  search?: string;
+}
+
+/** Whether groups are looked at that are not shown. */
+export function isSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
+  if (group_key !== undefined) return group_type_index === undefined;
+  return search !== undefined && search !== '';
+}
+
+/** One page of a project's groups by type and key, from behind `after` on. */
+export async function listGroups(
+  sql: Sql,
+  projectId: number,
+  filter: GroupFilter,
+  { after, limit, maxBytes }: { after: { index: number; key: string } | null; limit: number; maxBytes: number },
+): Promise<Paged<GroupRow>[]> {
+  const where = createConditions();
+  const project = where.parameter(projectId);
+  where.add(`g.project_id = ${project}`);
+  if (after !== null) {
+    where.add(`(g.group_type_index, g.group_key) > (${where.parameter(after.index)}, ${where.parameter(after.key)})`);
+  }
+  if (filter.group_type_index !== undefined) {
+    where.add(`g.group_type_index = ${where.parameter(filter.group_type_index)}`);
+  }
+  if (filter.group_key !== undefined) where.add(`g.group_key = ${where.parameter(filter.group_key)}`);
+  if (filter.search !== undefined && filter.search !== '') {
+    const wanted = `lower(${where.parameter(filter.search)}::text)`;
+    where.add(`(strpos(lower(g.group_key), ${wanted}) > 0
+             OR strpos(lower(g.group_properties->>'name'), ${wanted}) > 0)`);
+  }
+  const size = where.parameter(limit);
+  const text = pageWithinBytes({
+    keys: `SELECT g.group_type_index, g.group_key FROM "group" g WHERE ${where.text()}
+            ORDER BY g.group_type_index, g.group_key LIMIT ${size}::int + 1`,
+    keyColumns: ['group_type_index', 'group_key'],
+    row: (key) => `FROM "group" g
+         LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index
+        WHERE g.project_id = ${project} AND g.group_type_index = ${key('group_type_index')}
+          AND g.group_key = ${key('group_key')}`,
+    columns: 't.group_type, g.group_type_index, g.group_key, g.group_properties, g.created_at',
+    bytes: `octet_length(g.group_properties::text) + octet_length(g.group_key) + 500`,
+    limit: size,
+    maxBytes: where.parameter(maxBytes),
+    isUsual: true,
+  });
+  return sql.query<Paged<GroupRow> & Record<string, unknown>>(text, where.values);
+}
+
+export async function readGroup(
+  sql: Sql,
+  projectId: number,
+  { group_type_index, group_key }: { group_type_index: number; group_key: string },
+): Promise<GroupRow | undefined> {
+  const rows = await sql.query<GroupRow & Record<string, unknown>>(
+    `SELECT t.group_type, g.group_type_index, g.group_key, g.group_properties, g.created_at
+       FROM "group" g
+       LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index
+      WHERE g.project_id = $1::int AND g.group_type_index = $2::int AND g.group_key = $3::text`,
+    [projectId, group_type_index, group_key],
+  );
+  return rows[0];
+}

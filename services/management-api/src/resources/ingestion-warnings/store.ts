@@ -1,0 +1,44 @@
+import type { Sql } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import type { TimePosition, TimeRange } from '../../time/time-range.ts';
+
+interface IngestionWarningRow {
+  id: string;
+  type: string;
+  severity: string;
+  count: number;
+  details: Record<string, unknown>;
+  timestamp: Date;
+}
+
+/** One page of a project's ingestion warnings, the newest first, from behind `from` on. */
+export async function listIngestionWarnings(
+  sql: Sql,
+  projectId: number,
+  filter: TimeRange & { type?: string },
+  { from, limit, maxBytes }: { from: TimePosition | null; limit: number; maxBytes: number },
+): Promise<Paged<IngestionWarningRow>[]> {
+  const where = createConditions();
+  const project = where.parameter(projectId);
+  where.add(`w.project_id = ${project}`);
+  if (filter.type !== undefined) where.add(`w.type = ${where.parameter(filter.type)}`);
+  if (filter.after !== undefined) where.add(`w.timestamp > ${where.parameter(filter.after)}`);
+  if (filter.before !== undefined) where.add(`w.timestamp < ${where.parameter(filter.before)}`);
+  if (from !== null) {
+    where.add(`(w.timestamp, w.id) < (${where.parameter(from.timestamp)}, ${where.parameter(from.id)})`);
+  }
+  const size = where.parameter(limit);
+  const text = pageWithinBytes({
+    keys: `SELECT w.id FROM ingestion_warning w WHERE ${where.text()}
+            ORDER BY w.timestamp DESC, w.id DESC LIMIT ${size}::int + 1`,
+    keyColumns: ['id'],
+    row: (key) => `FROM ingestion_warning w WHERE w.project_id = ${project} AND w.id = ${key('id')}`,
+    columns: 'w.id, w.type, w.severity, w.count, w.details, w.timestamp',
+    bytes: 'octet_length(w.details::text) + 300',
+    limit: size,
+    maxBytes: where.parameter(maxBytes),
+    isUsual: true,
+  });
+  return sql.query<Paged<IngestionWarningRow> & Record<string, unknown>>(text, where.values);
+}

@@ -1,0 +1,188 @@
+// The mails about invites: their texts, and sending them.
+
+import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import type { Mail, Mailer } from '@millrace/mail';
+import type { Logger } from '@millrace/runtime';
+import { findJoinRecipients, type InviteRow } from './store.ts';
+
+export interface InviteMailing {
+  /**
+   * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
+   * done by then goes on beside the request. Never throws.
+   *
+   * @returns ids of the invites whose mail was tried by then; those beyond what the organization may send in this hour are not.
+   */
+  send(invites: readonly MailableInvite[], organization: { id: string; name: string }): Promise<ReadonlySet<string>>;
+  /** Tells the administrators and owners who joined, as far as mails are left, beside the request. Never throws. */
+  notifyJoined(joined: Joined): void;
+  /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
+  settle(): Promise<void>;
+}
+
+export interface Joined {
+  organization_id: string;
+  organization_name: string;
+  user: { id: number; first_name: string; email: string };
+}
+
+interface MailableInvite {
+  row: InviteRow;
+  /** The secret of the link. */
+  token: string;
+}
+
+interface InviteMailingDeps {
+  sql: Sql;
+  logger: Logger;
+  /** Absent: no mail is ever tried, and invites say so. */
+  mailer?: Mailer | undefined;
+  /** Address for the links; a mail without it would be of no use, so none is tried. */
+  publicUrl?: string | undefined;
+  /** How long a request waits for its mails, in milliseconds. */
+  patienceMs: number;
+  /** Mails one organization may send in an hour of the clock, reports of subscriptions included; 0 = no limit. */
+  mailsPerHour: number;
+}
+
+export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
+  const { sql, logger, mailer, publicUrl, patienceMs, mailsPerHour } = deps;
+  const underWay = new Set<Promise<void>>();
+
+  async function sendOne({ row, token }: MailableInvite, organizationName: string): Promise<void> {
+    if (!mailer || !publicUrl) return;
+    await mailer.send(
+      inviteMail({
+        id: row.id,
+        token,
+        targetEmail: row.target_email,
+        firstName: row.first_name,
+        level: row.level,
+        message: row.message,
+        expiresAt: inviteExpiresAt(row),
+        organizationName,
+        inviter: row.created_by,
+        publicUrl: publicUrl.replace(/\/+$/, ''),
+      }),
+    );
+    await noteEmailingAttempt(sql, row.id);
+  }
+
+  async function takeAllowed<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
+    if (mailsPerHour === 0 || wanted.length === 0) return wanted;
+    const granted = await takeMails(sql, { organizationId, wanted: wanted.length, mailsPerHour });
+    const left = wanted.length - granted;
+    if (left > 0)
+      logger.info('mails beyond the hourly limit of an organization were not sent', { organizationId, left });
+    return wanted.slice(0, granted);
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => void logger.warn('sending an invite mail failed', { error }))
+      .finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+    return tracked;
+  }
+
+  return {
+    async send(invites, { id, name }) {
+      const attempted = new Set<string>();
+      if (!mailer || !publicUrl) return attempted;
+      const wanted = invites.filter(({ row }) => row.send_email);
+      const sendAll = async () => {
+        const allowed = await takeAllowed(id, wanted);
+        const mails = allowed.map((invite) =>
+          track(sendOne(invite, name).then(() => void attempted.add(invite.row.id))),
+        );
+        await Promise.all(mails);
+      };
+      await atMost(patienceMs, track(sendAll()));
+      return attempted;
+    },
+    notifyJoined(joined) {
+      if (!mailer) return;
+      const { send } = mailer;
+      const notify = async () => {
+        const recipients = await findJoinRecipients(sql, joined.organization_id, joined.user.id);
+        const allowed = await takeAllowed(joined.organization_id, recipients);
+        await Promise.all(allowed.map((to) => send(joinedMail(to, joined))));
+      };
+      track(notify());
+    },
+    settle: async () => void (await Promise.all(underWay)),
+  };
+}
+
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}
+
+interface InviteLetter {
+  /** Id of the invite. */
+  id: string;
+  token: string;
+  targetEmail: string;
+  firstName: string;
+  level: number;
+  message: string | null;
+  expiresAt: Date;
+  organizationName: string;
+  inviter: { first_name: string; email: string } | null;
+  /** Address under which the API is reached, without a trailing slash. */
+  publicUrl: string;
+}
+
+/**
+ * The mail of an invite (docs/api-rules.md#invites). The link only shows the invite: programs that look at
+ * every link of a mail must not accept it.
+ */
+function inviteMail(letter: InviteLetter): Mail {
+  const inviter = letter.inviter?.first_name || 'Someone';
+  const address = `${letter.publicUrl}/api/signup/${letter.id}`;
+  return {
+    to: letter.targetEmail,
+    replyTo: letter.inviter?.email,
+    subject: `${inviter} invited you to join ${letter.organizationName} on Millrace`,
+    text: [
+      `Hello${letter.firstName ? ` ${letter.firstName}` : ''},`,
+      `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
+      ...(letter.message ? [letter.message] : []),
+      `The invitation is valid until ${formatMoment(letter.expiresAt)} and is for you alone:`,
+      `${address}/?token=${letter.token}`,
+      'To accept it as a new user and get your personal API key, send:',
+      `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
+      'If you have a personal API key already, send instead:',
+      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>'`,
+      'If you do not know the sender, ignore this mail.',
+    ].join('\n\n'),
+  };
+}
+
+/** The mail to an administrator about somebody new. */
+function joinedMail(
+  to: string,
+  { organization_name, user }: { organization_name: string; user: { first_name: string; email: string } },
+): Mail {
+  const name = user.first_name || user.email;
+  return {
+    to,
+    subject: `${name} joined ${organization_name} on Millrace`,
+    text: `${name} (${user.email}) has accepted an invite and is now a member of ${organization_name}.`,
+  };
+}
+
+function roleOf(level: number): string {
+  if (level >= membershipLevels.owner) return 'an owner';
+  return level >= membershipLevels.administrator ? 'an administrator' : 'a member';
+}
+
+function formatMoment(date: Date): string {
+  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,248 @@
+// The routes of invites: making and removing them, and accepting one.
+
+import { timingSafeEqual } from 'node:crypto';
+import {
+  findInvite,
+  getOrganization,
+  hashInviteToken,
+  inviteExpiresAt,
+  isInviteExpired,
+  revokeInvite,
+  signUpByInvite,
+} from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { AppError, isAppError } from '@millrace/errors';
+import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { hideMissing } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { SignUpLimit } from '../../access/rate-limit.ts';
+import type { InviteMailing, Joined } from './mailing.ts';
+import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
+import {
+  acceptedInvite,
+  acceptedInviteExample,
+  invitation,
+  invitationExample,
+  invite,
+  inviteExample,
+  newInvite,
+  signedUp,
+  signUp,
+  toInvite,
+} from './schema.ts';
+import { hasAccount, listInvites } from './store.ts';
+
+interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  inviteMailing: InviteMailing;
+}
+
+/** Invites of an organization (docs/api-rules.md#ordered-routes, rows 9 to 12). */
+export function inviteRoutes(deps: InviteRouteDeps) {
+  const { sql, transaction } = deps;
+  const path = '/api/organizations/:organization_id/invites';
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'organizations_invites_list',
+      summary: 'List the invites of an organization',
+      description:
+        'Invites nobody has accepted yet, expired ones included, the newest first. Access to projects that are private to others is left out.',
+      tags: ['invites'],
+      scope: 'organization_member:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of invites.', schema: offsetPageOf(invite) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [inviteExample] } },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target: { organizationId }, query, request }) => {
+        const { count, rows } = await listInvites(sql, { userId: caller.userId, organizationId }, query);
+        const now = new Date();
+        return offsetPage(request, query, { count, results: rows.map((row) => toInvite(row, now)) });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: 'organizations_invites_create',
+      summary: 'Invite somebody',
+      description:
+        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: organizationParams,
+      body: newInvite,
+      responses: { 201: { description: 'The invite.', schema: invite } },
+      examples: { request: { target_email: 'grace@example.com', first_name: 'Grace' }, response: inviteExample },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, body }) => {
+        const [created] = await inviteMembers(deps, { caller, membership: target, invites: [body], isBulk: false });
+        if (!created) throw new Error('An invite was created and is not there.');
+        return created;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/bulk`,
+      operationId: 'organizations_invites_bulk_create',
+      summary: 'Invite several people',
+      description:
+        'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`. Which of them were mailed tells `emailing_attempt_made`, as with a single one.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: organizationParams,
+      body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
+      responses: { 200: { description: 'All were created.', schema: Type.Array(invite), onlyIfPreferred: true } },
+      examples: {
+        request: [
+          { target_email: 'grace@example.com' },
+          { target_email: 'alan@example.com', level: membershipLevels.administrator },
+        ],
+        response: [inviteExample],
+      },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, body }) =>
+        inviteMembers(deps, { caller, membership: target, invites: parseInvites(body), isBulk: Array.isArray(body) }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: 'organizations_invites_destroy',
+      summary: 'Withdraw an invite',
+      description: 'Removes the invite; it can no longer be accepted.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: Type.Object({
+        ...organizationParams.properties,
+        id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }),
+      }),
+      responses: { 204: { description: 'Withdrawn.' } },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target: { organizationId }, params }) => {
+        const invite = { inviteId: params.id, organizationId, actor: caller };
+        await hideMissing(() => transaction((tx) => revokeInvite(tx, invite)));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
+
+/**
+ * Accepting an invite (docs/api-rules.md#invites). Whoever has the secret of the mail may look at the invite and
+ * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
+ * an invite does not exist.
+ */
+export function acceptInviteRoutes({
+  sql,
+  transaction,
+  inviteMailing,
+  signUpLimit,
+}: Pick<Database, 'sql' | 'transaction'> & { inviteMailing: InviteMailing; signUpLimit: SignUpLimit }) {
+  const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
+  /** Who has not the secret is told nothing, and not for ever. */
+  const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
+    hideMissing(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (isAppError(error, 'not_found')) await signUpLimit.countWrong(id);
+        throw error;
+      }
+    });
+  /** After the commit. */
+  const toldTo = <T extends Joined>(joined: T): T => {
+    inviteMailing.notifyJoined(joined);
+    return joined;
+  };
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/signup/:id',
+      operationId: 'signup_retrieve',
+      summary: 'Look at an invite',
+      description: 'Shows who is invited where, to whoever has the secret of the mail. Nothing is accepted by it.',
+      tags: ['invites'],
+      scope: 'public',
+      params: inviteParams,
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
+      responses: { 200: { description: 'The invite.', schema: invitation } },
+      examples: { response: invitationExample },
+      target: countRequest,
+      handler: async ({ params, query }) => {
+        const invite = await withSecret(params.id, async () => {
+          const found = await findInvite(sql, params.id);
+          requireToken(found, query.token ?? '');
+          return found;
+        });
+        const organization = await getOrganization(sql, invite.organization_id);
+        return {
+          ...invite,
+          organization_name: organization.name,
+          expires_at: formatDateTime(inviteExpiresAt(invite)),
+          is_expired: isInviteExpired(invite, new Date()),
+          has_account: await hasAccount(sql, invite.email_key),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/signup/:id',
+      operationId: 'signup_create',
+      summary: 'Accept an invite as a new user',
+      description:
+        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited.',
+      tags: ['invites'],
+      scope: 'public',
+      params: inviteParams,
+      body: signUp,
+      responses: { 201: { description: 'The account, with its key.', schema: signedUp } },
+      examples: {
+        request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
+        response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
+      },
+      target: countRequest,
+      handler: async ({ params, body }) =>
+        withSecret(params.id, async () =>
+          toldTo(
+            await transaction(async (tx) => {
+              const joined = await signUpByInvite(tx, params.id, {
+                now: new Date(),
+                firstName: body.first_name,
+                lastName: body.last_name,
+                // Having got the mail proves the address.
+                isEmailVerified: true,
+                requireInvited: (invite) => requireToken(invite, body.token),
+              });
+              return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
+            }),
+          ),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/invites/:id/accept',
+      operationId: 'invites_accept_create',
+      summary: 'Accept an invite with your account',
+      description: 'Makes you a member of the organization, if the invite is for your e-mail address.',
+      tags: ['invites'],
+      scope: 'user:write',
+      params: inviteParams,
+      responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
+      examples: { response: acceptedInviteExample },
+      handler: async ({ caller, params }) =>
+        hideMissing(async () => toldTo(await acceptAsUser({ transaction }, params.id, caller))),
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+function requireToken(invite: { token_hash: string }, token: string): void {
+  const given = Buffer.from(hashInviteToken(token), 'hex');
+  if (!timingSafeEqual(given, Buffer.from(invite.token_hash, 'hex'))) throw new AppError('not_found', 'Not found.');
+}

@@ -1,0 +1,142 @@
+// What is checked when people are invited and when they accept.
+
+import {
+  type AcceptedInvite,
+  acceptInvite,
+  createInvites,
+  getOrganization,
+  getUser,
+  type Inviter,
+  type NewInvite,
+} from '@millrace/accounts';
+import type { Database, Transaction } from '@millrace/db';
+import { AppError, isAppError } from '@millrace/errors';
+import { parseInput } from '@millrace/http';
+import { type Caller, isLimited, type Membership } from '../../access/caller.ts';
+import type { InviteMailing } from './mailing.ts';
+import { type InviteBody, newInvite, toInvite } from './schema.ts';
+import { findInvites } from './store.ts';
+
+interface InviteMembersInput {
+  caller: Caller;
+  membership: Membership;
+  invites: InviteBody[];
+  /** Whether an error has to name the element. */
+  isBulk: boolean;
+}
+
+/**
+ * Makes invites, all or none, and then sends their mails (docs/api-rules.md#invites).
+ *
+ * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
+ * twice, only the last invite is there.
+ */
+export async function inviteMembers(
+  { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
+  { caller, membership, invites, isBulk }: InviteMembersInput,
+) {
+  const now = new Date();
+  const { userId } = caller;
+  const { organizationId } = membership;
+  const inviter = { organizationId, userId, key: invitingKeyOf(caller) };
+  const { organization, mailable } = await transaction(async (tx) => {
+    const { organization, created } = await createInvites(tx, inviter, {
+      invites: invites.map(toNewInvite),
+      now,
+      explain: (index, error) => (isBulk ? ofElement(index, error, 'target_email') : error),
+    });
+    const tokens = new Map(created.map(({ id, token }) => [id, token]));
+    const rows = await findInvites(tx, userId, [...tokens.keys()]);
+    return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
+  });
+  const attempted = await inviteMailing.send(mailable, organization);
+  return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
+}
+
+function toNewInvite(body: InviteBody): NewInvite {
+  return {
+    targetEmail: body.target_email,
+    firstName: body.first_name,
+    level: body.level,
+    message: body.message,
+    privateProjectAccess: body.private_project_access,
+    sendEmail: body.send_email,
+    combinePendingInvites: body.combine_pending_invites,
+  };
+}
+
+function invitingKeyOf(caller: Caller): Inviter['key'] {
+  return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt: caller.keyExpiresAt };
+}
+
+const maxInvites = 20;
+
+/**
+ * The body of a bulk request: a list of up to 20 invites, or one invite.
+ * @throws AppError `invalid`; in a list the field is named `<index>__<field>`.
+ */
+export function parseInvites(body: unknown): InviteBody[] {
+  if (!Array.isArray(body)) {
+    if (typeof body === 'object' && body !== null) return [parseInput(newInvite, body, { trimStrings: true })];
+    throw new AppError('invalid', 'This endpoint needs an array of data for bulk invite creation.', {
+      code: 'invalid_input',
+    });
+  }
+  if (body.length > maxInvites) {
+    throw new AppError('invalid', `A maximum of ${maxInvites} invites can be sent in a single request.`, {
+      code: 'max_length',
+    });
+  }
+  return body.map((item, index) => {
+    try {
+      return parseInput(newInvite, item, { trimStrings: true });
+    } catch (error) {
+      throw ofElement(index, error);
+    }
+  });
+}
+
+/**
+ * The error of one element of a list, with its place in front of the field; an error of another kind as it is.
+ * @param otherwise the field to blame when the error names none.
+ */
+function ofElement(index: number, error: unknown, otherwise?: string): unknown {
+  if (!isAppError(error, 'invalid')) return error;
+  return new AppError('invalid', error.message, {
+    code: error.code,
+    attr: [index, error.attr ?? otherwise].filter((part) => part !== undefined).join('__'),
+    cause: error,
+  });
+}
+
+/**
+ * Makes the caller a member.
+ * @throws AppError `invalid` with code `expired` or `user_already_member`; `not_found` for an invite of somebody else.
+ */
+export async function acceptAsUser({ transaction }: Pick<Database, 'transaction'>, id: string, caller: Caller) {
+  if (isLimited(caller)) {
+    throw new AppError('forbidden', 'API keys with scoped organizations or projects cannot accept invites.');
+  }
+  return transaction(async (tx) => {
+    const user = await getUser(tx, { id: caller.userId });
+    const joined = await acceptInvite(tx, id, {
+      now: new Date(),
+      requireInvited: (invite) => {
+        if (user.email.toLowerCase() !== invite.email_key) throw new AppError('not_found', 'Not found.');
+      },
+      chooseUser: async () => user,
+    });
+    return toJoined(tx, joined);
+  });
+}
+
+/** Who joined what, as the API answers it. */
+export async function toJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
+  const organization = await getOrganization(tx, invite.organization_id);
+  return {
+    user: { ...user, hedgehog_config: user.hedgehog_config ?? {} },
+    organization_id: organization.id,
+    organization_name: organization.name,
+    level: membership.level,
+  };
+}

@@ -1,0 +1,97 @@
+// What is read of invites, and of those who accept them.
+
+import type { ProjectGrant } from '@millrace/accounts';
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
+
+export interface InviteRow {
+  id: string;
+  target_email: string;
+  email_key: string;
+  first_name: string;
+  emailing_attempt_made: boolean;
+  level: number;
+  created_by: EmbeddedUserRow | null;
+  created_at: Date;
+  updated_at: Date;
+  message: string | null;
+  private_project_access: ProjectGrant[] | null;
+  send_email: boolean;
+  combine_pending_invites: boolean;
+  key_expires_at: Date | null;
+}
+type Row = InviteRow & Record<string, unknown>;
+
+/** Of the environments it opens those the caller (`$1`) does not see are left out; null when there are no others. */
+const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.level, i.created_at,
+  i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
+  ${embeddedUserColumn('u')} AS created_by,
+  (SELECT jsonb_agg(opened)
+     FROM jsonb_array_elements(CASE jsonb_typeof(i.private_project_access) WHEN 'array' THEN i.private_project_access END) opened
+    WHERE (opened ->> 'id')::int IN (SELECT e.id FROM ${environmentsOfCaller}
+                                      WHERE o.id = i.organization_id AND (${effectiveLevel}) IS NOT NULL)
+  ) AS private_project_access`;
+
+/** One page of an organization's invites as a member sees them, the newest first, and how many there are. */
+export async function listInvites(
+  sql: Sql,
+  { userId, organizationId }: { userId: number; organizationId: string },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: InviteRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>('SELECT count(*)::int AS count FROM organization_invite WHERE organization_id = $1', [
+      organizationId,
+    ]),
+    sql.query<Row>(
+      upToPageBytes(
+        `SELECT ${columns}
+           FROM organization_invite i LEFT JOIN "user" u ON u.id = i.created_by_id
+          WHERE i.organization_id = $2
+          ORDER BY i.created_at DESC, i.id DESC
+          LIMIT $3 OFFSET $4`,
+        ['message', 'private_project_access', 'created_by'],
+      ),
+      [userId, organizationId, limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+/** These invites as a member sees them, in the order of the ids; one that is gone is left out. */
+export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
+  return sql.query<Row>(
+    `SELECT ${columns}
+       FROM unnest($2::uuid[]) WITH ORDINALITY AS wanted (id, position)
+       JOIN organization_invite i ON i.id = wanted.id
+       LEFT JOIN "user" u ON u.id = i.created_by_id
+      ORDER BY wanted.position`,
+    [userId, ids],
+  );
+}
+
+/** Whether there is an account with this address (in lower case). */
+export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
+  return (await sql.query('SELECT 1 FROM "user" WHERE email = $1', [email])).length > 0;
+}
+
+/**
+ * Who is told that somebody joined: active administrators and owners, the somebody aside. Nobody when the organization
+ * does not wish it. The reference tells every member, which is a flood where there are thousands.
+ */
+export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
+  const rows = await sql.query<{ email: string }>(
+    `SELECT u.email
+       FROM organization o
+       JOIN membership m ON m.organization_id = o.id AND m.level >= ${membershipLevels.administrator} AND m.user_id <> $2
+       JOIN "user" u ON u.id = m.user_id AND u.is_active
+      WHERE o.id = $1 AND o.is_member_join_email_enabled
+      ORDER BY m.joined_at
+      LIMIT 100`,
+    [organizationId, joinedUserId],
+  );
+  return rows.map(({ email }) => email);
+}

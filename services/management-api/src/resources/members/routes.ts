@@ -1,0 +1,130 @@
+import { refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { hideMissing } from '../../access/addressed-project.ts';
+import type { Caller, Membership } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { member, memberChanges, memberExample, toMember } from './schema.ts';
+import { findMember, listMembers, type MemberRow, memberOrders } from './store.ts';
+
+const memberParams = Type.Object({
+  ...organizationParams.properties,
+  user__uuid: Type.String({ description: 'UUID of the user whose membership it is, or `@me`.' }),
+});
+
+const listQuery = Type.Object({
+  ...offsetQuery,
+  order: Type.Enum(memberOrders, { default: '-joined_at', description: 'Field to sort by; descending after a `-`.' }),
+  updated_after: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only memberships changed later than this time (ISO 8601).' }),
+  ),
+  email: Type.Optional(Type.String({ description: 'Only the member with this e-mail address.' })),
+});
+
+/** Members of an organization (docs/api-rules.md#ordered-routes, rows 13 to 15). */
+export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const path = '/api/organizations/:organization_id/members';
+  const organization = addressedOrganization(sql);
+
+  /** The membership the path names, if the caller may touch it; asked before the body is looked at. */
+  const addressedMember = async (context: {
+    caller: Caller;
+    params: { organization_id: string; user__uuid: string };
+  }): Promise<{ membership: Membership; member: MemberRow }> => {
+    const membership = await organization(context);
+    const found = await findMemberByParam(context.params.user__uuid, membership, context.caller);
+    if (!found) throw new AppError('not_found', 'Not found.');
+    refuseEditing(
+      { userId: context.caller.userId, level: membership.level },
+      { userId: found.user.id, level: found.level },
+    );
+    return { membership, member: found };
+  };
+
+  async function findMemberByParam(uuid: string, { organizationId }: Membership, caller: Caller) {
+    if (uuid === '@me') return findMember(sql, organizationId, { id: caller.userId });
+    const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
+    return isUuid ? findMember(sql, organizationId, { uuid }) : undefined;
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'organizations_members_list',
+      summary: 'List the members of an organization',
+      description: 'Active members, the latest first unless another order is asked for.',
+      tags: ['members'],
+      scope: 'organization_member:read',
+      params: organizationParams,
+      query: listQuery,
+      responses: { 200: { description: 'One page of members.', schema: offsetPageOf(member) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [memberExample] } },
+      target: organization,
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listMembers(sql, {
+          organizationId: target.organizationId,
+          updatedAfter: query.updated_after === undefined ? undefined : new Date(query.updated_after),
+          email: query.email,
+          order: query.order,
+          limit: query.limit,
+          offset: query.offset,
+        });
+        return offsetPage(request, query, { count, results: rows.map(toMember) });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:user__uuid`,
+        operationId: method === 'PUT' ? 'organizations_members_update' : 'organizations_members_partial_update',
+        summary: "Change a member's level",
+        description:
+          'Administrators and owners set the level of others up to their own, of members not above themselves. Nobody changes their own level.',
+        tags: ['members'],
+        scope: 'organization_member:write',
+        params: memberParams,
+        body: memberChanges,
+        responses: { 200: { description: 'The member.', schema: member } },
+        examples: { request: { level: membershipLevels.administrator }, response: memberExample },
+        target: addressedMember,
+        handler: async ({ caller, target, body: { level } }) => {
+          if (level === undefined) return toMember(target.member);
+          const { organizationId, userId } = addressOf(target);
+          return hideMissing(() =>
+            transaction(async (tx) => {
+              await setMemberLevel(tx, { organizationId, userId, level, actor: caller });
+              return toMember((await findMember(tx, organizationId, { id: userId })) ?? target.member);
+            }),
+          );
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:user__uuid`,
+      operationId: 'organizations_members_destroy',
+      summary: 'Remove a member',
+      description:
+        'Everybody may leave, and administrators and owners may remove members not above themselves; owners have to be demoted first. The account and its keys stay.',
+      tags: ['members'],
+      scope: 'organization_member:write',
+      params: memberParams,
+      responses: { 204: { description: 'Removed.' } },
+      target: addressedMember,
+      handler: async ({ caller, target }) => {
+        const removal = { ...addressOf(target), actor: caller };
+        await hideMissing(() => transaction((tx) => removeMember(tx, removal)));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+function addressOf({ membership, member }: { membership: Membership; member: MemberRow }) {
+  return { organizationId: membership.organizationId, userId: member.user.id };
+}

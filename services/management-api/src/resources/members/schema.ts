@@ -1,0 +1,57 @@
+import { membershipLevels } from '@millrace/contracts';
+import { formatDateTime } from '@millrace/http';
+import { Type } from 'typebox';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import type { MemberRow } from './store.ts';
+
+/** A member of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+export const member = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the membership.' }),
+    user: embeddedUser,
+    level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
+    joined_at: Type.String({ format: 'date-time', description: 'When the user joined.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the membership was last changed.' }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
+    has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
+    last_login: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the user last signed in; null when never.',
+    }),
+  },
+  { title: 'Member' },
+);
+
+export const memberChanges = Type.Object(
+  {
+    level: Type.Optional(
+      Type.Enum(Object.values(membershipLevels), {
+        description: '1 member, 8 administrator, 15 owner; at most your own.',
+      }),
+    ),
+  },
+  { title: 'MemberChanges' },
+);
+
+export const memberExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000cc',
+  user: embeddedUserExample,
+  level: membershipLevels.administrator,
+  joined_at: '2026-11-01T09:00:00Z',
+  updated_at: '2026-11-01T09:00:00Z',
+  is_2fa_enabled: false,
+  has_social_auth: false,
+  last_login: null,
+};
+
+/** A member as the API shows it. */
+export function toMember(row: MemberRow) {
+  return {
+    ...row,
+    joined_at: formatDateTime(row.joined_at),
+    updated_at: formatDateTime(row.updated_at),
+    // People are known by keys only: nobody has a second factor or an account of another service to sign in with.
+    is_2fa_enabled: false,
+    has_social_auth: false,
+    last_login: row.last_login && formatDateTime(row.last_login),
+  };
+}

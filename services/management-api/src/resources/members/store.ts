@@ -1,0 +1,88 @@
+import type { Sql } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import { type Counted, countedPage, pageLimit } from '../../sql/page-limit.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
+
+export interface MemberRow {
+  id: string;
+  user: EmbeddedUserRow;
+  level: number;
+  joined_at: Date;
+  updated_at: Date;
+  last_login: Date | null;
+}
+type Row = MemberRow & Record<string, unknown>;
+
+const columns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login`;
+const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
+
+/** Orders a caller may ask for; with the membership's id behind, so that pages do not overlap. */
+const orders = {
+  '-joined_at': 'm.joined_at DESC, m.id DESC',
+  joined_at: 'm.joined_at, m.id',
+  '-updated_at': 'm.updated_at DESC, m.id DESC',
+  updated_at: 'm.updated_at, m.id',
+  '-level': 'm.level DESC, m.id DESC',
+  level: 'm.level, m.id',
+};
+type MemberOrder = keyof typeof orders;
+export const memberOrders = Object.keys(orders) as MemberOrder[];
+
+interface MemberFilter {
+  organizationId: string;
+  updatedAfter?: Date | undefined;
+  email?: string | undefined;
+  order: MemberOrder;
+  limit: number;
+  offset: number;
+}
+
+/**
+ * SQL for the number of an organization's active members: all of them, which is known, without the inactive ones, who are
+ * few and have an index.
+ */
+export const activeMembers = (organizationId: string) =>
+  `(coalesce((SELECT size.members FROM organization_size size WHERE size.organization_id = ${organizationId}), 0)
+    - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
+        WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
+
+/** One page of the active members, and how many there are. */
+export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
+  const conditions = createConditions();
+  conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);
+  conditions.add('u.is_active');
+  if (filter.updatedAfter) conditions.add(`m.updated_at > ${conditions.parameter(filter.updatedAfter)}`);
+  if (filter.email !== undefined) conditions.add(`u.email = lower(${conditions.parameter(filter.email)})`);
+  const where = `${from} WHERE ${conditions.text()}`;
+  const limits = pageLimit(filter, conditions.parameter);
+  const isWhole = filter.updatedAfter === undefined && filter.email === undefined;
+  // The page is found first: rows that are only skipped need not be put together.
+  const rows = await sql.query<Counted<MemberRow>>(
+    `SELECT total.count, page.*
+       FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
+       LEFT JOIN LATERAL (
+         SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS rank
+           FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} ${limits.page}) found
+           JOIN membership m ON m.id = found.id
+           JOIN "user" u ON u.id = m.user_id) page ON true
+      ORDER BY page.rank`,
+    conditions.values,
+  );
+  const { count, results } = countedPage(rows);
+  return { count, rows: results };
+}
+
+/** A member by the user's uuid or number, inactive ones included. */
+export async function findMember(
+  sql: Sql,
+  organizationId: string,
+  user: { uuid: string } | { id: number },
+): Promise<MemberRow | undefined> {
+  const [column, value] = 'uuid' in user ? ['u.uuid', user.uuid] : ['u.id', user.id];
+  const rows = await sql.query<Row>(`SELECT ${columns} ${from} WHERE m.organization_id = $1 AND ${column} = $2`, [
+    organizationId,
+    value,
+  ]);
+  return rows[0];
+}

@@ -1,0 +1,165 @@
+// The routes of organizations.
+
+import { changeOrganization, removeOrganization } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Database, Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import type { KeyChanges } from '../../access/announce-key-change.ts';
+import { type Caller, refuseProjectScopedKey, visibleOrganizationIds } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { createOwnOrganization } from './rules.ts';
+import { newOrganization, organization, organizationChanges, organizationExample, toOrganization } from './schema.ts';
+import { listOrganizations } from './store.ts';
+
+export function organizationRoutes({ sql }: { sql: Sql }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations',
+      operationId: 'organizations_list',
+      summary: 'List your organizations',
+      description: 'The organizations the caller belongs to and the key may use, the oldest first.',
+      tags: ['organizations'],
+      scope: 'organization:read',
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of organizations.', schema: offsetPageOf(organization) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [organizationExample] } },
+      target: async ({ caller }) => refuseProjectScopedKey(caller),
+      handler: async ({ caller, query, request }) => {
+        const visible = visibleOrganizationIds(caller);
+        const rows = await listOrganizations(
+          sql,
+          { userId: caller.userId, organizationIds: visible, only: null },
+          { ...query, isCut: true },
+        );
+        const results = rows.map((row) => toOrganization(row, caller));
+        return offsetPage(request, query, { count: visible.length, results });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id',
+      operationId: 'organizations_retrieve',
+      summary: 'Read an organization',
+      description: 'One organization the caller belongs to.',
+      tags: ['organizations'],
+      scope: 'organization:read',
+      params: organizationParams,
+      responses: { 200: { description: 'The organization.', schema: organization } },
+      examples: { response: organizationExample },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target }) => {
+        const [row] = await listOrganizations(
+          sql,
+          { userId: caller.userId, organizationIds: [target.organizationId], only: null },
+          { limit: 1, offset: 0 },
+        );
+        // Deleted between the two queries.
+        if (!row) throw new AppError('not_found', 'Organization not found.');
+        return toOrganization(row, caller);
+      },
+    }),
+  ];
+}
+
+interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  announceKeyChange: KeyChanges['announce'];
+}
+
+/** Creating, changing and deleting organizations (docs/api-rules.md#organizations). */
+export function organizationWriteRoutes({ sql, transaction, announceKeyChange }: OrganizationWriteDeps) {
+  const show = async (organizationId: string, caller: Caller) => {
+    const [row] = await listOrganizations(
+      sql,
+      { userId: caller.userId, organizationIds: [organizationId], only: null },
+      { limit: 1, offset: 0 },
+    );
+    if (!row) throw new AppError('not_found', 'Organization not found.');
+    return toOrganization(row, caller);
+  };
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/organizations',
+      operationId: 'organizations_create',
+      summary: 'Create an organization',
+      description:
+        'Makes an organization with a first project, of which the caller is the owner and which `@current` stands for from then on.',
+      tags: ['organizations'],
+      scope: 'organization:write',
+      body: newOrganization,
+      responses: { 201: { description: 'The organization.', schema: organization } },
+      examples: { request: { name: 'Example Ltd' }, response: organizationExample },
+      target: async ({ caller }) => {
+        refuseProjectScopedKey(caller);
+        // It could make the organization and then not reach it.
+        if (caller.scopedOrganizations.length > 0) {
+          throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
+        }
+      },
+      handler: async ({ caller, body }) => {
+        refuseLogo(body.logo_media_id);
+        const { organizationId, token } = await transaction((tx) => createOwnOrganization(tx, caller, body));
+        announceKeyChange([token]);
+        const membership = { organizationId, level: membershipLevels.owner };
+        return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: '/api/organizations/:organization_id',
+        operationId: method === 'PUT' ? 'organizations_update' : 'organizations_partial_update',
+        summary: method === 'PUT' ? 'Write an organization' : 'Change an organization',
+        description: 'Changes the given fields.',
+        tags: ['organizations'],
+        scope: 'organization:write',
+        params: organizationParams,
+        body: method === 'PUT' ? newOrganization : organizationChanges,
+        responses: { 200: { description: 'The organization.', schema: organization } },
+        examples: { request: { name: 'Example Ltd' }, response: organizationExample },
+        level: membershipLevels.administrator,
+        target: addressedOrganization(sql),
+        handler: async ({ caller, target, body }) => {
+          const { logo_media_id: logo, ...changes } = body;
+          refuseLogo(logo);
+          const { organizationId } = target;
+          await transaction((tx) => changeOrganization(tx, { organizationId, changes, actor: caller }));
+          return show(organizationId, caller);
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/organizations/:organization_id',
+      operationId: 'organizations_destroy',
+      summary: 'Delete an organization',
+      description:
+        'Deletes the organization with its projects, members, invites and domains at once; its events and persons are removed in the background.',
+      tags: ['organizations'],
+      scope: 'organization:write',
+      params: organizationParams,
+      responses: { 204: { description: 'Deleted.' } },
+      level: membershipLevels.owner,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target: { organizationId } }) => {
+        const { tokens } = await transaction((tx) => removeOrganization(tx, { organizationId, actor: caller }));
+        announceKeyChange(tokens);
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** Taking an id of nothing and keeping it would be a lie. */
+function refuseLogo(id: string | null | undefined): void {
+  if (id === undefined || id === null) return;
+  throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {
+    code: 'does_not_exist',
+    attr: 'logo_media_id',
+  });
+}

@@ -1,0 +1,46 @@
+import { createOwnedOrganization, listOrganizations, setCurrentEnvironment } from '@millrace/accounts';
+import { hasPlanFeature, type ProductFeature, productFeaturesOf } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import type { Caller } from '../../access/caller.ts';
+import type { newOrganization } from './schema.ts';
+
+/**
+ * Makes an organization with a project, owned by the caller, and makes both the caller's current ones. A first
+ * organization has every feature, as a self-hosted installation starts with; a further one needs a plan that allows
+ * several, and has the same plan.
+ *
+ * @returns its id, and the API key of its project.
+ * @throws AppError `forbidden` without such a plan.
+ */
+export async function createOwnOrganization(
+  tx: Transaction,
+  caller: Caller,
+  body: Static<typeof newOrganization>,
+): Promise<{ organizationId: string; token: string }> {
+  const { organization, environment } = await createOwnedOrganization(tx, {
+    name: body.name,
+    features: await featuresOfNew(tx, caller),
+    isMemberJoinEmailEnabled: body.is_member_join_email_enabled,
+    enforce2fa: body.enforce_2fa,
+    ownerId: caller.userId,
+    actor: caller,
+  });
+  const organizationId = organization.id;
+  await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: environment.id });
+  return { organizationId, token: environment.api_token };
+}
+
+async function featuresOfNew(tx: Transaction, caller: Caller): Promise<ProductFeature[]> {
+  const own = await listOrganizations(tx, { userId: caller.userId });
+  if (own.length === 0) return productFeaturesOf('full');
+  const allowing = own.find(({ available_product_features: features }) =>
+    hasPlanFeature(features, 'organizations_projects'),
+  );
+  if (allowing) return allowing.available_product_features as ProductFeature[];
+  throw new AppError(
+    'forbidden',
+    'You must upgrade your Millrace plan to be able to create and manage multiple organizations.',
+  );
+}

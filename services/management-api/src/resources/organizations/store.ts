@@ -1,0 +1,59 @@
+import { effectiveLevel, explicitMemberJoin } from '@millrace/accounts/access';
+import type { Sql } from '@millrace/db';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import type { EnvironmentSummaryRow } from '../environments/store.ts';
+import { activeMembers } from '../members/store.ts';
+
+export interface OrganizationRow {
+  id: string;
+  name: string;
+  slug: string;
+  logo_media_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+  teams: EnvironmentSummaryRow[];
+  projects: { id: number; organization_id: string; name: string }[];
+  available_product_features: unknown[];
+  is_member_join_email_enabled: boolean;
+  enforce_2fa: boolean | null;
+  member_count: number;
+}
+
+/**
+ * One page of these organizations in the order they were created, with what this user can see in them.
+ * @param only narrows their environments, and their projects to those that have one of these; null for all.
+ * @param isCut ends the page when its bytes reach a limit; what is embedded elsewhere has no next page.
+ */
+export async function listOrganizations(
+  sql: Sql,
+  { userId, organizationIds, only }: { userId: number; organizationIds: string[]; only: number[] | null },
+  { limit, offset, isCut = false }: { limit: number; offset: number; isCut?: boolean },
+): Promise<OrganizationRow[]> {
+  const text = `SELECT o.id, o.name, o.slug, o.logo_media_id, o.created_at, o.updated_at, o.available_product_features,
+            o.is_member_join_email_enabled, o.enforce_2fa,
+            coalesce((SELECT jsonb_agg(jsonb_build_object(
+                               'id', e.id, 'uuid', e.uuid, 'organization', o.id, 'project_id', e.project_id,
+                               'api_token', e.api_token, 'name', e.name,
+                               'completed_snippet_onboarding', e.completed_snippet_onboarding,
+                               'has_completed_onboarding_for', e.has_completed_onboarding_for,
+                               'ingested_event', e.ingested_event, 'is_demo', e.is_demo, 'timezone', e.timezone,
+                               'access_control', e.access_control) ORDER BY e.id)
+                        FROM environment e JOIN project p ON p.id = e.project_id ${explicitMemberJoin}
+                       WHERE p.organization_id = o.id AND ${effectiveLevel} IS NOT NULL
+                         AND ($5::int[] IS NULL OR e.id = ANY ($5::int[]))), '[]') AS teams,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'organization_id', o.id, 'name', p.name)
+                                       ORDER BY p.id)
+                        FROM project p
+                       WHERE p.organization_id = o.id
+                         AND EXISTS (SELECT 1 FROM environment e ${explicitMemberJoin}
+                                      WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL
+                                        AND ($5::int[] IS NULL OR e.id = ANY ($5::int[])))), '[]') AS projects,
+            ${activeMembers('o.id')} AS member_count
+       FROM organization o
+       JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
+      WHERE o.id = ANY ($2::uuid[])
+      ORDER BY o.created_at, o.id
+      LIMIT $3 OFFSET $4`;
+  const cut = isCut ? upToPageBytes(text, ['teams', 'projects', 'available_product_features']) : text;
+  return sql.query<OrganizationRow & Record<string, unknown>>(cut, [userId, organizationIds, limit, offset, only]);
+}

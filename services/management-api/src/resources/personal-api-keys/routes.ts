@@ -1,0 +1,207 @@
+import {
+  createPersonalApiKey,
+  getPersonalApiKey,
+  listPersonalApiKeys,
+  lockKeysOf,
+  type PersonalApiKeyWithValue,
+  revokePersonalApiKey,
+  rollPersonalApiKey,
+  updatePersonalApiKey,
+} from '@millrace/accounts';
+import type { Database, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { isWithinReach, type KeyPowers, type KeyReach, requireWithin, requireWithinReach } from './rules.ts';
+import {
+  newPersonalApiKey,
+  personalApiKey,
+  personalApiKeyChanges,
+  personalApiKeyExample,
+  toPersonalApiKey,
+} from './schema.ts';
+
+const path = '/api/personal_api_keys';
+const tags: [string] = ['personal API keys'];
+const keyParams = Type.Object({ id: Type.String({ description: 'Id of the key, or `@current` for the one used.' }) });
+const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
+
+/**
+ * A user's own keys (docs/api-rules.md#personal-api-keys). The reference wants a signed-in session for them; here a key
+ * with the scope of users does, within its own powers.
+ */
+export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  /** Runs a write on a key the caller may touch. */
+  const change = <T>(
+    { caller, params }: { caller: Caller; params: { id: string } },
+    work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
+  ): Promise<T> =>
+    transaction(async (tx) => {
+      const choice = chooseKey(caller, params.id);
+      await lockKeysOf(tx, caller.userId);
+      const own = await powersOfCaller(tx, caller);
+      requireWithin(own, await getPersonalApiKey(tx, choice));
+      return work(tx, choice, own);
+    });
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'personal_api_keys_list',
+      summary: 'List your personal API keys',
+      description:
+        'The keys of the user, the newest first, without their values; with a key for some organizations or projects only those that reach no further. Not paginated.',
+      tags,
+      scope: 'user:read',
+      responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
+      examples: { response: [personalApiKeyExample] },
+      handler: async ({ caller }) => {
+        const keys = await listPersonalApiKeys(sql, { userId: caller.userId });
+        return keys.filter((key) => isWithinReach(reachOf(caller), key)).map((key) => toPersonalApiKey(key, null));
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: 'personal_api_keys_create',
+      summary: 'Create a personal API key',
+      description:
+        'Makes a key that can do at most what the key of this request can. Its value is shown in this answer and never again. A user has ten keys at most.',
+      tags,
+      scope: 'user:write',
+      body: newPersonalApiKey,
+      responses: { 201: { description: 'The key, with its value.', schema: personalApiKey } },
+      examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
+      handler: async ({ caller, body }) =>
+        transaction(async (tx) => {
+          await lockKeysOf(tx, caller.userId);
+          const own = await powersOfCaller(tx, caller);
+          requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
+          const made = await createPersonalApiKey(tx, {
+            userId: caller.userId,
+            actor: caller,
+            label: body.label,
+            scopes: body.scopes,
+            scopedTeams: body.scoped_teams ?? [],
+            scopedOrganizations: body.scoped_organizations ?? [],
+            expiresAt: toDate(body.expires_at) ?? null,
+          });
+          requireWithin(own, made.key);
+          return shown(made);
+        }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_retrieve',
+      summary: 'Read a personal API key',
+      description:
+        'One key of the user that reaches no further than the key of this request, without its value. `@current` is the key of this request.',
+      tags,
+      scope: 'user:read',
+      params: keyParams,
+      responses: { 200: { description: 'The key.', schema: personalApiKey } },
+      examples: { response: personalApiKeyExample },
+      handler: async ({ caller, params }) => {
+        const key = await getPersonalApiKey(sql, chooseKey(caller, params.id));
+        if (isWithinReach(reachOf(caller), key)) return toPersonalApiKey(key, null);
+        throw new AppError('not_found', 'Personal API key not found.');
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_partial_update',
+      summary: 'Change a personal API key',
+      description:
+        'Changes the given fields. Before and after, the key can do at most what the key of this request can.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      body: personalApiKeyChanges,
+      responses: { 200: { description: 'The key.', schema: personalApiKey } },
+      examples: { request: { label: 'Deployment' }, response: { ...personalApiKeyExample, label: 'Deployment' } },
+      handler: async ({ caller, params, body }) =>
+        change({ caller, params }, async (tx, choice, own) => {
+          const before = await getPersonalApiKey(tx, choice);
+          requireWithinReach(own, reachAfter(before, body));
+          const expiresAt = toDate(body.expires_at);
+          const after = await updatePersonalApiKey(
+            tx,
+            { ...choice, actor: caller },
+            {
+              ...(body.label !== undefined && { label: body.label }),
+              ...(body.scopes !== undefined && { scopes: body.scopes }),
+              ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
+              ...(body.scoped_organizations !== undefined && { scopedOrganizations: body.scoped_organizations }),
+              ...(expiresAt !== undefined && { expiresAt }),
+            },
+          );
+          requireWithin(own, after);
+          return toPersonalApiKey(after, null);
+        }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/roll`,
+      operationId: 'personal_api_keys_roll',
+      summary: 'Give a personal API key a new value',
+      description: 'The old value stops working at once; the new one is shown in this answer and never again.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
+      examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
+      handler: async ({ caller, params }) =>
+        change({ caller, params }, async (tx, choice) =>
+          shown(await rollPersonalApiKey(tx, { ...choice, actor: caller })),
+        ),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_destroy',
+      summary: 'Revoke a personal API key',
+      description: 'Removes the key; it stops working with the next request.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      responses: { 204: { description: 'Revoked.' } },
+      handler: async ({ caller, params }) =>
+        change({ caller, params }, async (tx, choice) => {
+          await revokePersonalApiKey(tx, { ...choice, actor: caller });
+          return undefined;
+        }),
+    }),
+  ];
+}
+
+function chooseKey(caller: Caller, id: string): { id: string; userId: number } {
+  return { id: id === '@current' ? caller.keyId : id, userId: caller.userId };
+}
+
+function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
+  return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
+}
+
+/** What a key would be for after a request. */
+function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
+  return {
+    scoped_teams: body.scoped_teams ?? before.scoped_teams,
+    scoped_organizations: (body.scoped_organizations ?? before.scoped_organizations).map((id) => id.toLowerCase()),
+  };
+}
+
+async function powersOfCaller(tx: Transaction, caller: Caller): Promise<KeyPowers> {
+  return getPersonalApiKey(tx, { id: caller.keyId, userId: caller.userId });
+}
+
+function shown({ key, value }: PersonalApiKeyWithValue) {
+  return toPersonalApiKey(key, value);
+}
+
+function toDate(text: string | null | undefined): Date | null | undefined {
+  return typeof text === 'string' ? new Date(text) : text;
+}

@@ -1,0 +1,158 @@
+// Deleting persons, one or many.
+
+import { type Database, deletePersons, findPersonToDelete, ownersOf } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { personParams } from './routes.ts';
+import { listPersonUuids } from './store.ts';
+
+const maxPersons = 1000;
+
+const whatGoes =
+  'The person and its distinct ids are gone at once. What else holds data of it is removed in the background: its events with `delete_events`, else what they hold of the person, and warnings that name its ids; the activity of the person shows how far that is. Events that were captured before and still wait are dropped. A distinct id that is seen again later starts a new person.';
+
+const deleteEventsQuery = Type.Object({
+  delete_events: Type.Boolean({
+    default: false,
+    description: 'Whether the events of the persons are deleted as well.',
+  }),
+});
+
+/** Deleting persons: the contract with whoever asks for it is in packages/db, `deletePersons`. */
+export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  const { sql } = database;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/projects/:project_id/persons/bulk_delete',
+      operationId: 'persons_bulk_delete',
+      summary: 'Remove several persons',
+      description: `Removes up to ${maxPersons} persons, by id or distinct id; those that do not exist are passed over. ${whatGoes}`,
+      tags: ['persons'],
+      scope: 'person:write',
+      params: projectParams,
+      query: deleteEventsQuery,
+      body: Type.Object(
+        {
+          ids: Type.Optional(
+            Type.Array(Type.String(), { maxItems: maxPersons, description: 'Uuids or numbers of persons.' }),
+          ),
+          distinct_ids: Type.Optional(
+            Type.Array(Type.String(), { maxItems: maxPersons, description: 'Distinct ids of persons.' }),
+          ),
+          delete_events: Type.Optional(Type.Boolean({ description: 'As in the query; either suffices.' })),
+        },
+        { title: 'PersonSelection' },
+      ),
+      responses: {
+        202: {
+          description: 'They are gone; the rest follows.',
+          schema: Type.Object(
+            {
+              persons_found: Type.Integer({ description: 'How many persons the ids led to.' }),
+              persons_deleted: Type.Integer({ description: 'The same: all of them are deleted.' }),
+              events_queued_for_deletion: Type.Boolean({ description: 'Whether their events will be deleted.' }),
+              deletion_errors: Type.Array(Type.Unknown(), { description: 'Always empty.' }),
+            },
+            { title: 'PersonDeletion' },
+          ),
+        },
+      },
+      examples: {
+        request: { distinct_ids: ['user-42'], delete_events: true },
+        response: { persons_found: 1, persons_deleted: 1, events_queued_for_deletion: true, deletion_errors: [] },
+      },
+      target: addressedProject(sql),
+      handler: async ({ caller, target, query, body }) => {
+        const { ids = [], distinct_ids: distinctIds = [], delete_events = false } = body;
+        if (ids.length + distinctIds.length === 0) {
+          throw new AppError('invalid', 'You need to specify either distinct_ids or ids.', { attr: 'ids' });
+        }
+        checkIds(ids);
+        const deletesEvents = delete_events || query.delete_events;
+        const uuids = ids.length > 0 ? await listPersonUuids(sql, target.environmentId, ids) : [];
+        const count = await deletePersonsNow(database, { uuids, distinctIds }, { caller, target, deletesEvents });
+        return {
+          persons_found: count,
+          persons_deleted: count,
+          events_queued_for_deletion: deletesEvents && count > 0,
+          deletion_errors: [],
+        };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/projects/:project_id/persons/:id',
+      operationId: 'persons_destroy',
+      summary: 'Remove a person',
+      description: `Removes one person, by its uuid, its number or a distinct id; one that may mean two persons is refused. ${whatGoes}`,
+      tags: ['persons'],
+      scope: 'person:write',
+      params: personParams,
+      query: deleteEventsQuery,
+      responses: { 202: { description: 'It is gone; the rest follows.' } },
+      target: addressedProject(sql),
+      handler: async ({ caller, target, params: { id }, query: { delete_events: deletesEvents } }) => {
+        const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
+        const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
+        const count = await deletePersonsNow(database, wanted, { caller, target, deletesEvents });
+        // Somebody else was faster, or it was merged away.
+        if (count === 0) throw new AppError('not_found', 'Not found.');
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `invalid` naming the first that is neither a uuid nor a number. */
+function checkIds(ids: string[]): void {
+  const wrong = ids.findIndex((id) => !/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,18})$/i.test(id));
+  if (wrong >= 0) {
+    throw new AppError('invalid', 'Not the uuid or the number of a person.', { attr: `ids__${wrong}` });
+  }
+}
+
+/** Merges that come in between move an id once more; nobody merges the same people over and over. */
+const maxRounds = 5;
+
+interface DeletionContext {
+  caller: Caller;
+  target: AddressedProject;
+  deletesEvents: boolean;
+}
+
+/**
+ * Deletes persons by their uuids, and those whom distinct ids belong to: also the one an id was merged into while this
+ * waited, in a transaction of its own, so that locks keep their order. @returns how many persons.
+ */
+async function deletePersonsNow(
+  { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,
+  { uuids, distinctIds }: { uuids: string[]; distinctIds: string[] },
+  { caller, target, deletesEvents }: DeletionContext,
+): Promise<number> {
+  const projectId = target.environmentId;
+  const deleteOnce = async (wanted: string[]) => {
+    const deleted = await transaction((tx) =>
+      deletePersons(tx, {
+        projectId,
+        organizationId: target.organizationId,
+        uuids: wanted,
+        deletesEvents,
+        actor: { userId: caller.userId },
+      }),
+    );
+    return deleted.length;
+  };
+  let count = uuids.length > 0 ? await deleteOnce([...new Set(uuids)]) : 0;
+  if (distinctIds.length === 0) return count;
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const owners = await ownersOf(sql, projectId, distinctIds);
+    if (owners.length === 0) break;
+    count += await deleteOnce(owners);
+  }
+  return count;
+}

@@ -1,0 +1,149 @@
+// The routes that read persons, and their activity.
+
+import { findPerson, type Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
+import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { person, personExample } from '../shown-persons/person-schema.ts';
+import { toPerson } from '../shown-persons/to-person.ts';
+import { isSearch, listPersons, readPerson } from './store.ts';
+
+/** The id of the last person shown; ids are 64 bits wide. */
+const position = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
+
+const owners = ['person'] as const;
+
+export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/persons',
+      operationId: 'persons_list',
+      summary: 'List persons',
+      description:
+        'The persons of a project, the newest first. Several filters narrow each other. A page of very large persons is shorter than `limit`: `next` tells whether there is more.',
+      tags: ['persons'],
+      scope: 'person:read',
+      params: projectParams,
+      query: Type.Object({
+        ...keysetQuery,
+        distinct_id: Type.Optional(Type.String({ description: 'Only the person this distinct id belongs to.' })),
+        email: Type.Optional(Type.String({ description: 'Only persons whose property email is exactly this.' })),
+        search: Type.Optional(
+          Type.String({
+            maxLength: longestNeedle,
+            description: 'Only persons whose email, name or one of whose distinct ids contains this text, in any case.',
+          }),
+        ),
+        is_identified: Type.Optional(
+          Type.Boolean({ description: 'Only persons who were ever identified, or only those who never were.' }),
+        ),
+        properties: propertiesQuery(owners),
+      }),
+      responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
+      examples: { response: { next: null, results: [personExample] } },
+      target: addressedProject(sql),
+      handler: ({ caller, target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const projectId = target.environmentId;
+          const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+          const belowId = decodeCursor(position, query.cursor)?.id ?? null;
+          const window = { belowId, limit: query.limit, maxBytes };
+          const list = (on: Sql) => refuseBadPattern(() => listPersons(on, projectId, filter, window));
+          const rows = isSearch(filter) ? await searches.run({ caller, target }, 'distinct_id', list) : await list(sql);
+          const distinctIds = await listDistinctIds(sql, projectId, rows);
+          const persons = rows.map((row) => toPerson(row, distinctIds.get(row.uuid)));
+          return keysetPage(
+            request,
+            endOfPage(rows, (row) => ({ id: row.id })),
+            persons,
+          );
+        }),
+    }),
+  ];
+}
+
+/** One person. */
+export function personItemRoutes({ sql }: { sql: Sql }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/persons/:id',
+      operationId: 'persons_retrieve',
+      summary: 'Show a person',
+      description: 'One person as it is now, by its uuid, its number or any of its distinct ids.',
+      tags: ['persons'],
+      scope: 'person:read',
+      params: personParams,
+      responses: { 200: { description: 'The person.', schema: person } },
+      examples: { response: personExample },
+      target: addressedProject(sql),
+      handler: async ({ target: { environmentId }, params }) => {
+        const { uuid } = await findPerson(sql, environmentId, params.id);
+        const row = await readPerson(sql, environmentId, uuid);
+        if (row === undefined) throw new AppError('not_found', 'Not found.');
+        return toPerson(row, (await listDistinctIds(sql, environmentId, [row])).get(uuid));
+      },
+    }),
+  ];
+}
+
+/** What was done to persons: who deleted them, and how far that is. A deleted person is named by its uuid. */
+export function personActivityRoutes({ sql }: { sql: Sql }) {
+  const common = {
+    method: 'GET',
+    tags: ['persons'] as [string],
+    scope: 'person:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    examples: { response: activityExample },
+    target: addressedProject(sql),
+  } as const;
+  const scopes = ['Person'];
+  const description =
+    'Deletions of persons, the latest first. The change of the field `deletion` says how far one is: `status` (`waiting`, `running`, `completed`), `delete_events`, and `events`, how many were deleted or stripped so far.';
+  return [
+    defineRoute({
+      ...common,
+      path: '/api/projects/:project_id/persons/activity',
+      operationId: 'persons_activity',
+      summary: 'Show who deleted persons',
+      description,
+      params: projectParams,
+      handler: async ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId }),
+    }),
+    defineRoute({
+      ...common,
+      path: '/api/projects/:project_id/persons/:id/activity',
+      operationId: 'persons_activity_of_one',
+      summary: 'Show who deleted a person',
+      description: `${description} The person is named by its uuid.`,
+      params: personParams,
+      handler: async ({ target: { environmentId }, params, query, request }) => {
+        const itemId = params.id.toLowerCase();
+        const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
+        // Who was deleted has a record; whoever has none has to be there.
+        if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
+        return page;
+      },
+    }),
+  ];
+}
+
+export const personParams = Type.Object({
+  ...projectParams.properties,
+  id: Type.String({
+    description:
+      'The uuid, the number or a distinct id of the person, tried in this order; percent-encoded as all parts of an address.',
+  }),
+});

@@ -1,0 +1,90 @@
+import type { Sql } from '@millrace/db';
+import { type Conditions, createConditions } from '../../sql/conditions.ts';
+import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
+import { propertyCondition } from '../property-filters/property-condition.ts';
+import type { PropertyFilter } from '../property-filters/property-filter.ts';
+import type { PersonRow } from '../shown-persons/person-row.ts';
+
+interface PersonFilter {
+  distinct_id?: string;
+  email?: string;
+  search?: string;
+  is_identified?: boolean;
+  properties: PropertyFilter[];
+}
+
+/** Whether persons are looked at who are not shown. */
+export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
+  return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties.length > 0);
+}
+
+const columns = 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at';
+
+/**
+ * One page of a project's persons, the newest first, below `belowId`. Email, search and properties look at every person of
+ * the project in that order until the page is full.
+ */
+export async function listPersons(
+  sql: Sql,
+  projectId: number,
+  filter: PersonFilter,
+  { belowId, limit, maxBytes }: { belowId: string | null; limit: number; maxBytes: number },
+): Promise<Paged<PersonRow>[]> {
+  const where = createConditions();
+  const project = where.parameter(projectId);
+  where.add(`p.project_id = ${project}`);
+  if (belowId !== null) where.add(`p.id < ${where.parameter(belowId)}`);
+  addFilter(where, project, filter);
+  const size = where.parameter(limit);
+  const text = pageWithinBytes({
+    keys: `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC LIMIT ${size}::int + 1`,
+    keyColumns: ['id'],
+    row: (key) => `FROM person p WHERE p.project_id = ${project} AND p.id = ${key('id')}`,
+    columns,
+    bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
+    limit: size,
+    maxBytes: where.parameter(maxBytes),
+    isUsual: filter.properties.length === 0,
+  });
+  return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
+}
+
+function addFilter(where: Conditions, project: string, filter: PersonFilter): void {
+  const { distinct_id, email, search, is_identified, properties } = filter;
+  if (distinct_id !== undefined) {
+    where.add(`p.uuid = (SELECT d.person_uuid FROM person_distinct_id d
+                          WHERE d.project_id = ${project} AND d.distinct_id = ${where.parameter(distinct_id)})`);
+  }
+  if (is_identified !== undefined) where.add(`p.is_identified = ${where.parameter(is_identified)}`);
+  if (email !== undefined) where.add(`p.properties->>'email' = ${where.parameter(email)}`);
+  if (search !== undefined && search !== '') {
+    const wanted = `lower(${where.parameter(search)}::text)`;
+    where.add(`(strpos(lower(p.properties->>'email'), ${wanted}) > 0
+             OR strpos(lower(p.properties->>'name'), ${wanted}) > 0
+             OR EXISTS (SELECT 1 FROM person_distinct_id d
+                         WHERE d.project_id = ${project} AND d.person_uuid = p.uuid
+                           AND strpos(lower(d.distinct_id), ${wanted}) > 0))`);
+  }
+  for (const property of properties) where.add(propertyCondition(property, 'p.properties', where.parameter));
+}
+
+export async function readPerson(sql: Sql, projectId: number, uuid: string): Promise<PersonRow | undefined> {
+  const rows = await sql.query<PersonRow & Record<string, unknown>>(
+    `SELECT id, uuid, main_distinct_id, properties, is_identified, created_at
+       FROM person WHERE project_id = $1::int AND uuid = $2::uuid`,
+    [projectId, uuid],
+  );
+  return rows[0];
+}
+
+/** The uuids of those persons that exist, by their uuids or numbers. */
+export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
+  const rows = await sql.query<{ uuid: string }>(
+    `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
+      UNION
+     SELECT uuid FROM person WHERE project_id = $1::int AND id = ANY ($3::bigint[])`,
+    [projectId, ids.filter((id) => id.includes('-')), ids.filter((id) => !id.includes('-'))],
+  );
+  return rows.map(({ uuid }) => uuid);
+}

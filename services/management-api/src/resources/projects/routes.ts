@@ -1,0 +1,218 @@
+// The routes of projects, with the making and removing of one.
+
+import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { addressedById, idParams } from '../../access/addressed-project.ts';
+import {
+  type Caller,
+  isLimited,
+  refuseProjectScopedKey,
+  visibleMemberships,
+  visibleOrganizationIds,
+} from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { accessRuleRoutes } from '../environments/access-controls.ts';
+import type { ItemDeps, ItemFamily } from '../environments/item.ts';
+import { itemRoutes } from '../environments/item-routes.ts';
+import { requireMaker } from '../environments/routes.ts';
+import { requireAccessControlLevel } from '../environments/rules.ts';
+import { withSecretKeys } from '../environments/schema.ts';
+import { findEnvironmentForCaller } from '../environments/store.ts';
+import {
+  type ProjectChanges,
+  project,
+  projectChanges,
+  projectExample,
+  projectFullExample,
+  projectSummary,
+  toProject,
+} from './schema.ts';
+import { levelsInProject, listProjects, wasRemovedBy } from './store.ts';
+
+const page = offsetPageOf(projectSummary);
+const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
+const projectWithSecretKeys = withSecretKeys(project, 'ProjectWithSecretKeys');
+const tags: [string] = ['projects'];
+const creation = {
+  summary: 'Create a project',
+  description:
+    'Makes a project and its first environment, with one id and a project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+  tags,
+  scope: 'project:write',
+  body: projectChanges,
+  responses: { 201: { description: 'The new project.', schema: project } },
+  examples: { request: { name: 'Default project' }, response: projectFullExample },
+} as const;
+
+/** Projects (docs/api-rules.md#ordered-routes, rows 16 to 18), of an organization and over all of them. */
+export function projectRoutes(deps: ItemDeps) {
+  const { sql, transaction, tokenSecret } = deps;
+  const organization = addressedOrganization(sql);
+  const byId = addressedById(sql, 'project');
+
+  async function create(caller: Caller, organizationId: string, sent: ProjectChanges) {
+    const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
+    const row = await findEnvironmentForCaller(sql, caller.userId, id);
+    if (!row) throw new AppError('not_found', 'Not found.');
+    return toProject(row, { caller, secret: tokenSecret(), now: new Date() });
+  }
+
+  const common = {
+    kind: 'project',
+    schema: project,
+    schemaWithSecretKeys: projectWithSecretKeys,
+    example: projectFullExample,
+    changes: projectChanges,
+    show: toProject,
+    change: (tx, { caller, target: { projectId, environmentId }, sent }) => {
+      const { product_description: _, ...settings } = sent;
+      const productDescription = descriptionOf(sent);
+      return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller });
+    },
+    remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
+    activityScopes: ['Project', 'Team'],
+    isActivityOnlyIfPreferred: false,
+  } satisfies Partial<ItemFamily<typeof idParams>>;
+
+  const ofOrganization = {
+    ...common,
+    path: '/api/organizations/:organization_id/projects/:id',
+    prefix: 'organizations_projects',
+    params: Type.Object({ ...organizationParams.properties, ...idParams.properties }),
+    target: async (context: { caller: Caller; params: { organization_id: string; id: string } }) => {
+      const { organizationId } = await organization(context, { isProjectBased: true });
+      const found = await byId(context);
+      if (found.organizationId !== organizationId) throw new AppError('not_found', 'Not found.');
+      return found;
+    },
+  };
+  const alone = { ...common, path: '/api/projects/:id', prefix: 'projects', params: idParams, target: byId };
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects',
+      operationId: 'projects_list',
+      summary: 'List all projects',
+      description: 'The projects of all organizations the caller belongs to and the key may use, by id.',
+      tags,
+      scope: 'project:read',
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of projects.', schema: page } },
+      examples: { response: pageExample },
+      target: async ({ caller }) => refuseProjectScopedKey(caller),
+      handler: async ({ caller, query, request }) => {
+        const reach = { userId: caller.userId, memberships: visibleMemberships(caller) };
+        return offsetPage(request, query, await listProjects(sql, reach, query));
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/projects',
+      operationId: 'organizations_projects_list',
+      summary: 'List the projects of an organization',
+      description: 'The projects of one organization, by id.',
+      tags,
+      scope: 'project:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of projects.', schema: page } },
+      examples: { response: pageExample },
+      target: organization,
+      handler: async ({ caller, target, query, request }) => {
+        const reach = { userId: caller.userId, memberships: [target] };
+        return offsetPage(request, query, await listProjects(sql, reach, query));
+      },
+    }),
+    defineRoute({
+      ...creation,
+      method: 'POST',
+      path: '/api/organizations/:organization_id/projects',
+      operationId: 'organizations_projects_create',
+      params: organizationParams,
+      target: async (context) => {
+        const membership = await organization(context);
+        await requireMaker(context, membership.organizationId);
+        return membership;
+      },
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
+    }),
+    defineRoute({
+      ...creation,
+      method: 'POST',
+      path: '/api/projects',
+      operationId: 'projects_create',
+      summary: 'Create a project in the current organization',
+      target: async (context) => {
+        refuseProjectScopedKey(context.caller);
+        const [organizationId] = visibleOrganizationIds(context.caller);
+        if (organizationId === undefined) throw new AppError('not_found', 'You need to belong to an organization.');
+        await requireMaker(context, organizationId);
+        return { organizationId };
+      },
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
+    }),
+    ...itemRoutes(deps, ofOrganization),
+    ...accessRuleRoutes(deps, ofOrganization),
+    ...itemRoutes(deps, alone),
+    ...accessRuleRoutes(deps, alone, async ({ caller, params }) => {
+      const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
+      const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
+      const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+      return isInKey && (await wasRemovedBy(sql, who, id)) ? id : null;
+    }),
+  ];
+}
+
+/** The schema lets no other value pass. */
+function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
+  return typeof given === 'string' || given === null ? given : undefined;
+}
+
+/**
+ * Makes a project and its first environment, which is the caller's current one from now on, unless the key used is for
+ * some places only.
+ *
+ * @returns the id of both.
+ * @throws AppError as `createProject` does, or `forbidden` for `access_control`.
+ */
+async function createProjectFor(
+  tx: Transaction,
+  caller: Caller,
+  { organizationId, sent }: { organizationId: string; sent: ProjectChanges },
+): Promise<number> {
+  const { product_description: productDescription, ...settings } = sent;
+  requireAccessControlLevel(caller, organizationId, settings);
+  const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
+  if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
+  return project.id;
+}
+
+/**
+ * Removes a project with all its environments. Who may not remove each of them may not remove the project.
+ *
+ * @returns the keys that stop working.
+ * @throws AppError as `removeProject` does, or `forbidden` when an environment of it is not the caller's to remove.
+ */
+async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<string[]> {
+  const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
+  const { environments } = await removeProject(tx, { projectId, actor: caller, requireRemovable });
+  return environments.map(({ api_token }) => api_token);
+}
+
+/** The path names the project, by which only its first environment was asked about. */
+async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
+  for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
+    if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {
+      throw new AppError('forbidden', 'API key does not have access to all environments of the project.');
+    }
+    if ((level ?? 0) < membershipLevels.administrator) {
+      throw new AppError('forbidden', 'Your organization access level is insufficient.');
+    }
+  }
+}

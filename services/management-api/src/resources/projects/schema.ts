@@ -1,0 +1,107 @@
+// Projects as requests and answers have them.
+
+import { formatDateTime } from '@millrace/http';
+import { type Static, type TSchema, Type } from 'typebox';
+import { type Showing, toEnvironment } from '../environments/item.ts';
+import {
+  base,
+  defaultModifiers,
+  identity,
+  identityExample,
+  inContractOrder,
+  nameOf,
+  projectComputed,
+  settingsExample,
+  writableSettings,
+} from '../environments/schema.ts';
+import type { SettingField } from '../environments/setting-fields.ts';
+import type { EnvironmentRow } from '../environments/store.ts';
+
+const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
+  description: 'What the product does.',
+});
+
+const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
+
+/** Project, with all its fields (docs/api-rules.md#ordered-routes). */
+export const project = Type.Object<Record<string, TSchema>>(
+  {
+    ...identity,
+    name: nameOf('project'),
+    product_description: productDescription,
+    ...base,
+    ...inContractOrder(projectComputed, isProjectField),
+  },
+  { title: 'Project' },
+);
+
+/** What may be sent when a project is made or changed; its settings are those of an environment. */
+export const projectChanges = Type.Object(
+  {
+    name: Type.Optional(nameOf('project')),
+    product_description: Type.Optional(productDescription),
+    ...writableSettings(isProjectField),
+  },
+  { title: 'ProjectChanges' },
+);
+export type ProjectChanges = Static<typeof projectChanges>;
+
+export const projectFullExample = {
+  ...identityExample,
+  product_description: null,
+  ...settingsExample,
+  person_on_events_querying_enabled: 'true',
+  default_modifiers: JSON.stringify(defaultModifiers),
+};
+
+/** Project summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+export const projectSummary = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the project; its first environment has the same.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the first environment.' }),
+    organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
+    api_token: Type.String({ description: 'The project API key SDKs send.' }),
+    name: Type.String({ description: 'Name of the project.' }),
+    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
+    has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
+    ingested_event: Type.Boolean({ description: 'Whether an event was ever stored.' }),
+    is_demo: Type.Boolean({ description: 'Whether the data is made up.' }),
+    timezone: Type.String({ description: 'IANA name of the time zone reports use.' }),
+    access_control: Type.Boolean({ description: 'Whether the project is private to some members.' }),
+  },
+  { title: 'ProjectSummary' },
+);
+
+export const projectExample = {
+  id: 1,
+  uuid: '0193f0c5-7a4e-7000-8000-000000000001',
+  organization: '0193f0c5-7a4e-7000-8000-0000000000aa',
+  api_token: 'phc_exampleexampleexampleexampleexampleexample',
+  name: 'Default project',
+  completed_snippet_onboarding: false,
+  has_completed_onboarding_for: null,
+  ingested_event: true,
+  is_demo: false,
+  timezone: 'UTC',
+  access_control: false,
+};
+
+/**
+ * A project as the API shows it (docs/api-rules.md#projects): its own name, description and dates,
+ * everything else of its first environment. What the contract types as text is text.
+ */
+export function toProject(row: EnvironmentRow, showing: Showing): Record<string, unknown> {
+  return {
+    ...toEnvironment(row, showing),
+    id: row.project_id,
+    name: row.project_name,
+    created_at: formatDateTime(row.project_created_at),
+    updated_at: formatDateTime(later(row.updated_at, row.project_updated_at)),
+    person_on_events_querying_enabled: 'true',
+    default_modifiers: JSON.stringify(defaultModifiers),
+  };
+}
+
+function later(one: Date, other: Date): Date {
+  return new Date(Math.max(one.getTime(), other.getTime()));
+}

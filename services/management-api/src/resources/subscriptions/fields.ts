@@ -1,0 +1,128 @@
+// What a caller decides of a subscription, and which of it is refused.
+
+import { isMasked, type SubscriptionTargetType, targetsOf } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
+import type { Static } from 'typebox';
+import type { newSubscription, subscriptionChanges } from './schema.ts';
+
+/** What a caller decides of a subscription. */
+export interface SubscriptionFields {
+  dashboard: number | null;
+  insight: number | null;
+  target_type: SubscriptionTargetType;
+  target_value: string;
+  frequency: RecurrenceRule['frequency'];
+  interval: number;
+  byweekday: RecurrenceRule['byweekday'];
+  bysetpos: number | null;
+  count: number | null;
+  start_date: Date;
+  until_date: Date | null;
+  deleted: boolean;
+  title: string | null;
+}
+
+type Changes = Static<typeof subscriptionChanges>;
+
+/** A new one with its defaults. */
+export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionFields {
+  const defaults = {
+    dashboard: null,
+    insight: null,
+    interval: 1,
+    byweekday: null,
+    bysetpos: null,
+    count: null,
+    until_date: null,
+    deleted: false,
+    title: null,
+  };
+  const { target_type, target_value, frequency, start_date } = body;
+  return withChanges({ ...defaults, target_type, target_value, frequency, start_date: new Date(start_date) }, body);
+}
+
+/** What is not sent stays as it is. */
+export function withChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
+  const { start_date, until_date, invite_message: _, ...others } = changes;
+  return {
+    ...fields,
+    ...others,
+    start_date: start_date === undefined ? fields.start_date : new Date(start_date),
+    until_date: until_date === undefined ? fields.until_date : until_date === null ? null : new Date(until_date),
+  };
+}
+
+export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
+  const { frequency, interval, byweekday, bysetpos, count, start_date, until_date } = fields;
+  return { frequency, interval, byweekday, bysetpos, count, startDate: start_date, untilDate: until_date };
+}
+
+/**
+ * The next date of a changed subscription: it moves when the rule does, not with title or target
+ * (docs/api-rules.md#dates-of-delivery). One that comes back from deletion does not make up for what it has missed.
+ */
+export function nextDateOfChanged(
+  before: SubscriptionFields & { next_delivery_date: Date | null },
+  after: SubscriptionFields,
+  { now, timeZone }: { now: Date; timeZone: string },
+): Date | null {
+  const isSameRule = JSON.stringify(ruleOf(before)) === JSON.stringify(ruleOf(after));
+  const isMissed =
+    before.deleted && !after.deleted && before.next_delivery_date !== null && before.next_delivery_date < now;
+  if (isSameRule && !isMissed) return before.next_delivery_date;
+  return nextDeliveryDate(ruleOf(after), { now, previous: null, timeZone });
+}
+
+/** What a 32-bit number column holds. */
+const largestId = 2_147_483_647;
+const maxAddresses = 100;
+
+/**
+ * The rules that look at several fields (docs/api-rules.md#subscriptions).
+ *
+ * Neither dashboard nor insight is needed and both may be given: the contract's example has neither, and the reference's
+ * own check never takes effect. Whether they exist cannot be asked here.
+ *
+ * @throws AppError `invalid` naming the field.
+ */
+export function checkSubscription(fields: SubscriptionFields): void {
+  for (const name of ['dashboard', 'insight'] as const) {
+    const id = fields[name];
+    if (id === null || (id > 0 && id <= largestId)) continue;
+    throw new AppError('invalid', `Invalid pk "${id}" - object does not exist.`, {
+      code: 'does_not_exist',
+      attr: name,
+    });
+  }
+  checkTarget(fields);
+  const { bysetpos, byweekday } = fields;
+  if (byweekday?.length && bysetpos !== null && (bysetpos === 0 || Math.abs(bysetpos) > 366)) {
+    throw new AppError('invalid', 'Must be between 1 and 366 or between -366 and -1.', {
+      code: 'invalid_input',
+      attr: 'bysetpos',
+    });
+  }
+}
+
+/** A report nobody can get is refused here: later nobody would notice that it never comes. */
+function checkTarget(fields: SubscriptionFields): void {
+  const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
+  if (fields.target_type === 'email') {
+    const addresses = targetsOf(fields);
+    if (addresses.length === 0 || addresses.some((address) => !/^[^\s@<>]+@[^\s@<>]+$/.test(address))) {
+      throw refuse('Enter a valid email address.');
+    }
+    if (addresses.length > maxAddresses) throw refuse(`Enter at most ${maxAddresses} email addresses.`);
+  }
+  if (isMasked(fields.target_value)) throw refuse('This address is masked. Send the whole one, or leave it out.');
+  if (fields.target_type === 'webhook' && !isWebAddress(fields.target_value)) throw refuse('Enter a valid URL.');
+}
+
+function isWebAddress(text: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,244 @@
+import { hasPlanFeature, maskedTarget } from '@millrace/contracts';
+import type { Database, Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { describeRule } from '@millrace/schedule';
+import { Type } from 'typebox';
+import { parentEnvironment, projectParams } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { type Caller, seesSecrets } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import {
+  changeSubscription,
+  createSubscription,
+  recordSubscriptionActivity,
+  withinSubscriptionLimit,
+} from './rules.ts';
+import {
+  delivery,
+  deliveryExample,
+  newSubscription,
+  newSubscriptionExample,
+  subscription,
+  subscriptionChanges,
+  subscriptionExample,
+} from './schema.ts';
+import {
+  findPlanFeatures,
+  findSubscription,
+  listDeliveries,
+  listSubscriptions,
+  type SubscriptionRow,
+} from './store.ts';
+
+/** What a 32-bit number column holds. */
+const largest = 2_147_483_647;
+const params = Type.Object({
+  ...projectParams.properties,
+  id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
+});
+const listQuery = Type.Object({
+  ...offsetQuery,
+  deleted: Type.Optional(
+    Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` lists the deleted ones instead.' }),
+  ),
+  dashboard: Type.Optional(
+    Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this dashboard.' }),
+  ),
+  insight: Type.Optional(Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this insight.' })),
+});
+const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
+const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
+
+/**
+ * The same routes below an environment and, as older clients know them, below a project
+ * (docs/api-rules.md#subscriptions).
+ */
+export function subscriptionRoutes(deps: SubscriptionDeps) {
+  return [...routesBelow('environments', deps), ...routesBelow('projects', deps)];
+}
+
+interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
+  /** Of one organization; 0 = no limit. */
+  maxSubscriptions: number;
+}
+
+const show = (row: SubscriptionRow, caller: Caller, level: number) =>
+  toSubscription(row, seesSecrets(caller, 'subscription:write', level));
+
+function routesBelow(
+  family: 'environments' | 'projects',
+  { sql, transaction, maxSubscriptions: max }: SubscriptionDeps,
+) {
+  const path = `/api/${family}/:project_id/subscriptions`;
+  const tags: [string] = ['subscriptions'];
+  const target = addressedSubscriptions(sql);
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: `${family}_subscriptions_list`,
+      summary: 'List subscriptions',
+      description: 'The subscriptions of a project by id, without the deleted ones.',
+      tags,
+      scope: 'subscription:read',
+      params: projectParams,
+      query: listQuery,
+      responses: { 200: { description: 'One page of subscriptions.', schema: offsetPageOf(subscription) } },
+      examples: { response: pageExample(subscriptionExample) },
+      target,
+      handler: async ({ caller, target: { environmentId, level }, query, request }) => {
+        const { deleted, dashboard, insight } = query;
+        const filter = { deleted: yes.has(deleted?.toLowerCase() ?? ''), dashboard, insight };
+        const { count, rows } = await listSubscriptions(sql, environmentId, { ...query, filter });
+        return offsetPage(request, query, { count, results: rows.map((row) => show(row, caller, level)) });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: `${family}_subscriptions_create`,
+      summary: 'Create a subscription',
+      description: 'Makes a subscription. A first report goes out at once, with `invite_message`.',
+      tags,
+      scope: 'subscription:write',
+      params: projectParams,
+      body: newSubscription,
+      responses: { 201: { description: 'The new subscription.', schema: subscription } },
+      examples: { request: newSubscriptionExample, response: subscriptionExample },
+      target,
+      handler: async ({ caller, target: address, body }) =>
+        transaction(async (tx) => {
+          const author = { userId: caller.userId, environmentId: address.environmentId };
+          const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
+            const after = await createSubscription(tx, author, { body, now: new Date() });
+            return { after, isOneMore: !after.deleted };
+          });
+          await recordSubscriptionActivity(tx, { actor: caller, address }, { after });
+          return show(after, caller, address.level);
+        }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: `${family}_subscriptions_retrieve`,
+      summary: 'Show a subscription',
+      description: 'One subscription, also when it is deleted.',
+      tags,
+      scope: 'subscription:read',
+      params,
+      responses: { 200: { description: 'The subscription.', schema: subscription } },
+      examples: { response: subscriptionExample },
+      target,
+      handler: async ({ caller, target: { environmentId, level }, params: { id } }) => {
+        const row = await findSubscription(sql, environmentId, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return show(row, caller, level);
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:id`,
+        operationId: `${family}_subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
+        description:
+          'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back.',
+        tags,
+        scope: 'subscription:write',
+        params,
+        body: method === 'PUT' ? newSubscription : subscriptionChanges,
+        responses: { 200: { description: 'The subscription as it is now.', schema: subscription } },
+        examples: {
+          request: method === 'PUT' ? newSubscriptionExample : { deleted: true },
+          response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
+        },
+        target,
+        handler: async ({ caller, target: address, params: { id }, body }) =>
+          transaction(async (tx) => {
+            const { environmentId } = address;
+            const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
+              const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+              return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
+            });
+            await recordSubscriptionActivity(tx, { actor: caller, address }, change);
+            return show(change.after, caller, address.level);
+          }),
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: `${family}_subscriptions_destroy`,
+      summary: 'Not supported: set `deleted: true` with PATCH',
+      description: 'A subscription is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'subscription:write',
+      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      target,
+      handler: async () => undefined,
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id/deliveries`,
+      operationId: `${family}_subscriptions_deliveries_list`,
+      summary: 'List the reports of a subscription',
+      description: 'What was sent to whom, what came of it and why not, the latest first.',
+      tags,
+      scope: 'subscription:read',
+      params,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of reports.', schema: offsetPageOf(delivery) } },
+      examples: { response: pageExample(deliveryExample) },
+      target,
+      handler: async ({ caller, target: { environmentId, level }, params: { id }, query, request }) => {
+        if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
+        const { count, rows } = await listDeliveries(sql, id, query);
+        const showsSecrets = seesSecrets(caller, 'subscription:write', level);
+        const results = rows.map((row) => ({
+          ...row,
+          target: showsSecrets ? row.target : maskedTarget(row.target),
+          due_at: formatDateTime(row.due_at),
+          created_at: formatDateTime(row.created_at),
+          finished_at: row.finished_at && formatDateTime(row.finished_at),
+        }));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+  ];
+}
+
+/**
+ * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
+ * AppError `payment_required` when the organization's plan has none (docs/api-rules.md#plans).
+ */
+function addressedSubscriptions(sql: Sql) {
+  const address = parentEnvironment(sql);
+  return async (context: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
+    const addressed = await address(context);
+    if (!hasPlanFeature(await findPlanFeatures(sql, addressed.organizationId), 'subscriptions')) {
+      throw new AppError(
+        'payment_required',
+        "This feature is part of the premium Millrace offering. The organization's plan does not include subscriptions.",
+      );
+    }
+    return addressed;
+  };
+}
+
+/** A row as its caller may see it (docs/api-rules.md#secrets-in-answers). */
+function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
+  return {
+    ...row,
+    target_value: showsSecrets ? row.target_value : maskedTarget(row.target_value),
+    byweekday: row.byweekday && [...row.byweekday],
+    start_date: formatDateTime(row.start_date),
+    until_date: row.until_date && formatDateTime(row.until_date),
+    created_at: formatDateTime(row.created_at),
+    summary: describeRule(row),
+    next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
+    // Goes into the mails of its request and is not kept.
+    invite_message: null,
+  };
+}

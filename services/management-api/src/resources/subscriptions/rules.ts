@@ -1,0 +1,153 @@
+// Making and changing a subscription: the limit, who is told at once, the activity records.
+
+import { lockOrganization, recordActivity } from '@millrace/accounts';
+import { maskedTarget, targetsOf } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { nextDeliveryDate } from '@millrace/schedule';
+import type { Static } from 'typebox';
+import { findTimeZone } from '../../time/time-zone-store.ts';
+import { checkSubscription, fieldsOfNew, nextDateOfChanged, ruleOf, withChanges } from './fields.ts';
+import type { newSubscription, subscriptionChanges } from './schema.ts';
+import {
+  cancelDeliveries,
+  countSubscriptions,
+  findSubscription,
+  insertDeliveries,
+  insertSubscription,
+  lockSubscription,
+  type SubscriptionRow,
+  updateSubscription,
+} from './store.ts';
+
+interface Author {
+  userId: number;
+  environmentId: number;
+}
+
+/**
+ * Makes a subscription; everybody it names gets a report at once, with the invite message
+ * (docs/api-rules.md#subscriptions). That report does not move the next date.
+ *
+ * @throws AppError `invalid` naming the field.
+ */
+export async function createSubscription(
+  tx: Transaction,
+  author: Author,
+  { body, now }: { body: Static<typeof newSubscription>; now: Date },
+): Promise<SubscriptionRow> {
+  const fields = fieldsOfNew(body);
+  checkSubscription(fields);
+  const timeZone = await findTimeZone(tx, author.environmentId);
+  const id = await insertSubscription(
+    tx,
+    { environmentId: author.environmentId, createdById: author.userId },
+    { fields, nextDeliveryDate: nextDeliveryDate(ruleOf(fields), { now, previous: null, timeZone }) },
+  );
+  if (!fields.deleted) {
+    const inviteMessage = body.invite_message ?? null;
+    await insertDeliveries(tx, id, { targets: targetsOf(fields), occasion: 'created', inviteMessage });
+  }
+  return found(await findSubscription(tx, author.environmentId, id));
+}
+
+/**
+ * Changes what is sent and leaves the rest. The row is locked, so that changes of different fields at the same moment
+ * both stay. Those who are new to the target get a report at once; a deleted subscription sends nothing more.
+ *
+ * @throws AppError `not_found`, or `invalid` naming the field.
+ */
+export async function changeSubscription(
+  tx: Transaction,
+  { environmentId, id }: { environmentId: number; id: number },
+  { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
+): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
+  const before = found(await lockSubscription(tx, environmentId, id));
+  // Who was shown the mask of an address sends it back with the rest.
+  const isMask = changes.target_value === maskedTarget(before.target_value);
+  const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
+  checkSubscription(fields);
+  const timeZone = await findTimeZone(tx, environmentId);
+  await updateSubscription(tx, id, { fields, nextDeliveryDate: nextDateOfChanged(before, fields, { now, timeZone }) });
+  if (fields.deleted) await cancelDeliveries(tx, id);
+  else {
+    const inviteMessage = changes.invite_message ?? null;
+    await insertDeliveries(tx, id, {
+      targets: addedTargets(before, fields),
+      occasion: 'target_changed',
+      inviteMessage,
+    });
+  }
+  return { before, after: found(await findSubscription(tx, environmentId, id)) };
+}
+
+function found(row: SubscriptionRow | undefined): SubscriptionRow {
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+interface Target {
+  target_type: string;
+  target_value: string;
+}
+
+/**
+ * Who is told of a change: addresses that are new; any other target when it is another one
+ * (docs/api-rules.md#subscriptions).
+ */
+function addedTargets(before: Target, after: Target): string[] {
+  const known = before.target_type === after.target_type ? new Set(targetsOf(before)) : new Set<string>();
+  return targetsOf(after).filter((target) => !known.has(target));
+}
+
+/**
+ * Writes a subscription that may add to those of an organization. Behind the lock on the organization, so that two at the
+ * same moment do not both take the last place; it is the first lock taken.
+ *
+ * @param most subscriptions of an organization, without the deleted ones; 0 = no limit.
+ * @param write tells whether there is one more than before.
+ * @throws AppError `invalid` when there are too many now.
+ */
+export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
+  tx: Transaction,
+  { organizationId, max }: { organizationId: string; max: number },
+  write: () => Promise<T>,
+): Promise<T> {
+  await lockOrganization(tx, organizationId);
+  const written = await write();
+  if (max > 0 && written.isOneMore && (await countSubscriptions(tx, organizationId)) > max) {
+    throw new AppError('invalid', `An organization has at most ${max} subscriptions. Delete one that is not needed.`, {
+      code: 'limit_exceeded',
+    });
+  }
+  return written;
+}
+
+/** Fields a person may change. Targets are people's addresses: that they changed is enough to know. */
+function visible(row: SubscriptionRow) {
+  const { created_by: _, next_delivery_date: __, created_at: ___, start_date, until_date, ...fields } = row;
+  return { ...fields, start_date: start_date.toISOString(), until_date: until_date?.toISOString() ?? null };
+}
+
+interface SubscriptionAddress {
+  organizationId: string;
+  environmentId: number;
+}
+
+/** Records who made, changed or deleted a subscription, in the transaction that does it. */
+export async function recordSubscriptionActivity(
+  tx: Sql,
+  { actor, address }: { actor: { userId: number }; address: SubscriptionAddress },
+  { before, after }: { before?: SubscriptionRow; after: SubscriptionRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: address.organizationId,
+    environmentId: address.environmentId,
+    scope: 'Subscription',
+    itemId: after.id,
+    activity: before === undefined ? 'created' : after.deleted && !before.deleted ? 'deleted' : 'updated',
+    actor: { userId: actor.userId },
+    name: after.title,
+    ...(before && { change: { before: visible(before), after: visible(after), secret: ['target_value'] } }),
+  });
+}

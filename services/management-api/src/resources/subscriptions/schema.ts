@@ -1,0 +1,195 @@
+// Subscriptions and deliveries as requests and answers have them.
+
+import { subscriptionTargetTypes } from '@millrace/contracts';
+import { frequencies, weekdays } from '@millrace/schedule';
+import { type TSchema, Type } from 'typebox';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+
+const largest = 2_147_483_647;
+const oneOf = <const T extends readonly string[]>(words: T, description: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...words], description });
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+const time = Type.String({ format: 'date-time' });
+
+const fields = {
+  dashboard: orNull(
+    Type.Integer({ 'x-reference': true }),
+    'Number of a dashboard. Dashboards are not kept here, so any positive number is taken; reports link to it.',
+  ),
+  insight: orNull(
+    Type.Integer({ 'x-reference': true }),
+    'Number of an insight, as `dashboard`. When both are given reports are about the insight.',
+  ),
+  target_type: oneOf(subscriptionTargetTypes, 'How reports are sent.'),
+  target_value: Type.String({
+    minLength: 1,
+    description:
+      'Where to: for `email` addresses separated by commas; for `slack` `<channel id>|#<name>`, posted through the ' +
+      "project's `slack_incoming_webhook`, or the address of an incoming webhook; for `webhook` an http(s) address. " +
+      'Addresses of the web are shown to administrators whose key may ' +
+      'change it; to others as `https://example.com/********`, which changes nothing when it is sent back.',
+  }),
+  frequency: oneOf(frequencies, 'Unit of `interval`.'),
+  interval: Type.Integer({ minimum: 1, maximum: largest, description: 'Every how many units of `frequency`.' }),
+  byweekday: orNull(Type.Array(oneOf(weekdays, 'A weekday.')), 'Only on these weekdays.'),
+  bysetpos: orNull(
+    Type.Integer({ minimum: -largest - 1, maximum: largest }),
+    'With `byweekday`: only the n-th such day of each period, from its end when negative. 1 to 366 or -1 to -366.',
+  ),
+  count: orNull(Type.Integer({ minimum: 1, maximum: largest }), 'Number of reports in all, counted from `start_date`.'),
+  start_date: Type.String({
+    format: 'date-time',
+    description: 'From when on, and at what time of day by the clocks of the project’s time zone.',
+  }),
+  until_date: orNull(time, 'The last moment at which a report may be sent.'),
+  deleted: Type.Boolean({ description: 'Whether it is deleted; nothing is sent then.' }),
+  title: orNull(Type.String({ maxLength: 100 }), 'Title of the reports.'),
+  invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for those who receive it for the first time.'),
+};
+
+/** A subscription, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+export const subscription = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the subscription.' }),
+    dashboard: orNull(Type.Integer(), 'Number of the dashboard the reports are about.'),
+    insight: orNull(Type.Integer(), 'Number of the insight the reports are about.'),
+    target_type: fields.target_type,
+    target_value: fields.target_value,
+    frequency: fields.frequency,
+    interval: fields.interval,
+    byweekday: fields.byweekday,
+    bysetpos: fields.bysetpos,
+    count: fields.count,
+    start_date: fields.start_date,
+    until_date: fields.until_date,
+    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
+    deleted: fields.deleted,
+    title: fields.title,
+    summary: Type.String({ description: 'The rule in words.' }),
+    next_delivery_date: orNull(time, 'When the next report is due; null when there will be none.'),
+    invite_message: Type.Null({ description: 'Not kept; always null.' }),
+  },
+  { title: 'Subscription' },
+);
+
+const { target_type, target_value, frequency, start_date, ...rest } = fields;
+const optional = {
+  interval: Type.Optional(rest.interval),
+  byweekday: Type.Optional(rest.byweekday),
+  bysetpos: Type.Optional(rest.bysetpos),
+  count: Type.Optional(rest.count),
+  until_date: Type.Optional(rest.until_date),
+  deleted: Type.Optional(rest.deleted),
+  title: Type.Optional(rest.title),
+  invite_message: Type.Optional(rest.invite_message),
+};
+const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
+
+/** For POST and PUT. In the order of the answer: the first wrong field is the one reported. */
+export const newSubscription = Type.Object(
+  {
+    ...subject,
+    target_type,
+    target_value,
+    frequency,
+    interval: optional.interval,
+    byweekday: optional.byweekday,
+    bysetpos: optional.bysetpos,
+    count: optional.count,
+    start_date,
+    until_date: optional.until_date,
+    deleted: optional.deleted,
+    title: optional.title,
+    invite_message: optional.invite_message,
+  },
+  { title: 'NewSubscription' },
+);
+
+export const subscriptionChanges = Type.Object(
+  {
+    ...subject,
+    target_type: Type.Optional(target_type),
+    target_value: Type.Optional(target_value),
+    frequency: Type.Optional(frequency),
+    interval: optional.interval,
+    byweekday: optional.byweekday,
+    bysetpos: optional.bysetpos,
+    count: optional.count,
+    start_date: Type.Optional(start_date),
+    until_date: optional.until_date,
+    deleted: optional.deleted,
+    title: optional.title,
+    invite_message: optional.invite_message,
+  },
+  { title: 'SubscriptionChanges' },
+);
+
+export const newSubscriptionExample = {
+  insight: 7,
+  target_type: 'email',
+  target_value: 'ada@example.com,grace@example.com',
+  frequency: 'weekly',
+  byweekday: ['monday'],
+  start_date: '2026-11-02T09:00:00Z',
+  title: 'Weekly sign-ups',
+  invite_message: 'The numbers you asked for.',
+};
+
+export const subscriptionExample = {
+  id: 1,
+  dashboard: null,
+  insight: 7,
+  target_type: 'email',
+  target_value: 'ada@example.com,grace@example.com',
+  frequency: 'weekly',
+  interval: 1,
+  byweekday: ['monday'],
+  bysetpos: null,
+  count: null,
+  start_date: '2026-11-02T09:00:00Z',
+  until_date: null,
+  created_at: '2026-11-01T12:00:00Z',
+  created_by: embeddedUserExample,
+  deleted: false,
+  title: 'Weekly sign-ups',
+  summary: 'sent every week',
+  next_delivery_date: '2026-11-02T09:00:00Z',
+  invite_message: null,
+};
+
+/** A report that was, is or will be sent, and what came of it. */
+export const delivery = Type.Object(
+  {
+    id: Type.String({
+      format: 'uuid',
+      description: 'Id; webhooks get it as `delivery_id`, the same at every attempt.',
+    }),
+    occasion: Type.String({
+      description: '`scheduled`, `created` (the subscription is new) or `target_changed` (the target is new).',
+    }),
+    due_at: Type.String({ format: 'date-time', description: 'When it was due.' }),
+    target: Type.String({ description: 'Where to: one e-mail address, or the whole `target_value`.' }),
+    status: Type.String({ description: '`pending`, `delivered`, `failed` (given up) or `cancelled`.' }),
+    attempts: Type.Integer({ description: 'How often it was tried.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was decided.' }),
+    finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When it was delivered or given up.',
+    }),
+  },
+  { title: 'SubscriptionDelivery' },
+);
+
+export const deliveryExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000e1',
+  occasion: 'scheduled',
+  due_at: '2026-11-02T09:00:00Z',
+  target: 'ada@example.com',
+  status: 'failed',
+  attempts: 1,
+  error: 'The mail server refused the mail (550).',
+  created_at: '2026-11-02T09:00:01Z',
+  finished_at: '2026-11-02T09:00:02Z',
+};

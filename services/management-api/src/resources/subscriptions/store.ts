@@ -1,0 +1,208 @@
+// What is stored of subscriptions and of their deliveries.
+
+import { randomUUID } from 'node:crypto';
+import type { Sql, Transaction } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
+import type { SubscriptionFields } from './fields.ts';
+
+export interface SubscriptionRow extends SubscriptionFields {
+  id: number;
+  created_at: Date;
+  created_by: EmbeddedUserRow | null;
+  next_delivery_date: Date | null;
+}
+type Row = SubscriptionRow & Record<string, unknown>;
+
+const columns = `s.id, s.dashboard, s.insight, s.target_type, s.target_value, s.frequency, s."interval", s.byweekday,
+  s.bysetpos, s.count, s.start_date, s.until_date, s.created_at, s.deleted, s.title, s.next_delivery_date,
+  ${embeddedUserColumn('u')} AS created_by`;
+
+const writable = [
+  'dashboard',
+  'insight',
+  'target_type',
+  'target_value',
+  'frequency',
+  'interval',
+  'byweekday',
+  'bysetpos',
+  'count',
+  'start_date',
+  'until_date',
+  'deleted',
+  'title',
+] as const;
+
+interface SubscriptionFilter {
+  deleted: boolean;
+  dashboard: number | undefined;
+  insight: number | undefined;
+}
+
+/** One page of an environment's subscriptions by id, and how many there are. */
+export async function listSubscriptions(
+  sql: Sql,
+  environmentId: number,
+  { filter, limit, offset }: { filter: SubscriptionFilter; limit: number; offset: number },
+): Promise<{ count: number; rows: SubscriptionRow[] }> {
+  const where = createConditions();
+  where.add(`s.environment_id = ${where.parameter(environmentId)}`);
+  where.add(`s.deleted = ${where.parameter(filter.deleted)}`);
+  for (const name of ['dashboard', 'insight'] as const) {
+    if (filter[name] !== undefined) where.add(`s.${name} = ${where.parameter(filter[name])}`);
+  }
+  const conditions = where.text();
+  const counted = sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM subscription s WHERE ${conditions}`,
+    [...where.values],
+  );
+  const listed = sql.query<Row>(
+    upToPageBytes(
+      `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
+        WHERE ${conditions} ORDER BY s.id LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+      ['target_value', 'created_by'],
+    ),
+    where.values,
+  );
+  const [[total], rows] = await Promise.all([counted, listed]);
+  return { count: total?.count ?? 0, rows };
+}
+
+export async function findSubscription(
+  sql: Sql,
+  environmentId: number,
+  id: number,
+): Promise<SubscriptionRow | undefined> {
+  const rows = await sql.query<Row>(
+    `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
+      WHERE s.environment_id = $1 AND s.id = $2`,
+    [environmentId, id],
+  );
+  return rows[0];
+}
+
+/** As `findSubscription`; nobody else changes the row before the transaction ends. */
+export async function lockSubscription(
+  tx: Transaction,
+  environmentId: number,
+  id: number,
+): Promise<SubscriptionRow | undefined> {
+  await tx.query('SELECT 1 FROM subscription WHERE environment_id = $1 AND id = $2 FOR UPDATE', [environmentId, id]);
+  return findSubscription(tx, environmentId, id);
+}
+
+/** @returns the id. */
+export async function insertSubscription(
+  tx: Transaction,
+  author: { environmentId: number; createdById: number },
+  { fields, nextDeliveryDate }: { fields: SubscriptionFields; nextDeliveryDate: Date | null },
+): Promise<number> {
+  const names = writable.map((name) => `"${name}"`).join(', ');
+  const rows = await tx.query<{ id: number }>(
+    `INSERT INTO subscription (environment_id, created_by_id, next_delivery_date, ${names})
+     VALUES ($1, $2, $3, ${writable.map((_, index) => `$${index + 4}`).join(', ')})
+     RETURNING id`,
+    [author.environmentId, author.createdById, nextDeliveryDate, ...writable.map((name) => fields[name])],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('A subscription was inserted without an id.');
+  return row.id;
+}
+
+/** Writes a locked row back. */
+export async function updateSubscription(
+  tx: Transaction,
+  id: number,
+  { fields, nextDeliveryDate }: { fields: SubscriptionFields; nextDeliveryDate: Date | null },
+): Promise<void> {
+  await tx.query(
+    `UPDATE subscription SET updated_at = now(), next_delivery_date = $2,
+            ${writable.map((name, index) => `"${name}" = $${index + 3}`).join(', ')}
+      WHERE id = $1`,
+    [id, nextDeliveryDate, ...writable.map((name) => fields[name])],
+  );
+}
+
+/** Subscriptions of all projects of an organization, without the deleted ones. */
+export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count
+       FROM project p
+       JOIN environment e ON e.project_id = p.id
+       JOIN subscription s ON s.environment_id = e.id
+      WHERE p.organization_id = $1 AND NOT s.deleted`,
+    [organizationId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+interface DeliveryRow {
+  id: string;
+  occasion: string;
+  due_at: Date;
+  target: string;
+  status: string;
+  attempts: number;
+  error: string | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+/** Leaves a report to each target to the worker, which sends it at once. */
+export async function insertDeliveries(
+  tx: Transaction,
+  subscriptionId: number,
+  { targets, occasion, inviteMessage }: { targets: string[]; occasion: string; inviteMessage: string | null },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target, invite_message)
+     SELECT new.id, $1, $2, now(), new.target, $5 FROM unnest($3::uuid[], $4::text[]) AS new (id, target)
+     ON CONFLICT (subscription_id, occasion, due_at, target) DO NOTHING`,
+    [subscriptionId, occasion, targets.map(() => randomUUID()), targets, inviteMessage],
+  );
+}
+
+/** One page of a subscription's deliveries, the latest first, and how many there are. */
+export async function listDeliveries(
+  sql: Sql,
+  subscriptionId: number,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: DeliveryRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM subscription_delivery WHERE subscription_id = $1',
+      [subscriptionId],
+    ),
+    sql.query<DeliveryRow & Record<string, unknown>>(
+      upToPageBytes(
+        `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
+           FROM subscription_delivery WHERE subscription_id = $1
+          ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+        ['target', 'error'],
+      ),
+      [subscriptionId, limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+/** Takes back what was not sent yet. */
+export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
+  await tx.query(
+    `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
+      WHERE subscription_id = $1 AND status = 'pending'`,
+    [subscriptionId],
+  );
+}
+
+/** The stored list of what the organization's plan includes. */
+export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
+  const rows = await sql.query<{ features: unknown }>(
+    'SELECT available_product_features AS features FROM organization WHERE id = $1',
+    [organizationId],
+  );
+  return rows[0]?.features;
+}

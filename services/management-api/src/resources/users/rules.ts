@@ -1,0 +1,97 @@
+import { recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
+import { findEnvironment } from '@millrace/accounts/access';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
+import type { userChanges } from './schema.ts';
+import { findUser } from './store.ts';
+
+/**
+ * Changes the caller's own user (docs/api-rules.md#users). A chosen environment brings its organization
+ * along; with an organization alone, its first environment becomes the current one.
+ *
+ * @throws AppError `invalid` naming `hedgehog_config` when it is too large, and `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
+ * caller's, or an environment of another organization; `forbidden` for what `@current` stands for when the key is limited.
+ */
+export async function changeUser(
+  tx: Transaction,
+  caller: Caller,
+  { set_current_organization: organization, set_current_team: team, ...fields }: Static<typeof userChanges>,
+): Promise<void> {
+  await changeFields(tx, caller, fields);
+  if (organization !== undefined || team !== undefined) {
+    await changeCurrentEnvironment(tx, caller, { organizationId: organization?.toLowerCase(), team });
+  }
+}
+
+async function changeCurrentEnvironment(
+  tx: Transaction,
+  caller: Caller,
+  { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
+): Promise<void> {
+  // It must not decide what `@current` is for the person's other keys.
+  if (isLimited(caller)) {
+    throw new AppError(
+      'forbidden',
+      'API keys with scoped organizations or projects cannot change what `@current` stands for.',
+    );
+  }
+  const own = visibleOrganizationIds(caller);
+  if (organizationId !== undefined && !own.includes(organizationId)) {
+    throw unknown('set_current_organization', organizationId);
+  }
+  if (team === undefined) {
+    if (organizationId !== undefined)
+      await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: null });
+    return;
+  }
+  const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
+  // What is private to others is not there for the caller.
+  if (!found || found.level === null || !own.includes(found.organizationId))
+    throw unknown('set_current_team', String(team));
+  if (organizationId !== undefined && found.organizationId !== organizationId) {
+    throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {
+      code: 'invalid_input',
+      attr: 'set_current_team',
+    });
+  }
+  await setCurrentEnvironment(tx, caller.userId, found);
+}
+
+/** Everything a person makes is listed with it, a thousand times on a page. */
+const maxConfigLength = 2000;
+
+async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFields): Promise<void> {
+  if (JSON.stringify(fields.hedgehog_config ?? null).length > maxConfigLength) {
+    throw new AppError('invalid', `Ensure this field has no more than ${maxConfigLength} characters as JSON.`, {
+      code: 'max_length',
+      attr: 'hedgehog_config',
+    });
+  }
+  const before = await findUser(tx, userId);
+  await updateUser(tx, userId, fields);
+  const after = await findUser(tx, userId);
+  // Deleted since the request began.
+  if (!before || !after) throw new AppError('not_found', 'Not found.');
+  await recordActivity(tx, {
+    organizationId: null,
+    scope: 'User',
+    itemId: after.uuid,
+    activity: 'updated',
+    actor: { userId },
+    name: after.email,
+    change: { before, after },
+  });
+}
+
+function isRowId(id: number): boolean {
+  return id > 0 && id <= 2_147_483_647;
+}
+
+function unknown(attr: string, id: string): AppError {
+  return new AppError('invalid', `Object with id=${id.slice(0, 100)} does not exist.`, {
+    code: 'does_not_exist',
+    attr,
+  });
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '@millrace/db';
+
+interface UserRow {
+  id: number;
+  uuid: string;
+  distinct_id: string;
+  first_name: string;
+  last_name: string;
+  email: string;
+  is_email_verified: boolean;
+  hedgehog_config: Record<string, unknown> | null;
+  role_at_organization: string;
+  last_login: Date | null;
+  created_at: Date;
+}
+
+export async function findUser(sql: Sql, userId: number): Promise<UserRow | undefined> {
+  const rows = await sql.query<UserRow & Record<string, unknown>>(
+    `SELECT id, uuid, distinct_id, first_name, last_name, email, is_email_verified, hedgehog_config,
+            role_at_organization, last_login, created_at
+       FROM "user" WHERE id = $1`,
+    [userId],
+  );
+  return rows[0];
+}
+
+export async function findCurrentEnvironment(
+  sql: Sql,
+  userId: number,
+): Promise<{ organizationId: string | null; environmentId: number | null }> {
+  const rows = await sql.query<{ organizationId: string | null; environmentId: number | null }>(
+    `SELECT current_organization_id AS "organizationId", current_environment_id AS "environmentId"
+       FROM "user" WHERE id = $1`,
+    [userId],
+  );
+  return rows[0] ?? { organizationId: null, environmentId: null };
+}

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeLibrary } from '@millrace/browser/bundle';
+import { eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { Browser } from 'playwright-core';
+import { startPageServer } from '../sdks/page-server.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/**
+ * `posthog-js` loads scripts beside itself for what it is told to do. No setting of an environment makes it ask for one that is not
+ * served: an answer of 404 is an error on the console of each page.
+ */
+const releases: [packageName: string, bundle: string][] = [
+  ['posthog-js', 'module.js'],
+  ['posthog-js-1.257', 'module.js'],
+  ['posthog-js-1.100', 'es.js'],
+];
+
+let services: RunningServices;
+let browser: Browser;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-library-'));
+  await writeLibrary(directory, { isQuick: true });
+  [services, browser] = await Promise.all([
+    startServices({ eventLog: 'kafka', managementApi: false, settings: { BROWSER_LIBRARY_DIRECTORY: directory } }),
+    launchChromium(),
+  ]);
+  const { rows } = await services.database.query<{ name: string }>(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'environment' AND data_type = 'boolean'`,
+  );
+  expect(rows.map(({ name }) => name)).toContain('capture_dead_clicks');
+  const values = rows.map(({ name }) => `${name} = ${!name.endsWith('_opt_out')}`).join(', ');
+  await services.database.query(`UPDATE environment SET ${values}`);
+});
+afterAll(async () => {
+  await browser?.close();
+  await services?.stop();
+  await rm(directory, { recursive: true });
+});
+
+test.each(releases)('every setting switched on, %s asks for nothing that is not there', async (packageName, bundle) => {
+  const site = await startPageServer(packageName, bundle, {});
+  const visitor = await browser.newContext();
+  const page = await visitor.newPage();
+  const [asked, complaints]: [string[], string[]] = [[], []];
+  page.on('response', (answer) => {
+    if (answer.url().startsWith(services.ingestUrl)) asked.push(`${answer.status()} ${new URL(answer.url()).pathname}`);
+  });
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  await page.goto(site.pageUrl({ ingestUrl: services.ingestUrl, projectApiKey: services.tenant.projectApiKey }));
+  await page.waitForFunction('window.posthog?.__loaded');
+  // All the ways to be asked to capture something: clicks without effect, a move, an error, a vital of the page.
+  await eventually(() => asked.some((answer) => /config|decide|flags/.test(answer)));
+  for (let at = 0; at < 4; at++) await page.mouse.click(20, 200);
+  await page.mouse.move(40, 200);
+  await page.evaluate(`setTimeout(() => { throw new Error('of the page'); })`);
+  await page.reload();
+  await page.waitForFunction('window.posthog?.__loaded');
+  await page.waitForLoadState('networkidle');
+  expect(asked.filter((answer) => !answer.startsWith('200'))).toEqual([]);
+  expect(complaints.filter((text) => !text.includes('of the page'))).toEqual([]);
+  await visitor.close();
+  await site.stop();
+});
