@@ -27,11 +27,6 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['--config', '.dependency-cruiser.cjs', 'packages', 'services', 'test-e2e'],
   },
   {
-    name: 'cycles of folders (dependency-cruiser)',
-    program: 'depcruise',
-    arguments: ['--config', '.dependency-cruiser-folders.cjs', 'packages', 'services', 'test-e2e'],
-  },
-  {
     name: 'dead code and dependencies (knip)',
     program: 'knip',
     arguments: ['--config', '.knip.mjs', '--no-progress', '--no-config-hints'],
