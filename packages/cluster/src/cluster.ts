@@ -6,6 +6,7 @@ import { postgresPrograms } from '@millrace/stack/src/postgres/postgres-programs
 import { createReaper } from '@millrace/stack/src/process/reaper.ts';
 import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
 import { unprivilegedUser } from '@millrace/stack/src/process/unprivileged-user.ts';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
 import { coreDns, kedaParts, metricsServer, startDns, startKeda, startMetricsServer } from './addons.ts';
 import { runApiServer } from './api-server/run-api-server.ts';
 import { type KubernetesTools, kubernetesTools } from './api-server/start-api-server.ts';
@@ -18,7 +19,6 @@ import { nodeFiles, nodePrograms } from './node/node-programs.ts';
 import { pauseImage, pauseProgram } from './node/start-containerd.ts';
 import { type ClusterNode, startNode } from './node/start-node.ts';
 import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/go-program.ts';
-import { kubectlAndHelm } from './parts/kubectl-and-helm.ts';
 
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;

@@ -3,4 +3,3 @@ export type { LabelSelector, PolicyRule } from './network-policies.ts';
 export { mayConnect, type Party, type PodParty } from './network-policies.ts';
 export { debianFiles } from './parts/debian-files.ts';
 export { goSources } from './parts/go-program.ts';
-export { kubectlAndHelm } from './parts/kubectl-and-helm.ts';

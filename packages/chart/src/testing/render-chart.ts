@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { kubectlAndHelm } from '@millrace/cluster';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from './manifest.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { environment } from '@millrace/runtime';
 import { createReaper } from '@millrace/stack/src/process/reaper.ts';
 import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { kubectlAndHelm } from '../parts/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
 import { runApiServer } from './run-api-server.ts';
 
 /** A real API server of its own, with nothing behind it: no controllers, no nodes. */

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
-import { kubectlAndHelm } from '../parts/kubectl-and-helm.ts';
 
 /** What was seen from the beginning, what is gone too. */
 export interface Traffic {
