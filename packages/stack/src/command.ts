@@ -1,3 +1,6 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { SetupProblem } from './setup-problem.ts';
+
 /** Shows what is being done, step by step (bin/prepare/progress.mjs). */
 export interface Progress {
   /** A line of its own, between the steps. */
@@ -14,3 +17,16 @@ export interface CommandContext {
   programArguments: string[];
 }
 export type Command = (context: CommandContext) => Promise<number>;
+
+/** The options a command was given. @throws SetupProblem for one that it does not know */
+export function parseOptions<const T extends NonNullable<ParseArgsConfig['options']>>(
+  command: string,
+  words: string[],
+  options: T,
+) {
+  try {
+    return parseArgs({ args: words, options }).values;
+  } catch (error) {
+    throw new SetupProblem(`${command}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

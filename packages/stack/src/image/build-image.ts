@@ -11,6 +11,9 @@ import type { Platform } from './platform.ts';
 import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
 import type { Tree } from './tree.ts';
 
+/** Where an image says what it consists of. */
+export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
+
 /** What an image of one platform consists of, from the bottom up: what changes seldom comes first. */
 export interface ImageTree {
   platform: Platform;
@@ -49,7 +52,7 @@ export async function buildImageTrees(
         { title: 'packages beside the programs', tree: await carriedLayer(root, lockfile, platform) },
         {
           title: 'programs',
-          tree: await programsLayer(dist, { ...documents, 'usr/share/sbom/millrace.cdx.json': sbom(contents, labels) }),
+          tree: await programsLayer(dist, { ...documents, [sbomPath]: sbom(contents, labels) }),
         },
       ];
       refuseMissing(layers.map(({ tree }) => tree));

@@ -1,17 +1,16 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Command } from '../command.ts';
+import { type Command, parseOptions } from '../command.ts';
 import { runProgram } from '../process/run-program.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { buildImageTrees, type ImageTree } from './build-image.ts';
 import { baseLockFile } from './locks.ts';
-import { type ImageName, type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
+import { type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
 import { ownPlatform, parsePlatforms } from './platform.ts';
 import { writeTree } from './tree.ts';
 import { updateBase } from './update-base.ts';
 
-const usualRepository = 'docker.io/millrace/millrace';
+export const usualRepository = 'docker.io/millrace/millrace';
 
 /**
  * `npm run image [-- options]`: the image of all services and the command line, as an archive, without Docker.
@@ -23,7 +22,15 @@ const usualRepository = 'docker.io/millrace/millrace';
  *     --update-base                        instead of an image: pins the newest Node and libraries
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  const options = parseOptions(programArguments);
+  const text = { type: 'string' } as const;
+  const known = {
+    platform: text,
+    output: text,
+    name: text,
+    folders: text,
+    'update-base': { type: 'boolean' },
+  } as const;
+  const options = parseOptions('npm run image', programArguments, known);
   if (options['update-base']) {
     const { amd64 } = await progress.step('Looking for the newest Node and libraries', () => updateBase(root));
     progress.print(`  Node ${amd64.node.version}: ${baseLockFile}`);
@@ -37,29 +44,19 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     return 0;
   }
   const output = resolve(root, options.output ?? `image/millrace-${labels.version}.tar`);
-  const name = { repository: options.name ?? usualRepository, tag: labels.version };
-  const digests = await progress.step('Packing', () => packImages(output, { trees, labels, name }));
-  progress.print(`  ${name.repository}:${name.tag} is in ${output}`);
+  const repository = options.name ?? usualRepository;
+  const digests = await progress.step('Packing', () => packImages(output, { trees, labels, repository }));
+  progress.print(`  ${repository}:${labels.version} is in ${output}`);
   for (const digest of digests) progress.print(`  ${digest}`);
   return 0;
 };
 
-function parseOptions(programArguments: string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args: programArguments,
-      options: { platform: text, output: text, name: text, folders: text, 'update-base': { type: 'boolean' } },
-    }).values;
-  } catch (error) {
-    throw new SetupProblem(`npm run image: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-async function packImages(
+/** @returns the digest of each platform's image */
+export async function packImages(
   output: string,
-  { trees, labels, name }: { trees: readonly ImageTree[]; labels: Labels; name: ImageName },
+  { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },
 ): Promise<string[]> {
+  const name = { repository, tag: labels.version };
   const images = [];
   for (const { platform, layers } of trees) {
     const written = [];
@@ -84,7 +81,7 @@ async function writeFolders(folder: string, trees: readonly ImageTree[]): Promis
  * history, `SOURCE_DATE_EPOCH` and `REVISION` say it.
  * @throws SetupProblem when `SOURCE_DATE_EPOCH` is no number
  */
-async function imageLabels(root: string): Promise<Labels> {
+export async function imageLabels(root: string): Promise<Labels> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const { status, output } = await runProgram('git', ['log', '-1', '--format=%H %ct'], { cwd: root });
   const [commit = '', committedAt = ''] = status === 0 ? output.trim().split(' ') : [];

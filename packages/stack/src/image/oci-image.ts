@@ -10,7 +10,7 @@ import { nonroot } from './layers.ts';
 import type { Platform } from './platform.ts';
 import { type Entry, inOrder, type Tree } from './tree.ts';
 
-export interface ImageName {
+interface ImageName {
   /** With the registry: `docker.io/millrace/millrace`. */
   repository: string;
   tag: string;

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { stop } from 'esbuild';
+import { parse } from 'yaml';
+import { buildLibrary } from './build/libraries/build-library.ts';
+import { libraries } from './build/libraries/libraries.ts';
+import { type Command, type Progress, parseOptions } from './command.ts';
+import { buildImageTrees, sbomPath } from './image/build-image.ts';
+import { imageLabels, packImages, usualRepository } from './image/image.ts';
+import { writeLayer } from './image/oci-image.ts';
+import { parsePlatforms } from './image/platform.ts';
+import { addFolder, type Tree } from './image/tree.ts';
+import { runProgram } from './process/run-program.ts';
+import { SetupProblem } from './setup-problem.ts';
+
+const chart = 'deploy/helm/millrace';
+const changelog = 'CHANGELOG.md';
+
+/**
+ * `npm run release [-- options]`: makes what a release ships and publishes it: the image, the chart, the two npm packages, the
+ * bills of materials, the notes, and SHA256SUMS over them.
+ *
+ *     --dry-run                            makes everything and publishes nothing
+ *     --platform linux/amd64,linux/arm64   both when not given
+ *     --output <folder>                    dist/release, emptied first; another one has to be empty
+ *
+ * It publishes only from a commit with the version's tag and with the settings of `publishing`; it names those that are
+ * missing and ends with 1 before it makes anything.
+ */
+export const main: Command = async ({ progress, root, programArguments }) => {
+  const text = { type: 'string' } as const;
+  const known = { 'dry-run': { type: 'boolean' }, platform: text, output: text } as const;
+  const options = parseOptions('npm run release', programArguments, known);
+  const version = await commonVersion(root);
+  const notes = await notesOf(root, version);
+  if (!options['dry-run']) await refuseUnready(root, version, notes);
+  const output = resolve(root, options.output ?? 'dist/release');
+  if (options.output === undefined) await rm(output, { recursive: true, force: true });
+  await mkdir(output, { recursive: true });
+  if ((await readdir(output)).length > 0) throw new SetupProblem(`${output} is not empty.`);
+  const made = { version, output, progress };
+  await packImage(root, options.platform ?? 'linux/amd64,linux/arm64', made);
+  await progress.step('Packing the chart', () => packChart(root, made));
+  await progress.step('Packing the npm packages', () => packLibraries(root, made));
+  await writeFile(join(output, notesFile), notes);
+  await writeFile(join(output, 'SHA256SUMS'), await checksums(output));
+  progress.print(`  Millrace ${version} is in ${output}:`);
+  for (const name of (await readdir(output)).sort()) progress.print(`  ${name}`);
+  if (!options['dry-run']) await publish(made, process.env);
+  return 0;
+};
+
+/** A release under way; `filesOf` says what its files are called. */
+interface Made {
+  version: string;
+  output: string;
+  progress: Progress;
+}
+
+const notesFile = 'release-notes.md';
+const filesOf = ({ version, output }: Made) => ({
+  image: join(output, `millrace-image-${version}.tar`),
+  chart: join(output, `millrace-${version}.tgz`),
+  packages: ['browser', 'react'].map((name) => join(output, `millrace-${name}-${version}.tgz`)),
+});
+
+/** The version of all that is shipped. @throws SetupProblem where one says another */
+async function commonVersion(root: string): Promise<string> {
+  const manifests = ['package.json', ...libraries.map(({ directory }) => `${directory}/package.json`)];
+  const said: [file: string, version: string][] = [];
+  for (const file of manifests) said.push([file, JSON.parse(await readFile(join(root, file), 'utf8')).version]);
+  const { version, appVersion } = parse(await readFile(join(root, chart, 'Chart.yaml'), 'utf8'));
+  said.push([`${chart}/Chart.yaml, version`, version], [`${chart}/Chart.yaml, appVersion`, appVersion]);
+  if (new Set(said.map(([, one]) => one)).size > 1) {
+    throw new SetupProblem(`Not all are of one version:\n${said.map(([file, one]) => `  ${one} ${file}`).join('\n')}`);
+  }
+  return String(version);
+}
+
+/** The version's section of the changelog. Links into the repository lead nowhere from elsewhere, so only their words stay. */
+async function notesOf(root: string, version: string): Promise<string> {
+  const sections = (await readFile(join(root, changelog), 'utf8')).split(/^(?=## )/m);
+  const section = sections.find((one) => /^## ([\w.+-]+)/.exec(one)?.[1] === version);
+  if (!section) throw new SetupProblem(`${changelog} has no section "## ${version}".`);
+  return section.replace('## ', '# Millrace ').replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1');
+}
+
+/** One archive for all platforms, and for each what its image consists of. */
+async function packImage(root: string, platforms: string, made: Made): Promise<void> {
+  const { version, output, progress } = made;
+  const labels = await imageLabels(root);
+  const trees = await buildImageTrees(root, { platforms: parsePlatforms(platforms), labels, progress });
+  const content = { trees, labels, repository: usualRepository };
+  await progress.step('Packing the image', () => packImages(filesOf(made).image, content));
+  for (const { platform, layers } of trees) {
+    const sbom = layers.at(-1)?.tree.get(sbomPath);
+    if (sbom?.kind !== 'file') throw new Error('the image has no bill of materials');
+    await writeFile(join(output, `millrace-image-${version}-${platform.architecture}.cdx.json`), sbom.content);
+  }
+}
+
+/** What `helm package` makes, without Helm: a compressed tar of one folder. */
+async function packChart(root: string, made: Made): Promise<void> {
+  const tree: Tree = new Map();
+  const takes = (path: string) => !/(^|\/)(\.DS_Store|\.helmignore)$|\.(tgz|orig|swp)$/.test(path);
+  await addFolder(tree, 'millrace', { folder: join(root, chart), takes });
+  await writeFile(filesOf(made).chart, (await writeLayer(tree)).content);
+}
+
+async function packLibraries(root: string, { output }: Made): Promise<void> {
+  const built = await mkdtemp(join(tmpdir(), 'millrace-release-'));
+  try {
+    const folders = libraries.map(({ directory }) => join(built, directory));
+    for (const [at, library] of libraries.entries()) await buildLibrary(root, library, String(folders[at]));
+    // The compiler's own process would stay as long as this one.
+    await stop();
+    const words = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', output, ...folders];
+    const { status, output: said } = await runProgram('npm', words, { cwd: built });
+    if (status !== 0) throw new SetupProblem(`npm could not pack the libraries:\n${said.trim()}`);
+  } finally {
+    await rm(built, { recursive: true, force: true });
+  }
+}
+
+/** For `sha256sum -c SHA256SUMS`. */
+async function checksums(output: string): Promise<string> {
+  const lines: string[] = [];
+  for (const name of (await readdir(output)).sort()) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(output, name)), hash);
+    lines.push(`${hash.digest('hex')}  ${name}\n`);
+  }
+  return lines.join('');
+}
+
+/** What publishing takes; .github/workflows/release.yml gives it. */
+const publishing = {
+  NODE_AUTH_TOKEN: 'a token for the npm registry, which the .npmrc of this user names',
+  IMAGE_REPOSITORY: 'where the image goes, such as registry.example.com/millrace/millrace',
+  CHART_REPOSITORY: 'where the chart goes, such as registry.example.com/millrace/charts',
+  REGISTRY_USER: 'who may write to both',
+  REGISTRY_PASSWORD: 'the password or token of REGISTRY_USER',
+};
+
+async function refuseUnready(root: string, version: string, notes: string): Promise<void> {
+  const missing = Object.entries(publishing).flatMap(([name, what]) => (process.env[name] ? [] : [`${name}: ${what}`]));
+  const { output: tags } = await runProgram('git', ['tag', '--points-at', 'HEAD'], { cwd: root });
+  if (!tags.split('\n').includes(`v${version}`)) missing.push(`the tag v${version} on this commit`);
+  if (/^.*not released/.test(notes)) missing.push(`a date in place of "not released yet" in ${changelog}`);
+  if (missing.length === 0) return;
+  const lines = ['Nothing was made or published. Publishing takes:', ...missing.map((one) => `- ${one}`)];
+  throw new SetupProblem([...lines, '`npm run release -- --dry-run` makes everything without it.'].join('\n  '));
+}
+
+/**
+ * With the programs on the PATH of `env`. The npm packages after the rest, because they alone cannot be published a second time;
+ * then, where `GH_TOKEN` is given, the release on GitHub with all files.
+ */
+export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void> {
+  const { version, output, progress } = made;
+  const { image, chart: packed, packages } = filesOf(made);
+  const { IMAGE_REPOSITORY = '', CHART_REPOSITORY = '', REGISTRY_USER = '', REGISTRY_PASSWORD, GH_TOKEN } = env;
+  const run = async (words: string[], input?: string) => runOrFail(words, { env, input });
+  const login = (program: string[], [host = '']: string[]) =>
+    run([...program, 'login', '-u', REGISTRY_USER, '--password-stdin', host], REGISTRY_PASSWORD);
+
+  await progress.step(`Publishing ${IMAGE_REPOSITORY}:${version}`, async () => {
+    await login(['skopeo'], IMAGE_REPOSITORY.split('/'));
+    await run(['skopeo', 'copy', '--all', `oci-archive:${image}`, `docker://${IMAGE_REPOSITORY}:${version}`]);
+  });
+  await progress.step(`Publishing the chart to ${CHART_REPOSITORY}`, async () => {
+    await login(['helm', 'registry'], CHART_REPOSITORY.split('/'));
+    await run(['helm', 'push', packed, `oci://${CHART_REPOSITORY}`]);
+  });
+  for (const file of packages) await run(['npm', 'publish', '--access', 'public', file]);
+  if (!GH_TOKEN) return;
+  const files = (await readdir(output)).sort().map((name) => join(output, name));
+  await run(['gh', 'release', 'create', `v${version}`, '--notes-file', join(output, notesFile), ...files]);
+}
+
+/** @throws SetupProblem when the program fails, which says why itself */
+async function runOrFail(
+  [program = '', ...words]: string[],
+  { env, input }: { env: NodeJS.ProcessEnv; input: string | undefined },
+): Promise<void> {
+  const child = spawn(program, words, { env, stdio: ['pipe', 'inherit', 'inherit'] });
+  child.stdin.on('error', () => {}).end(input);
+  const status = await new Promise((done) => child.once('error', done).once('close', done));
+  if (status === 0) return;
+  throw new SetupProblem(`${program} ${words[0]} failed (${status}). What was published before stays.`);
+}
