@@ -139,7 +139,7 @@ async function checksums(output: string): Promise<string> {
 }
 
 /** What publishing takes; .github/workflows/release.yml gives it. */
-const publishing = {
+export const publishing = {
   NODE_AUTH_TOKEN: 'a token for the npm registry, which the .npmrc of this user names',
   IMAGE_REPOSITORY: 'where the image goes, such as registry.example.com/millrace/millrace',
   CHART_REPOSITORY: 'where the chart goes, such as registry.example.com/millrace/charts',
