@@ -47,7 +47,7 @@ export default ({ production: isProduction = false }) => ({
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/stack': {
-      ...withEntries('bin/*.mjs!', 'src/{*/{start,run-tests,check,build,image,docs},release}.ts!', 'src/{jest,process}/*.mjs!'),
+      ...withEntries('{bin,src/*}/*.mjs!', 'src/**/{start,run-tests,check,build,image,docs,release}.ts!'),
       project: ['bin/**/*.mjs!', ...project],
     },
     'packages/testing': {

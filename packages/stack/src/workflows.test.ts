@@ -25,7 +25,9 @@ describe.each(readdirSync(folder))('%s', (name) => {
   const workflow = readWorkflow(name);
 
   test('runs nothing but scripts that package.json has', () => {
-    const named = commandsOf(workflow).map((command) => /^npm (?:run )?((?<=run )[\w:]+|test)$/.exec(command)?.[1] ?? command);
+    const named = commandsOf(workflow).map(
+      (command) => /^npm (?:run )?((?<=run )[\w:]+|test)$/.exec(command)?.[1] ?? command,
+    );
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((script) => !(script in scripts))).toEqual([]);
   });

@@ -40,42 +40,6 @@ test('commands of the documents are scripts of package.json, programs of the bui
   expect(pages.filter(({ text }) => text.includes('npx pnpm')).map(({ path }) => path)).toEqual([]);
 });
 
-/** With which the shell examples begin, and where somebody runs them. */
-const programsOfExamples: Record<string, string> = {
-  npx: 'the README by packages/stack/src/start/start.test.ts',
-  npm: 'the scripts by the tests of packages/stack, `install` by those of the packed library',
-  node: 'the programs of the build by the tests of packages/stack and test-e2e',
-  curl: 'the README by packages/stack/src/start/start.test.ts',
-  export: 'settings for what follows',
-  kubectl: 'packages/cluster, on a real Kubernetes',
-  helm: 'packages/cluster, on a real Kubernetes',
-  pg_basebackup: 'packages/bench/src/chaos/restore, on a real PostgreSQL',
-  pg_ctl: 'packages/bench/src/chaos/restore, on a real PostgreSQL',
-  cp: 'of every shell',
-  echo: 'of every shell',
-  touch: 'of every shell',
-  kind: 'by nobody here',
-  sudo: 'for containerd, whose `ctr` packages/cluster uses',
-  skopeo: 'by nobody here',
-  docker: 'by nobody here; packages/stack/src/compose/compose.long.test.ts looks at what they start',
-};
-
-test('shell examples use programs that readers have', () => {
-  const examples = pages.flatMap(({ path, text }) =>
-    [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, example = '']) => ({ path, example })),
-  );
-  const begun = examples.flatMap(({ path, example }) =>
-    example
-      .replaceAll(/\\\n/g, ' ')
-      .split('\n')
-      .map((line) => ({ path, program: line.trim().split(' ')[0] ?? '' })),
-  );
-  const named = begun.filter(({ program }) => !['', '#'].includes(program) && !/^[A-Z_]+=/.test(program));
-  expect(named.length).toBeGreaterThan(20);
-  expect(named.filter(({ program }) => !(program in programsOfExamples))).toEqual([]);
-  expect(Object.keys(programsOfExamples).filter((one) => !named.some(({ program }) => program === one))).toEqual([]);
-});
-
 describe('reading registrations', () => {
   test('names, helps and labels, wherever they are written', () => {
     const source = `

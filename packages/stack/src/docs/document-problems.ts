@@ -2,108 +2,48 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { anchorOf, headingsOf } from './markdown.ts';
-import { type RepositoryTexts, repositoryTexts, type SourceFile } from './repository-texts.ts';
+import { repositoryTexts, type SourceFile } from './repository-texts.ts';
+
+/** A path from the top that stands in code: the document says that it is there. */
+const namedPath = /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w)\/?`/g;
+const link = /\]\((?!https?:)([^)\s]+)\)/g;
+/** In prose and comments: `docs/architecture.md`, `docs/architecture.md#the-log`, `docs/architecture.md, "The log"`. */
+const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
 /** Whatever the documents point to, and whatever points to them, that is not there. One line for each. */
 export async function documentProblems(root: string): Promise<string[]> {
-  const texts = await repositoryTexts(root);
-  return [...linkProblems(root, texts.pages), ...pathProblems(root, texts), ...citationProblems(texts)];
-}
+  const { pages, sources } = await repositoryTexts(root);
+  const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));
+  const isThere = (file: string, anchor?: string) =>
+    anchor === undefined ? existsSync(join(root, file)) : headings.get(file)?.has(anchor) === true;
 
-/** Links of the documents that lead nowhere: to no file, or to no heading of it. */
-function linkProblems(root: string, pages: readonly SourceFile[]): string[] {
-  return pages.flatMap((page) =>
-    linksOf(page)
-      .filter((link) => !leadsSomewhere(page, link))
-      .map((link) => `${page.path}: the link ${link} leads nowhere`),
+  const linked = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(link)].flatMap(([, target = '']) => {
+      const [file = '', anchor] = target.split('#');
+      const isLeading = isThere(file === '' ? path : join(dirname(path), file), anchor);
+      return isLeading ? [] : [`${path}: the link ${target} leads nowhere`];
+    }),
   );
-
-  function leadsSomewhere({ path }: SourceFile, link: string): boolean {
-    const [file = '', anchor] = link.split('#');
-    const target = file === '' ? path : join(dirname(path), file);
-    return anchor === undefined ? existsSync(join(root, target)) : hasHeading(pages, target, anchor);
-  }
-}
-
-/** @param path from the top. */
-function hasHeading(pages: readonly SourceFile[], path: string, anchor: string): boolean {
-  const page = pages.find((candidate) => candidate.path === path);
-  return page !== undefined && headingsOf(page.text).some((heading) => anchorOf(heading) === anchor);
-}
-
-function linksOf({ text }: SourceFile): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^https?:/.test(link));
-}
-
-const namedPath = /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w|[\w/-]+\/[\w.-]+\.(?:ts|sql))\/?`/g;
-
-/** Named by a document because they are not there. */
-const plannedPaths = new Set(['packages/browser', 'packages/react']);
-
-/** Paths of the repository that a document names and that are not there, neither whole nor without their first folders. */
-function pathProblems(root: string, { pages, sources }: RepositoryTexts): string[] {
-  const isThere = (named: string) =>
-    plannedPaths.has(named) || existsSync(join(root, named)) || sources.some(({ path }) => path.endsWith(`/${named}`));
-  return pages.flatMap(({ path, text }) =>
-    [...text.matchAll(namedPath)]
-      .map(([, named = '']) => named)
-      .filter((named) => !isThere(named))
-      .map((named) => `${path}: names ${named}, which is not there`),
+  const named = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(namedPath)].flatMap(([, file = '']) =>
+      isThere(file) ? [] : [`${path}: names ${file}, which is not there`],
+    ),
   );
-}
-
-/** Texts by which this was built and that no reader has: what they say is said in `docs/`, in our own words. */
-const foreignFile = /\b(?:reference|contract|design)\/[a-z][\w-]*\.(?:md|json)\b/gi;
-/** Pages here have headings, no numbers. */
-const foreignSection =
-  /(?<!\bRFC \d+,? )\bsections? \d|\b(?:reference|contract)(?:'s)? (?:rows?|rules?) \d|\breference \d+\.\d/gi;
-
-/** Citations of documents, or headings, that are not there; and of texts that are not in the repository at all. */
-function citationProblems({ pages, sources }: RepositoryTexts): string[] {
-  const isThere = (file: string, anchor: string | null) =>
-    anchor === null ? pages.some(({ path }) => path === file) : hasHeading(pages, file, anchor);
-  const cited = [
-    ...sources.map(({ path, text }) => ({ path, citations: citationsIn(text) })),
-    ...pages.map(({ path, text }) => ({ path, citations: citationsFromTheTop(text) })),
-  ];
-  const broken = cited.flatMap(({ path, citations }) =>
-    citations
-      .filter(({ file, anchor }) => !isThere(file, anchor))
-      .map(({ file, anchor }) => `${path}: cites ${file}${anchor === null ? '' : `#${anchor}`}, which is not there`),
+  const cited = [...pages.map(withoutLinks), ...sources].flatMap(({ path, text }) =>
+    [...onOneLine(text).matchAll(citation)].flatMap(([words, file = '', anchor, heading]) =>
+      isThere(file, anchor ?? (heading === undefined ? undefined : anchorOf(heading)))
+        ? []
+        : [`${path}: cites ${words}, which is not there`],
+    ),
   );
-  return [...broken, ...foreign(pages, foreignFile), ...foreign([...pages, ...sources], foreignSection)];
+  return [...linked, ...named, ...cited];
 }
 
 /** Documents name each other from their own place, in links, which are checked as such. */
-function citationsFromTheTop(page: string): Citation[] {
-  const withoutLinks = page.replace(/\]\([^)\s]+\)/g, ']');
-  return citationsIn(withoutLinks).filter(({ file }) => file.startsWith('docs/'));
-}
-
-function foreign(files: readonly SourceFile[], citation: RegExp): string[] {
-  return files.flatMap(({ path, text }) =>
-    [...onOneLine(text).matchAll(citation)].map(([cited]) => `${path}: cites ${cited}, which is not in the repository`),
-  );
-}
-
-interface Citation {
-  /** A document, as a path from the top. */
-  file: string;
-  /** As links name it; null when the whole document is cited. */
-  anchor: string | null;
-}
-
-const citation = /(?<![\w./-])((?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
-
-/** What comments cite of the documents: `docs/architecture.md`, `docs/architecture.md#the-log`, `docs/architecture.md, "The log"`. */
-function citationsIn(source: string): Citation[] {
-  return [...onOneLine(source).matchAll(citation)].map(([, file = '', anchor, heading]) => ({
-    file,
-    anchor: anchor ?? (heading === undefined ? null : anchorOf(heading)),
-  }));
-}
+const withoutLinks = ({ path, text }: SourceFile): SourceFile => ({
+  path,
+  text: text.replace(/\]\([^)\s]+\)/g, ']').replace(namedPath, ''),
+});
 
 /** Comments wrap anywhere. */
-function onOneLine(source: string): string {
-  return source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
-}
+const onOneLine = (source: string) => source.replace(/\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
