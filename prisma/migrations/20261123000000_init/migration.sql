@@ -1073,29 +1073,55 @@ BEGIN
 END
 $$;
 
+-- Once per statement and project: once per row would walk over all former versions of the row again, 10,000 times for 10,000 flags.
 CREATE FUNCTION "flag_definitions_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM "next_flag_definitions_version"(CASE WHEN TG_OP = 'DELETE' THEN OLD."project_id" ELSE NEW."project_id" END);
+    PERFORM "next_flag_definitions_version"(touched."project_id")
+       FROM (SELECT DISTINCT "project_id" FROM changed ORDER BY "project_id") touched;
     RETURN NULL;
 END
 $$;
 
-CREATE TRIGGER "feature_flag_added_or_removed" AFTER INSERT OR DELETE ON "feature_flag"
-    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "feature_flag_added" AFTER INSERT ON "feature_flag" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "feature_flag_removed" AFTER DELETE ON "feature_flag" REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
 
 -- Not for the time of its last call, which is no part of the definition.
-CREATE TRIGGER "feature_flag_changed" AFTER UPDATE ON "feature_flag"
-    FOR EACH ROW WHEN (OLD."last_called_at" IS NOT DISTINCT FROM NEW."last_called_at")
-    EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE FUNCTION "flags_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "next_flag_definitions_version"(touched."project_id")
+       FROM (SELECT DISTINCT changed."project_id" FROM changed JOIN former USING ("id")
+              WHERE former."last_called_at" IS NOT DISTINCT FROM changed."last_called_at"
+              ORDER BY changed."project_id") touched;
+    RETURN NULL;
+END
+$$;
 
-CREATE TRIGGER "cohort_added_or_removed" AFTER INSERT OR DELETE ON "cohort"
-    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "feature_flag_changed" AFTER UPDATE ON "feature_flag"
+    REFERENCING OLD TABLE AS former NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flags_changed"();
+
+CREATE TRIGGER "cohort_added" AFTER INSERT ON "cohort" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "cohort_removed" AFTER DELETE ON "cohort" REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
 
 -- Not for how many persons are in it.
+CREATE FUNCTION "cohorts_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM "next_flag_definitions_version"(touched."project_id")
+       FROM (SELECT DISTINCT changed."project_id" FROM changed JOIN former USING ("id")
+              WHERE (former."filters", former."groups", former."is_static", former."deleted")
+      IS DISTINCT FROM (changed."filters", changed."groups", changed."is_static", changed."deleted")
+              ORDER BY changed."project_id") touched;
+    RETURN NULL;
+END
+$$;
+
 CREATE TRIGGER "cohort_changed" AFTER UPDATE ON "cohort"
-    FOR EACH ROW WHEN ((OLD."filters", OLD."groups", OLD."is_static", OLD."deleted")
-      IS DISTINCT FROM (NEW."filters", NEW."groups", NEW."is_static", NEW."deleted"))
-    EXECUTE FUNCTION "flag_definitions_changed"();
+    REFERENCING OLD TABLE AS former NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "cohorts_changed"();
 
 CREATE FUNCTION "flag_clocks_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1133,8 +1159,12 @@ ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_created_by_i
 ALTER TABLE "flag_definitions_version" ADD CONSTRAINT "flag_definitions_version_project_id_fkey"
     FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
-CREATE TRIGGER "group_type_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_type_mapping"
-    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "group_type_added" AFTER INSERT ON "group_type_mapping" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "group_type_changed" AFTER UPDATE ON "group_type_mapping" REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
+CREATE TRIGGER "group_type_removed" AFTER DELETE ON "group_type_mapping" REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION "flag_definitions_changed"();
 
 CREATE TRIGGER "environment_clocks_changed" AFTER UPDATE OF "timezone" ON "environment"
     FOR EACH ROW WHEN (OLD."timezone" <> NEW."timezone") EXECUTE FUNCTION "flag_clocks_changed"();
