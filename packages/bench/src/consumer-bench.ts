@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import { type DrainMeasurement, measureDrain } from './drain/measure-drain.ts';
-import { environmentFacts, median, readable, textTable, verdict } from './report/report.ts';
+import {
+  type Columns,
+  environmentFacts,
+  everyRun,
+  median,
+  mediansByName,
+  report,
+  type Target,
+} from './report/report.ts';
 import { createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
 
@@ -66,67 +74,55 @@ export interface ConsumerMeasurement extends DrainMeasurement {
   side: ConsumerSide;
 }
 
-/** Targets on 2 cores, with PostgreSQL on the same machine. */
-const targets = { eventsPerSecond: 10_000, timesNaive: 4, timesCopy: 0.5, rssMegabytes: 200 } as const;
+/** What is told of any drain. */
+export const drainColumns = {
+  'events/s': (run) => run.eventsPerSecond,
+  'cpu µs/event': (run) => run.cpuMicrosPerEvent,
+  'postgresql µs/event': (run) => run.databaseMicrosPerEvent,
+  'max RSS MB': (run) => run.maxRssBytes / 2 ** 20,
+} satisfies Columns<DrainMeasurement>;
 
-/** Every run, then medians with their ratios, then the targets and whether they are met. */
+/** Every run, medians with their ratios, and targets: on 2 cores, with PostgreSQL on the same machine. */
 export function consumerReport(measurements: readonly ConsumerMeasurement[]): string {
-  const of = (side: ConsumerSide) => medians(measurements.filter((run) => run.side === side));
-  const ours = of('millrace');
-  const others = [...new Set(measurements.map(({ side }) => side))].filter((side) => side !== 'millrace');
-  const times = (side: ConsumerSide) => (ours[0] ?? Number.NaN) / (of(side)[0] ?? Number.NaN);
-  const wrong = measurements.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
-  return [
-    'Every run',
-    textTable([
-      ['run', ...headings, 's from spawn', 'sent', 'rows', 'uuids', 'persons'],
-      ...measurements.map((run) => [
-        run.side,
-        ...medians([run]).map(known),
-        readable(run.secondsFromSpawn),
-        ...[run.sent, run.rows, run.uuids, run.persons].map(readable),
-      ]),
-    ]),
-    '',
-    'Medians',
-    textTable([
-      ['', ...headings],
-      ['millrace', ...ours.map(known)],
-      ...others.flatMap((side) => [
-        [side, ...of(side).map(known)],
-        [`millrace over ${side}`, ...ours.map((value, index) => ratio(value, of(side)[index]))],
-      ]),
-    ]),
-    '',
-    'The other sides store event rows only: no persons, merges, groups, warnings or protection against duplicates.',
-    '',
-    'Targets',
-    verdict('mixed events per second', ours[0] ?? Number.NaN, { atLeast: targets.eventsPerSecond }),
-    verdict('events per second over createMany', times('naive'), { atLeast: targets.timesNaive }),
-    ...(others.includes('copy')
-      ? [verdict('events per second over COPY of the rows', times('copy'), { atLeast: targets.timesCopy })]
-      : []),
-    verdict('max RSS MB', ours[3] ?? Number.NaN, { atMost: targets.rssMegabytes }),
-    verdict('runs whose rows are not exactly the events sent', wrong.length, { atMost: 0 }),
-  ].join('\n');
+  const nameOf = ({ side }: ConsumerMeasurement) => side;
+  const rates = (side: ConsumerSide) =>
+    measurements.filter((run) => run.side === side).map(({ eventsPerSecond }) => eventsPerSecond);
+  const times = (side: ConsumerSide) => median(rates('millrace')) / median(rates(side));
+  const others = [...new Set(measurements.map(nameOf))].filter((side) => side !== 'millrace');
+  const ours = measurements.filter(({ side }) => side === 'millrace');
+  const counts: Columns<ConsumerMeasurement> = {
+    's from spawn': (run) => run.secondsFromSpawn,
+    sent: (run) => run.sent,
+    rows: (run) => run.rows,
+    uuids: (run) => run.uuids,
+    persons: (run) => run.persons,
+  };
+  return report(
+    [
+      ['Every run', everyRun(measurements, nameOf, { ...drainColumns, ...counts })],
+      [
+        'Medians: the other sides store event rows only, no persons, merges, groups, warnings or protection against duplicates',
+        mediansByName(
+          measurements,
+          nameOf,
+          drainColumns,
+          others.map((side) => ['millrace', side]),
+        ),
+      ],
+    ],
+    [
+      ['mixed events per second', median(rates('millrace')), { atLeast: 10_000 }],
+      ['events per second over createMany', times('naive'), { atLeast: 4 }],
+      ...(others.includes('copy')
+        ? [['events per second over COPY of the rows', times('copy'), { atLeast: 0.5 }] satisfies Target]
+        : []),
+      ['max RSS MB', median(ours.map(drainColumns['max RSS MB'])), { atMost: 200 }],
+      notExact(measurements),
+    ],
+  );
 }
 
-const headings = ['events/s', 'cpu µs/event', 'postgresql µs/event', 'max RSS MB'];
-
-function medians(runs: readonly ConsumerMeasurement[]): number[] {
-  return [
-    median(runs.map((run) => run.eventsPerSecond)),
-    median(runs.map((run) => run.cpuMicrosPerEvent)),
-    median(runs.map((run) => run.databaseMicrosPerEvent)),
-    median(runs.map((run) => run.maxRssBytes / 2 ** 20)),
-  ];
-}
-
-function known(value: number): string {
-  return Number.isNaN(value) ? '?' : readable(value);
-}
-
-function ratio(value: number, other = Number.NaN): string {
-  const times = value / other;
-  return Number.isNaN(times) ? '?' : times.toFixed(2);
+export function notExact(runs: readonly DrainMeasurement[]): Target {
+  const wrong = runs.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
+  return ['runs whose rows are not exactly the events sent', wrong.length, { atMost: 0 }];
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
+import { drainColumns, notExact } from './consumer-bench.ts';
 import { type DrainMeasurement, type FilledTopic, measureDrain } from './drain/measure-drain.ts';
 import { prefill } from './drain/prefill.ts';
-import { environmentFacts, median, readable, textTable, verdict } from './report/report.ts';
+import { environmentFacts, median, mediansByName, readable, report, type Target } from './report/report.ts';
 import { addProjects, createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
 
@@ -87,44 +88,35 @@ function growthLine({ cpuMicrosPerEvent, databaseMicrosPerEvent, eventsPerSecond
   return `${own} + ${database} µs/event, ${rate} events/s`;
 }
 
-/** "Flat": what an event may cost over what it costs in the first situation. */
-const flatness = 1.2;
-
-/** The medians of each situation, what they are over the first one, and whether that is flat. */
+/** The medians of each situation, and whether events cost as much as in the first one: at most 1.2 times. */
 export function growthReport(measurements: readonly GrowthMeasurement[]): string {
-  const situations = [...new Set(measurements.map(nameOf))].map((name) => {
-    const runs = measurements.filter((run) => nameOf(run) === name);
-    return {
-      name,
-      rate: median(runs.map((run) => run.eventsPerSecond)),
-      own: median(runs.map((run) => run.cpuMicrosPerEvent)),
-      database: median(runs.map((run) => run.databaseMicrosPerEvent)),
-      rss: median(runs.map((run) => run.maxRssBytes / 2 ** 20)),
-    };
-  });
-  const [first, ...others] = situations;
+  const [first = '', ...others] = new Set(measurements.map(nameOf));
   // Without a look at PostgreSQL's processes, at least the consumer's own cost is judged.
-  const cost = ({ own, database }: { own: number; database: number }) => own + (Number.isNaN(database) ? 0 : database);
-  const over = (situation: (typeof situations)[number]) => cost(situation) / (first ? cost(first) : Number.NaN);
-  const wrong = measurements.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
-  return [
-    `Medians of ${measurements.length / Math.max(1, situations.length)}`,
-    textTable([
-      ['', 'events/s', 'cpu µs/event', 'postgresql µs/event', 'over the first', 'max RSS MB'],
-      ...situations.map((one) => [
-        one.name,
-        readable(one.rate),
-        readable(one.own),
-        Number.isNaN(one.database) ? '?' : readable(one.database),
-        over(one).toFixed(2),
-        readable(one.rss),
-      ]),
-    ]),
-    '',
-    'Targets',
-    ...others.map((one) => verdict(`CPU per event, ${one.name} over ${first?.name}`, over(one), { atMost: flatness })),
-    verdict('runs whose rows are not exactly the events sent', wrong.length, { atMost: 0 }),
-  ].join('\n');
+  const cost = (name: string) => {
+    const runs = measurements.filter((run) => nameOf(run) === name);
+    return (
+      median(runs.map((run) => run.cpuMicrosPerEvent)) + (median(runs.map((run) => run.databaseMicrosPerEvent)) || 0)
+    );
+  };
+  return report(
+    [
+      [
+        'Medians',
+        mediansByName(
+          measurements,
+          nameOf,
+          drainColumns,
+          others.map((name) => [name, first]),
+        ),
+      ],
+    ],
+    [
+      ...others.map(
+        (name): Target => [`CPU per event, ${name} over ${first}`, cost(name) / cost(first), { atMost: 1.2 }],
+      ),
+      notExact(measurements),
+    ],
+  );
 }
 
 function nameOf({ projects, stored }: GrowthMeasurement): string {

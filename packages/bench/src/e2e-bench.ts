@@ -5,7 +5,7 @@ import type { PreparedAnswer, PrepareMessage, SentAnswer, StartMessage } from '.
 import { eventsPerRequest, type Marker, requestProperty } from './e2e/stamped-requests.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
-import { environmentFacts, percentile, readable, textTable, verdict } from './report/report.ts';
+import { environmentFacts, everyRun, percentile, readable, report, textTable } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
 
@@ -212,46 +212,40 @@ export interface E2eMeasurement {
   processes: { name: string; cpuMicrosPerEvent: number; maxRssBytes: number }[];
 }
 
-const targets = { p95Ms: 1000 } as const;
-
 export function e2eReport(run: E2eMeasurement): string {
   const shares = [0.5, 0.95, 0.99, 1].map((share) => percentile(run.visibleAfterMs, share));
   const lost = run.acknowledged - run.uuidsAcknowledged;
   const doubled = run.rows - run.uuids;
-  return [
-    `At ${readable(run.rate)} events/s, from the moment a request was due (${readable(run.visibleAfterMs.length)} events looked up)`,
-    textTable([
-      ['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
-      ['visible in PostgreSQL', ...shares.map(readable)],
-      ['request answered', readable(run.answerP50Ms), '', readable(run.answerP99Ms), ''],
-    ]),
-    '',
-    textTable([
-      ['events', 'sent', 'acknowledged', 'stored', 'lost', 'doubled'],
-      ['', ...[run.sent, run.acknowledged, run.rows, lost, doubled].map(readable)],
-    ]),
-    '',
-    textTable([
-      ['', 'cpu µs/event', 'max RSS MB'],
-      ...run.processes.map(({ name, cpuMicrosPerEvent, maxRssBytes }) => [
-        name,
-        known(cpuMicrosPerEvent),
-        known(maxRssBytes / 2 ** 20),
-      ]),
-    ]),
-    '',
-    'Targets',
-    verdict(`ms until visible at ${readable(run.rate)} events/s, p95`, shares[1] ?? Number.NaN, {
-      atMost: targets.p95Ms,
-    }),
-    verdict('events acknowledged and not stored', lost, { atMost: 0 }),
-    verdict('events stored more than once', doubled, { atMost: 0 }),
-    verdict('markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }),
-  ].join('\n');
-}
-
-function known(value: number): string {
-  return Number.isNaN(value) ? '?' : readable(value);
+  const times = textTable([
+    ['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
+    ['visible in PostgreSQL', ...shares.map(readable)],
+    ['request answered', readable(run.answerP50Ms), '', readable(run.answerP99Ms), ''],
+  ]);
+  const counts = everyRun([run], () => 'events', {
+    sent: () => run.sent,
+    acknowledged: () => run.acknowledged,
+    stored: () => run.rows,
+    lost: () => lost,
+    doubled: () => doubled,
+  });
+  const processes = everyRun(run.processes, ({ name }) => name, {
+    'cpu µs/event': (one) => one.cpuMicrosPerEvent,
+    'max RSS MB': (one) => one.maxRssBytes / 2 ** 20,
+  });
+  const title = `At ${readable(run.rate)} events/s, from the moment a request was due (${readable(run.visibleAfterMs.length)} events looked up)`;
+  return report(
+    [
+      [title, times],
+      ['', counts],
+      ['', processes],
+    ],
+    [
+      [`ms until visible at ${readable(run.rate)} events/s, p95`, shares[1] ?? Number.NaN, { atMost: 1000 }],
+      ['events acknowledged and not stored', lost, { atMost: 0 }],
+      ['events stored more than once', doubled, { atMost: 0 }],
+      ['markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }],
+    ],
+  );
 }
 
 const lookEveryMs = 10;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { compilePrograms } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { median, processorFacts, readable, serverFacts, textTable, verdict } from './report/report.ts';
+import { median, mediansByName, processorFacts, report, serverFacts } from './report/report.ts';
 import type { PrepareMessage, StoreAnswer, StoreMessage, StoreSide } from './store/store-worker.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 
@@ -91,8 +91,6 @@ export interface StoreMeasurement {
   found: number;
 }
 
-const targets = { timesCopy: 0.5, timesCreateMany: 4, personsPerSecond: 30_000 } as const;
-
 const names: Record<StoreSide, string> = {
   copy: 'COPY of event rows',
   createMany: 'createMany of event rows',
@@ -102,34 +100,21 @@ const names: Record<StoreSide, string> = {
 
 /** Medians of each side, then the targets. */
 export function storeReport(measurements: readonly StoreMeasurement[]): string {
-  const of = (side: StoreSide, figure: (run: StoreMeasurement) => number) =>
-    median(measurements.filter((run) => run.side === side).map(figure));
-  const rate = (side: StoreSide) => of(side, ({ perSecond }) => perSecond);
-  const sides = [...new Set(measurements.map(({ side }) => side))];
+  const rate = (side: StoreSide) =>
+    median(measurements.filter((run) => run.side === side).map(({ perSecond }) => perSecond));
   const wrong = measurements.filter(({ expected, found }) => expected !== found);
-  return [
-    `Medians of ${measurements.length / Math.max(1, sides.length)}`,
-    textTable([
-      ['', 'per second', 'cpu µs each', 'postgresql µs each'],
-      ...sides.map((side) => {
-        const database = of(side, ({ databaseMicros }) => databaseMicros);
-        return [
-          names[side],
-          readable(rate(side)),
-          readable(of(side, ({ cpuMicros }) => cpuMicros)),
-          Number.isNaN(database) ? '?' : readable(database),
-        ];
-      }),
-    ]),
-    '',
-    'Targets',
-    verdict('events per second over COPY of the rows', rate('processBatch') / rate('copy'), {
-      atLeast: targets.timesCopy,
-    }),
-    verdict('events per second over createMany', rate('processBatch') / rate('createMany'), {
-      atLeast: targets.timesCreateMany,
-    }),
-    verdict('person upserts per second', rate('persons'), { atLeast: targets.personsPerSecond }),
-    verdict('runs that did not store exactly what they were given', wrong.length, { atMost: 0 }),
-  ].join('\n');
+  const table = mediansByName(measurements, ({ side }) => names[side], {
+    'per second': (run) => run.perSecond,
+    'cpu µs each': (run) => run.cpuMicros,
+    'postgresql µs each': (run) => run.databaseMicros,
+  });
+  return report(
+    [['Medians', table]],
+    [
+      ['events per second over COPY of the rows', rate('processBatch') / rate('copy'), { atLeast: 0.5 }],
+      ['events per second over createMany', rate('processBatch') / rate('createMany'), { atLeast: 4 }],
+      ['person upserts per second', rate('persons'), { atLeast: 30_000 }],
+      ['runs that did not store exactly what they were given', wrong.length, { atMost: 0 }],
+    ],
+  );
 }

@@ -28,9 +28,73 @@ export function textTable(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** `1234567.8` → `1,234,568`; below 100 one decimal. */
+/** What is told of runs: a figure, of which several runs have a median, or words. */
+export type Columns<Run> = Record<string, (run: Run) => number | string>;
+
+/** A row for each run. */
+export function everyRun<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
+  return textTable([
+    ['', ...Object.keys(columns)],
+    ...runs.map((run) => [nameOf(run), ...figuresOf([run], columns).map(shown)]),
+  ]);
+}
+
+/** A row for each name, in the order of their first runs, with its medians; then rows of the first over the others. */
+export function mediansByName<Run>(
+  runs: readonly Run[],
+  nameOf: (run: Run) => string,
+  columns: Columns<Run>,
+  over: readonly (readonly [name: string, other: string])[] = [],
+): string {
+  const of = (name: string) =>
+    figuresOf(
+      runs.filter((run) => nameOf(run) === name),
+      columns,
+    );
+  return textTable([
+    ['', ...Object.keys(columns)],
+    ...[...new Set(runs.map(nameOf))].map((name) => [name, ...of(name).map(shown)]),
+    ...over.map(([name, other]) => {
+      const others = of(other);
+      return [`${name} over ${other}`, ...of(name).map((value, at) => ratio(value, others[at]))];
+    }),
+  ]);
+}
+
+function figuresOf<Run>(runs: readonly Run[], columns: Columns<Run>): (number | string)[] {
+  return Object.values(columns).map((column) => {
+    const values = runs.map(column);
+    const words = values.filter((value) => typeof value === 'string');
+    return words.length > 0 ? [...new Set(words)].join(', ') : median(values.map(Number));
+  });
+}
+
+const shown = (value: number | string) => (typeof value === 'string' ? value : readable(value));
+
+function ratio(value: number | string, other: number | string = Number.NaN): string {
+  return typeof value === 'string' ? '' : readable(value / Number(other));
+}
+
+/** Answers other than the expected one, by status. */
+export function statusesIn(counts: Record<string, number>): string {
+  const listed = Object.entries(counts).map(([status, count]) => `${status}: ${count}`);
+  return listed.join(', ') || 'none';
+}
+
+/** A figure with what it should be. */
+export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
+
+/** Tables, each below its title, then the targets and whether they are met. */
+export function report(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
+  const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
+  return [...parts, 'Targets', ...targets.map((target) => verdict(...target))].join('\n');
+}
+
+/** `1234567.8` → `1,234,568`; one decimal below 100, two below 10; `?` for what could not be measured. */
 export function readable(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 100 ? 1 : 0 });
+  if (Number.isNaN(value)) return '?';
+  const size = Math.abs(value);
+  return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
 }
 
 /** A target with its verdict; never prints "met" for a figure that could not be measured. */

@@ -13,7 +13,7 @@ test('says the medians, and what tracing adds within the pairs', () => {
   ]);
   expect(report).toMatch(/drain untraced +10 +1,000 +0\n/);
   expect(report).toMatch(/drain traced +10\.2 +1,000 +50\n/);
-  expect(report).toMatch(/drain ratio +1\.020 +1\.000/);
+  expect(report).toMatch(/drain traced over drain untraced +1\.02 +1 /);
   expect(report).toMatch(
     /^MET {6}% of CPU per event that tracing adds \(median of the pairs\), drain: 1\.00 \(target at most 3\)$/m,
   );

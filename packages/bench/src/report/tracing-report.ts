@@ -1,5 +1,5 @@
 import { startServer, type TestServer } from '@millrace/testing';
-import { median, readable, textTable, verdict } from './report.ts';
+import { type Columns, everyRun, median, mediansByName, report } from './report.ts';
 
 export interface TracingMeasurement {
   side: TracedSide;
@@ -12,62 +12,39 @@ export interface TracingMeasurement {
   spans: number;
 }
 
-const mostAddedPercent = 3;
+const columns: Columns<TracingMeasurement> = {
+  'cpu µs/event': (run) => run.cpuMicrosPerEvent,
+  'events/s': (run) => run.eventsPerSecond,
+  spans: (run) => run.spans,
+};
+
+const nameOf = ({ work, side }: TracingMeasurement) => `${work} ${side}`;
 
 /** Every run, then medians with their ratios, then whether tracing costs no more than it may. Runs of a work come in pairs. */
 export function tracingReport(measurements: readonly TracingMeasurement[]): string {
   const works = [...new Set(measurements.map(({ work }) => work))];
   const of = (work: string, side: TracedSide) => measurements.filter((run) => run.work === work && run.side === side);
-  const medians = (work: string) => {
-    const [untraced, traced] = [figures(of(work, 'untraced')), figures(of(work, 'traced'))];
-    return [
-      [`${work} untraced`, ...untraced.map(readable)],
-      [`${work} traced`, ...traced.map(readable)],
+  const over = works.map((work) => [`${work} traced`, `${work} untraced`] as const);
+  return report(
+    [
+      ['Every run', everyRun(measurements, nameOf, columns)],
+      ['Medians', mediansByName(measurements, nameOf, columns, over)],
+    ],
+    works.flatMap((work) => [
       [
-        `${work} ratio`,
-        ...traced.slice(0, 2).map((value, at) => (value / (untraced[at] ?? Number.NaN)).toFixed(3)),
-        '',
-      ],
-    ];
-  };
-  return [
-    'Every run',
-    textTable([
-      ['run', ...headings],
-      ...measurements.map((run) => [`${run.work} ${run.side}`, ...figures([run]).map(readable)]),
-    ]),
-    '',
-    'Medians (ratio = traced over untraced)',
-    textTable([['', ...headings], ...works.flatMap(medians)]),
-    '',
-    'Targets',
-    ...works.map((work) =>
-      verdict(
         `% of CPU per event that tracing adds (median of the pairs), ${work}`,
         addedPercent(of(work, 'untraced'), of(work, 'traced')),
-        { atMost: mostAddedPercent },
-      ),
-    ),
-    ...works.map((work) =>
-      verdict(`spans of a run, ${work}`, Math.min(...of(work, 'traced').map(({ spans }) => spans)), { atLeast: 1 }),
-    ),
-  ].join('\n');
+        { atMost: 3 },
+      ],
+      [`spans of a run, ${work}`, Math.min(...of(work, 'traced').map(({ spans }) => spans)), { atLeast: 1 }],
+    ]),
+  );
 }
 
 /** Of each pair, since a machine's pace changes more from minute to minute than tracing could. */
 function addedPercent(untraced: readonly TracingMeasurement[], traced: readonly TracingMeasurement[]): number {
   const ratios = traced.map((run, at) => run.cpuMicrosPerEvent / (untraced[at]?.cpuMicrosPerEvent ?? Number.NaN));
   return (median(ratios) - 1) * 100;
-}
-
-const headings = ['cpu µs/event', 'events/s', 'spans'];
-
-function figures(runs: readonly TracingMeasurement[]): number[] {
-  return [
-    median(runs.map(({ cpuMicrosPerEvent }) => cpuMicrosPerEvent)),
-    median(runs.map(({ eventsPerSecond }) => eventsPerSecond)),
-    median(runs.map(({ spans }) => spans)),
-  ];
 }
 
 export interface OtlpSink extends TestServer {
