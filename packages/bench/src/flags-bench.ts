@@ -6,24 +6,23 @@ import { environmentsForDefinitions, measureDefinitions, measureMemory } from '.
 import {
   type Asker,
   askers,
-  askFlags,
-  measurePersonReads,
   measureQuestions,
-  type QuestionSide,
   questionById,
   questionWithProperties,
   sendLoad,
-  unleashQuestion,
 } from './flags/measure-questions.ts';
 import { addFlagEnvironments, addPersons, mixedFlags } from './flags/mixed-flags.ts';
 import type { LoadAnswer, LoadMessage } from './load/measure-gateway.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
-import type { BesideIngest, EvaluatorMeasurement, FlagsMeasurement } from './report/flags-measurement.ts';
-import { flagsReport } from './report/flags-report.ts';
+import {
+  type BesideIngest,
+  type EvaluatorMeasurement,
+  type FlagsMeasurement,
+  flagsReport,
+} from './report/flags-report.ts';
 import { environmentFacts, median } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
-import { countToggles, type RunningUnleash, startUnleash, unleashVersion } from './unleash/start-unleash.ts';
 
 export interface FlagsBenchOptions {
   /** Runs of each side. */
@@ -38,10 +37,8 @@ interface Bench extends FlagsBenchOptions {
   database: BenchDatabase;
   load: MeasuredProcess;
   start(file: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
-  /** Stopped in the end, whatever happens. */
-  own(started: Pick<MeasuredProcess, 'stop'>): void;
   startGateway(settings?: Record<string, string>): Promise<MeasuredProcess>;
-  programs: { evaluator: string; load: string; unleash: string };
+  programs: { evaluator: string; load: string };
   print(line: string): void;
 }
 
@@ -49,13 +46,13 @@ const partitions = 8;
 const people = askers(1000);
 const memory = { projects: 1000, flags: 100, roomyMb: 512, limitsMb: [128, 16] };
 
-/** Flags: their evaluator beside that of an SDK, questions beside Unleash, definitions, events beside questions, memory. */
+/** Flags: their evaluator beside that of an SDK, questions, definitions, events beside questions, memory. */
 export async function benchFlags(options: FlagsBenchOptions, print: (line: string) => void): Promise<void> {
   const servers = testServers();
   const prefix = `bench-${randomUUID()}.`;
   const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
   const topics = await connectBenchTopics(servers.kafkaBrokers);
-  const started: Pick<MeasuredProcess, 'stop'>[] = [];
+  const started: MeasuredProcess[] = [];
   let removePrograms = async () => {};
   try {
     await topics.create(Object.values(topicNames(prefix)), partitions);
@@ -64,10 +61,9 @@ export async function benchFlags(options: FlagsBenchOptions, print: (line: strin
       'services/ingest-gateway/src/main.ts',
       'packages/bench/src/load/load-generator.ts',
       'packages/bench/src/flags/evaluator-worker.ts',
-      'packages/bench/src/unleash/unleash-program.ts',
     ]);
     removePrograms = programs.remove;
-    const [gateway = '', load = '', evaluator = '', unleash = ''] = programs.files;
+    const [gateway = '', load = '', evaluator = ''] = programs.files;
     const start: Bench['start'] = async (file, settings) => {
       const one = await startMeasured(file, settings);
       started.push(one);
@@ -83,9 +79,8 @@ export async function benchFlags(options: FlagsBenchOptions, print: (line: strin
       await waitUntilReady(one.port);
       return one;
     };
-    const own: Bench['own'] = (one) => void started.push(one);
-    const bench = { ...options, database, start, own, startGateway, print, load: await start(load) };
-    const measured = await measureAll({ ...bench, programs: { evaluator, load, unleash } });
+    const bench = { ...options, database, start, startGateway, print, load: await start(load) };
+    const measured = await measureAll({ ...bench, programs: { evaluator, load } });
     print('');
     print(flagsReport(measured));
   } finally {
@@ -113,7 +108,7 @@ async function measureAll(bench: Bench): Promise<FlagsMeasurement> {
 
 /** What is asked of one and the same gateway. */
 async function measureAsking(bench: Bench) {
-  const { database, start, programs, load, print } = bench;
+  const { database, start, programs, load } = bench;
   const flags = mixedFlags(50);
   const [environment] = await addFlagEnvironments(database, 1, flags);
   const ofDefinitions = await addFlagEnvironments(database, environmentsForDefinitions(bench.pairs), mixedFlags(500));
@@ -122,47 +117,16 @@ async function measureAsking(bench: Bench) {
   await addPersons(database, environmentId, people);
 
   const gateway = await bench.startGateway();
+  const options = { ...bench, server: gateway };
   const requests = people.map((asker) => questionWithProperties(projectApiKey, asker));
-  const ours: QuestionSide = { name: 'millrace', server: gateway, requests };
-  const unleash = await unleashOrWhyNot(bench);
-  const theirs = unleash === null ? [] : [unleashSide(unleash)];
-  print(`flags on of 50, on average: millrace ${await averageOn((one) => askFlags(gateway.port, projectApiKey, one))}`);
-  if (unleash !== null) print(`the same of unleash: ${await averageOn((one) => countToggles(unleash, one))}`);
-  const questions = await measureQuestions([ours, ...theirs], bench);
-  await unleash?.stop();
-
-  const byId = people.map((asker) => questionById(projectApiKey, asker));
-  const personReads = await measurePersonReads({ server: gateway, requests: byId }, bench);
+  const questions = await measureQuestions('questions', { requests }, options);
+  const byId = { requests: people.map((asker) => questionById(projectApiKey, asker)), perSecond: 1000 };
+  const personReads = await measureQuestions('questions with a person read', byId, options);
   const definitions = await measureDefinitions(ofDefinitions, { ...bench, gateway });
   const loads = [load, await start(programs.load)] as const;
   const besideIngest = await measureBesideIngest({ ...bench, gateway, loads, projectApiKey, questions: requests });
   await gateway.stop();
   return { questions, personReads, definitions, besideIngest };
-}
-
-/** Null, and said so, where it cannot be had: the rest is measured all the same. */
-async function unleashOrWhyNot({ programs, own, print }: Bench): Promise<RunningUnleash | null> {
-  print(`starting Unleash ${unleashVersion}, from npm the first time`);
-  try {
-    const unleash = await startUnleash(programs.unleash, mixedFlags(50), askerOf(people));
-    own(unleash);
-    return unleash;
-  } catch (error) {
-    print(`without Unleash, which could not be had: ${error instanceof Error ? error.message : String(error)}`);
-    return null;
-  }
-}
-
-function unleashSide({ process: server, token }: RunningUnleash): QuestionSide {
-  return { name: 'unleash', server, requests: people.map((asker) => unleashQuestion(token, asker)) };
-}
-
-/** Both sides hash people their own way; that they have the same flags shows on average. */
-async function averageOn(countOn: (asker: Asker) => Promise<number>): Promise<string> {
-  const some = people.slice(0, 100);
-  let sum = 0;
-  for (const one of some) sum += await countOn(one);
-  return (sum / some.length).toFixed(1);
 }
 
 function askerOf([asker]: readonly Asker[]): Asker {

@@ -23,8 +23,8 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about, or with --compare tracing the same build with traces of one request in a hundred and without; flags with Unleash
-(from npm, kept in the user's cache) and posthog-node; e2e follows events from the request to the row.
+about, or with --compare tracing the same build with traces of one request in a hundred and without; flags with
+posthog-node; e2e follows events from the request to the row.
 browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH.`;
 
 const { values, positionals } = orUsage(usage, () =>

@@ -35,36 +35,26 @@ export async function measureSizes({ millrace, reference }: PageScripts): Promis
   try {
     const [browser, react] = await Promise.all(['browser', 'react'].map((name) => writeModules(name, directory)));
     return await Promise.all([
-      measure('script', {
-        // Ours as the gateway serves it.
-        sizes: [gzipTightly(Buffer.from(millrace)), gzip(reference)],
-        source: `import '${packages}browser/src/snippet.ts';`,
-      }),
-      measure('slim', {
-        sizes: [sizeOf(application(`${browser}/slim.js`)), sizeOf(application(referenceFile('dist/module.slim.js')))],
-        source: application(`${packages}browser/src/slim.ts`),
-      }),
-      measure('react', {
-        sizes: [sizeOf(all(`${react}/index.js`)), sizeOf(all(referenceFile('react/dist/esm/index.js')))],
-        source: all(`${packages}react/src/index.ts`),
-      }),
+      // Ours as the gateway serves it.
+      measure('script', gzipTightly(Buffer.from(millrace)), gzip(reference)),
+      measure(
+        'slim',
+        sizeOf(application(`${browser}/slim.js`)),
+        sizeOf(application(referenceFile('dist/module.slim.js'))),
+      ),
+      measure('react', sizeOf(all(`${react}/index.js`)), sizeOf(all(referenceFile('react/dist/esm/index.js')))),
     ]);
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-interface Sizes {
-  /** Of ours and of the reference's, after gzip. */
-  sizes: [Promise<Uint8Array>, Promise<Uint8Array>];
-  /** For where the bytes are. */
-  source: string;
-}
-
-async function measure(name: SizeMeasurement['name'], { sizes, source }: Sizes): Promise<SizeMeasurement> {
-  const [ours, reference] = await Promise.all(sizes);
-  const { rooms } = await bundle(source);
-  return { name, bytes: ours.length, referenceBytes: reference.length, rooms };
+async function measure(
+  name: SizeMeasurement['name'],
+  ours: Promise<Uint8Array>,
+  reference: Promise<Uint8Array>,
+): Promise<SizeMeasurement> {
+  return { name, bytes: (await ours).length, referenceBytes: (await reference).length };
 }
 
 /** The modules of one of the libraries as applications install them. */
@@ -91,31 +81,20 @@ function application(library: string): string {
 /** As most servers do it at best. */
 const gzip = async (code: string): Promise<Uint8Array> => gzipSync(code, { level: 9 });
 
-/** Of what an application makes of a library. */
-const sizeOf = async (contents: string): Promise<Uint8Array> => gzip((await bundle(contents)).code);
-
-/** As a common bundler makes it for production, React and what the binding binds left out; bytes before gzip by room. */
-async function bundle(contents: string) {
-  const { outputFiles, metafile } = await build({
+/** Of what an application makes of a library: as a common bundler does for production, React and what the binding binds left out. */
+async function sizeOf(contents: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({
     stdin: { contents, resolveDir: packages },
     absWorkingDir: packages,
     external: ['react', '@millrace/browser', 'posthog-js'],
     bundle: true,
     minify: true,
     write: false,
-    metafile: true,
     format: 'esm',
     platform: 'browser',
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     logLevel: 'error',
   });
-  const rooms: Record<string, number> = {};
-  for (const { inputs } of Object.values(metafile.outputs)) {
-    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
-      const room = /\/src\/([^/]+)/.exec(path)?.[1] ?? 'application';
-      rooms[room] = (rooms[room] ?? 0) + bytesInOutput;
-    }
-  }
-  return { code: outputFiles.map(({ text }) => text).join(''), rooms };
+  return gzip(outputFiles.map(({ text }) => text).join(''));
 }

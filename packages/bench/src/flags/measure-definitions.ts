@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { MeasuredProcess } from '../process/measured-process.ts';
-import type { DefinitionMeasurement, LimitedMemory, MemoryMeasurement } from '../report/flags-measurement.ts';
+import type { DefinitionMeasurement, LimitedMemory, MemoryMeasurement } from '../report/flags-report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 import { type Asker, askFlags, definitionRequest, measureRequests } from './measure-questions.ts';
 import type { FlagEnvironment } from './mixed-flags.ts';

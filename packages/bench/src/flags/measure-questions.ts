@@ -2,20 +2,15 @@ import { seededRandom } from '@millrace/testing/seeded-random';
 import type { LoadAnswer, LoadResult, RequestsLoadMessage } from '../load/measure-gateway.ts';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
-import type { PersonReads, QuestionMeasurement, RequestRun } from '../report/flags-measurement.ts';
+import type { RequestLoops, RequestRun } from '../report/flags-report.ts';
 import { median } from '../report/report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
-
-export interface QuestionSide {
-  name: 'millrace' | 'unleash';
-  server: MeasuredProcess;
-  requests: string[];
-}
 
 export interface QuestionOptions {
   pairs: number;
   seconds: number;
   connections: number;
+  server: MeasuredProcess;
   load: MeasuredProcess;
   database: BenchDatabase;
   print(line: string): void;
@@ -25,59 +20,31 @@ const warmUpMs = 2000;
 /** Of an open loop. */
 const waitingConnections = 64;
 
-/** Turn about: a closed loop (what can it do, at what CPU), then an open one at half of what that side could do. */
+/**
+ * A closed loop (what can it do, at what CPU), then an open one.
+ * @param perSecond of the open one; half of what the closed one could do when not given
+ */
 export async function measureQuestions(
-  sides: readonly QuestionSide[],
+  name: string,
+  { requests, perSecond }: { requests: string[]; perSecond?: number },
   options: QuestionOptions,
-): Promise<QuestionMeasurement[]> {
+): Promise<RequestLoops> {
   const durationMs = options.seconds * 1000;
-  const closed = { connections: options.connections, requestsPerSecond: null, durationMs };
-  const all = sides.map((side) => ({ side, closed: [] as RequestRun[], open: [] as RequestRun[] }));
-  for (const { side } of all) await measureSide(side, { ...closed, durationMs: warmUpMs }, options);
-  for (let pair = 1; pair <= options.pairs; pair++) {
-    for (const { side, closed: runs } of all) {
-      options.print(`questions, pair ${pair} of ${options.pairs}: ${side.name}`);
-      runs.push(await measureSide(side, closed, options));
-    }
+  const closed = { requests, connections: options.connections, requestsPerSecond: null, durationMs };
+  const measured: RequestLoops = { closed: [], open: [] };
+  await measureRequests(options, { ...closed, durationMs: warmUpMs });
+  for (let run = 1; run <= options.pairs; run++) {
+    options.print(`${name}, run ${run} of ${options.pairs}`);
+    measured.closed.push(await measureRequests(options, closed));
   }
-  for (let pair = 1; pair <= options.pairs; pair++) {
-    for (const { side, closed: before, open: runs } of all) {
-      const requestsPerSecond = median(before.map((run) => run.requestsPerSecond)) / 2;
-      options.print(`questions at ${Math.round(requestsPerSecond)}/s, pair ${pair} of ${options.pairs}: ${side.name}`);
-      runs.push(await measureSide(side, { connections: waitingConnections, requestsPerSecond, durationMs }, options));
-    }
-  }
-  return all.flatMap(({ side, closed: closedRuns, open }) => [
-    { side: side.name, loop: 'closed' as const, runs: closedRuns },
-    { side: side.name, loop: 'open' as const, runs: open },
-  ]);
-}
-
-/** Questions for which the person is read: a closed loop, and one at a steady rate. */
-export async function measurePersonReads(
-  { server, requests }: Pick<QuestionSide, 'server' | 'requests'>,
-  { pairs, seconds, connections, ...options }: QuestionOptions,
-): Promise<PersonReads> {
-  const side = { name: 'millrace' as const, server, requests };
-  const durationMs = seconds * 1000;
-  const closed = { connections, requestsPerSecond: null, durationMs };
-  const open = { connections: waitingConnections, requestsPerSecond: 1000, durationMs };
-  const measured: PersonReads = { closed: [], open: [] };
-  await measureSide(side, { ...closed, durationMs: warmUpMs }, options);
-  for (let run = 1; run <= pairs; run++) {
-    options.print(`questions with a person read, run ${run} of ${pairs}`);
-    measured.closed.push(await measureSide(side, closed, options));
-    measured.open.push(await measureSide(side, open, options));
+  const requestsPerSecond = perSecond ?? median(measured.closed.map((run) => run.requestsPerSecond)) / 2;
+  for (let run = 1; run <= options.pairs; run++) {
+    options.print(`${name} at ${Math.round(requestsPerSecond)}/s, run ${run} of ${options.pairs}`);
+    measured.open.push(
+      await measureRequests(options, { ...closed, connections: waitingConnections, requestsPerSecond }),
+    );
   }
   return measured;
-}
-
-function measureSide(
-  { server, requests }: QuestionSide,
-  load: Omit<RequestLoad, 'requests'>,
-  options: Pick<QuestionOptions, 'load' | 'database'>,
-): Promise<RequestRun> {
-  return measureRequests({ ...options, server }, { ...load, requests });
 }
 
 type RequestLoad = Omit<RequestsLoadMessage, 'type' | 'port'>;
@@ -170,16 +137,6 @@ export function questionById(projectApiKey: string, { distinctId }: Asker): stri
 
 function question(body: object): string {
   return requestText('POST /flags/?v=2', {}, body);
-}
-
-/** The same question to the front-end API of Unleash. */
-export function unleashQuestion(token: string, asker: Asker): string {
-  return requestText('POST /api/frontend', { Authorization: token }, { context: unleashContext(asker) });
-}
-
-export function unleashContext({ distinctId, properties }: Asker): object {
-  const signedUpAt = String(Date.parse(properties.signed_up_at));
-  return { userId: distinctId, properties: { ...properties, signed_up_at: signedUpAt } };
 }
 
 /** For the definitions, as an SDK asks that has them already (`etag`) or not. */

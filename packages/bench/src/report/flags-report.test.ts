@@ -1,5 +1,4 @@
-import type { FlagsMeasurement, MemoryMeasurement, RequestRun } from './flags-measurement.ts';
-import { flagsReport } from './flags-report.ts';
+import { type FlagsMeasurement, flagsReport, type MemoryMeasurement, type RequestRun } from './flags-report.ts';
 
 const run = (overrides: Partial<RequestRun> = {}): RequestRun => ({
   requestsPerSecond: 4000,
@@ -23,12 +22,7 @@ const good: FlagsMeasurement = {
     { side: 'posthog-node', flags: 50, cpuMicros: 900 },
   ],
   agreement: { values: 5000, agreed: 5000 },
-  questions: [
-    { side: 'millrace', loop: 'closed', runs: [run()] },
-    { side: 'millrace', loop: 'open', runs: [run()] },
-    { side: 'unleash', loop: 'closed', runs: [run({ requestsPerSecond: 1000 })] },
-    { side: 'unleash', loop: 'open', runs: [run()] },
-  ],
+  questions: { closed: [run()], open: [run()] },
   personReads: { closed: [run()], open: [run()] },
   definitions: [
     { status: 304, bytes: 0, runs: [run(), run({ cpuMicros: 900 }), run()] },
@@ -53,11 +47,6 @@ test.each<[string, Partial<FlagsMeasurement>, string[]]>([
     'cost that grows faster than flags',
     { evaluator: good.evaluator.map((one) => (one.flags === 2000 ? { ...one, cpuMicros: 6000 } : one)) },
     ['evaluator, cost per flag of 2,000 over that of 1,000'],
-  ],
-  [
-    'no Unleash to compare with',
-    { questions: good.questions.slice(0, 2) },
-    ['/flags, requests/s over those of Unleash'],
   ],
   [
     'a database that cannot be seen',
