@@ -6,8 +6,6 @@
 const tests = 'src/**/*.test.ts';
 const sources = ['src/**/*.{ts,mjs}!', '!src/generated/**', '!src/**/*.test.ts!'];
 const project = [...sources, '!src/**/{testing,rule-cases,wire-cases}/**!'];
-/** Only for tests and development: all of it falls away with `--production`. */
-const development = { entry: ['src/{index,main}.ts', tests], project: ['src/**/*.{ts,mjs}'] };
 const withEntries = (...entry) => ({ entry: ['src/{index,main}.ts!', tests, ...entry], project });
 
 /** @type {(options: { production?: boolean }) => import('knip').KnipConfig} */
@@ -38,23 +36,23 @@ export default ({ production: isProduction = false }) => ({
       ],
       project: ['{src,bundle,demo}/**/*.{ts,js,mjs}!', 'tests/**/*.ts'],
     },
-    'packages/{chart,cluster}': development,
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },
-    'packages/flag-store': withEntries(),
+    'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),
+    'packages/runtime': { ...withEntries('src/{cache,mail,tracing}/index.ts!'), includeEntryExports: isProduction },
     // `context/index.ts`: PostHog's own tests of its package import it (tests/module-layout.test.ts).
     'packages/react': {
       entry: ['src/{index,slim,context/index,surveys/index}.ts!', 'tests/**/*.test.ts', 'tests/page/*.ts', tests],
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/stack': {
-      ...withEntries('{bin,src/*}/*.mjs!', 'src/**/{start,run-tests,check,build,image,docs,release}.ts!'),
+      // kubectl and Helm are for tests of this and of other packages.
+      ...withEntries(
+        '{bin,src/*}/*.mjs!',
+        'src/**/{start,run-tests,check,build,image,docs,release,kubectl-and-helm}.ts!',
+      ),
       project: ['bin/**/*.mjs!', ...project],
     },
-    'packages/testing': {
-      ...development,
-      entry: ['src/{index,seeded-random,end-with-parent,browser-visits/*-{visits,site,shop}}.{ts,mjs}', tests],
-    },
     'services/ingest-gateway': withEntries('src/large-bodies/body-worker-source.mjs!'),
-    'test-e2e': { entry: ['**/*.test.ts'], project: ['**/*.{ts,mjs}'] },
+    'test-e2e': { entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}'], project: ['**/*.{ts,mjs}'] },
   },
 });

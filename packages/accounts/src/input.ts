@@ -1,6 +1,6 @@
 /** What the functions of accounts are given: the checks of single values, and the errors for what is not there. */
 
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** A field broke a rule; codes and texts follow docs/api-rules.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRedisKeyValue, redisConnection } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
 import { createLogger } from '@millrace/runtime';
+import { createRedisKeyValue, redisConnection } from '@millrace/runtime/cache';
 import { createFaultProxy, eventually, testServers } from '@millrace/testing';
 import { announceKeyChanges } from './announce-key-changes.ts';
 

@@ -1,6 +1,6 @@
-import { createRedisKeyValue, type RedisConnection } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
 import type { Logger } from '@millrace/runtime';
+import { createRedisKeyValue, type RedisConnection } from '@millrace/runtime/cache';
 
 const answerWithinMs = 2000;
 

@@ -7,7 +7,7 @@ import {
 } from '@millrace/accounts';
 import { type PlanName, productFeaturesOf } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import type { Operator, Session } from './session.ts';
 
 export interface BootstrapInput {

@@ -1,6 +1,5 @@
 import { isTransientError } from '@millrace/db';
-import { type AppError, isAppError } from '@millrace/errors';
-import { ConfigError } from '@millrace/runtime';
+import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
 import { ImportStopped } from './import/import-stopped.ts';
 import { UsageError } from './refusals.ts';
 

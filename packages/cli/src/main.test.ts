@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { hashPersonalApiKey } from '@millrace/accounts';
-import { createRedisKeyValue } from '@millrace/cache';
 import { hasPlanFeature, planFeatures, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
+import { createRedisKeyValue } from '@millrace/runtime/cache';
 import {
   type CompiledPrograms,
   compilePrograms,

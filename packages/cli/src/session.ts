@@ -1,5 +1,4 @@
 import { type Activity, type Actor, recordActivity } from '@millrace/accounts';
-import { type RedisConnection, redisConfigFields, redisConnection } from '@millrace/cache';
 import {
   createDatabase,
   databaseAddress,
@@ -9,6 +8,7 @@ import {
   type Transaction,
 } from '@millrace/db';
 import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
+import { type RedisConnection, redisConfigFields, redisConnection } from '@millrace/runtime/cache';
 import type { Command } from 'commander';
 import { Type } from 'typebox';
 import { announceKeyChanges } from './announce-key-changes.ts';

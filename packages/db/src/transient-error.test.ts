@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AppError } from '@millrace/errors';
-import { createLogger } from '@millrace/runtime';
+import { AppError, createLogger } from '@millrace/runtime';
 import {
   createFaultProxy,
   createTestDatabase,

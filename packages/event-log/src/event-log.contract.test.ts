@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import type { LogBatch } from './log.ts';
 import { type AdapterName, memberTimeoutMs } from './testing/adapters.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { createFaultProxy, eventually, type FaultProxy } from '@millrace/testing';
 import type { EventLog } from './log.ts';
 import { type AdapterName, openLog, serverAddress } from './testing/adapters.ts';

@@ -1,4 +1,4 @@
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { decodeCursor, encodeCursor, offsetPage } from './pagination.ts';
 import type { ApiRequest } from './route/route.ts';

@@ -1,7 +1,7 @@
 /** The pages of a list, by offset or behind a cursor, and the links between them (docs/api-rules.md#pages). */
 
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { ApiRequest } from './route/route.ts';
 import { schemaFailure } from './schema/compile.ts';

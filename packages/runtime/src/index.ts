@@ -1,3 +1,4 @@
+export { AppError, type AppErrorOptions, type ErrorKind, isAppError } from './app-error.ts';
 export { firstExpiry, reportCertificates } from './certificate-metrics.ts';
 export { ConfigError, integerSetting, readConfig } from './config.ts';
 export { environment, environmentName } from './environment.ts';

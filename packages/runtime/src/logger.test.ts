@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { AppError } from '@millrace/errors';
 import winston from 'winston';
+import { AppError } from './app-error.ts';
 import { createLogger } from './logger.ts';
 
 /** What one call of the logger writes, read back. */

@@ -1,7 +1,7 @@
 /** The log of a process, and what it shows of an error. */
 
-import { isAppError } from '@millrace/errors';
 import winston from 'winston';
+import { isAppError } from './app-error.ts';
 
 /** Levels for the person on call: error = act now, warn = look this week, info = lifecycle, debug = per event. */
 export type Logger = winston.Logger;

@@ -1,5 +1,4 @@
 import { createDatabase, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
-import { createMailer } from '@millrace/mail';
 import {
   createHealth,
   createLogger,
@@ -13,6 +12,7 @@ import {
   secretOf,
   startHealthServer,
 } from '@millrace/runtime';
+import { createMailer } from '@millrace/runtime/mail';
 import { configSchema } from './config.ts';
 import { startWorker } from './worker.ts';
 

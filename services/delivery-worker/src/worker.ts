@@ -1,6 +1,6 @@
 import { type Database, deleteExpiredSalts } from '@millrace/db';
-import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
+import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
 import { createSettledUntil } from './batch-exports/read.ts';
 import { createExportMetrics, exportDue } from './batch-exports/run.ts';

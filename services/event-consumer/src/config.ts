@@ -2,7 +2,7 @@ import { type Lane, lanes } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields } from '@millrace/runtime';
-import { tracingConfigFields } from '@millrace/tracing';
+import { tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;

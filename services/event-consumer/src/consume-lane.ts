@@ -3,7 +3,7 @@ import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrac
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger, Stoppable } from '@millrace/runtime';
-import type { Tracing } from '@millrace/tracing';
+import type { Tracing } from '@millrace/runtime/tracing';
 import { sleepUntilAborted } from './async.ts';
 import type { BatchWork } from './batch.ts';
 import { type ConsumerConfig, configuredLanes } from './config.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { BatchTooLarge, LedgerConflict } from './failures.ts';
 import {
   type ConsumerFixture,

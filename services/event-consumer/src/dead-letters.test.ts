@@ -1,6 +1,5 @@
-import { AppError } from '@millrace/errors';
 import type { AppendRecord } from '@millrace/event-log';
-import { createLogger } from '@millrace/runtime';
+import { AppError, createLogger } from '@millrace/runtime';
 import { createDeadLetterLog, type DeadLetter } from './dead-letters.ts';
 
 const logger = createLogger('test', 'error');

@@ -1,6 +1,5 @@
-import { isAppError } from '@millrace/errors';
 import type { AppendRecord, EventLog, LogRecord } from '@millrace/event-log';
-import type { Logger } from '@millrace/runtime';
+import { isAppError, type Logger } from '@millrace/runtime';
 import type { RecordPosition } from './model/event.ts';
 
 export interface DeadLetterLog {

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { classifyFailure, describeFailure, LedgerConflict, PartitionMissing } from './failures.ts';
 
 const withCode = (code: string, message = 'refused') => Object.assign(new Error(message), { code });

@@ -1,5 +1,5 @@
 import { isTransientError, isUniqueViolation } from '@millrace/db/sql';
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import type { DeadLetterReason } from './dead-letters.ts';
 
 /**

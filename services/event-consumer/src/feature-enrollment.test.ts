@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { compileDefinitions, loadDefinitions, loadStoredData } from '@millrace/flag-store';
 import { evaluateFlags, flagValue, neededData, selectFlags } from '@millrace/flags';
+import { compileDefinitions, loadDefinitions, loadStoredData } from '@millrace/flags/store';
 import { processBatch } from './process-batch.ts';
 import {
   type ConsumerFixture,

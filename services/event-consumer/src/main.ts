@@ -21,7 +21,7 @@ import {
   runService,
   startHealthServer,
 } from '@millrace/runtime';
-import { createTracing, isTraced } from '@millrace/tracing';
+import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { createLiveLoad, type LaneDeps, laneReaders, publishedLanes, startLanes } from './consume-lane.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';

@@ -1,5 +1,5 @@
 import type { LogBatch } from '@millrace/event-log';
-import type { TraceAttributes, Tracing } from '@millrace/tracing';
+import type { TraceAttributes, Tracing } from '@millrace/runtime/tracing';
 import type { Timed } from './metrics.ts';
 import { traceBatches } from './trace-batches.ts';
 

@@ -6,7 +6,7 @@ import {
   type TraceAttributes,
   type TraceSpan,
   type Tracing,
-} from '@millrace/tracing';
+} from '@millrace/runtime/tracing';
 import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';
 import type { Timed } from './metrics.ts';
 

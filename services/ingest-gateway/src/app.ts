@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
-import type { Health, Logger, Metrics } from '@millrace/runtime';
-import type { Tracing } from '@millrace/tracing';
+import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
+import type { Tracing } from '@millrace/runtime/tracing';
 import express, { type Express, type Request, type Response, type Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';

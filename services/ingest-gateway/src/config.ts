@@ -1,8 +1,8 @@
-import { redisConfigFields } from '@millrace/cache';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields, secretsKeyFields } from '@millrace/runtime';
-import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/tracing';
+import { redisConfigFields } from '@millrace/runtime/cache';
+import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
-import { createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog } from '@millrace/event-log';
+import { createRedisKeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
 import { storeTimeLimits } from './access/store-limits.ts';
 import { quietLogger } from './testing/quiet-logger.ts';

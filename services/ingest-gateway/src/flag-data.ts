@@ -1,13 +1,12 @@
 import { isTransientError, type ProjectChanges, type Sql } from '@millrace/db/sql';
-import { AppError, isAppError } from '@millrace/errors';
+import type { CompiledFlags } from '@millrace/flags';
 import {
   createFlagDefinitions,
   createFlagDocuments,
   type FlagDocument,
   type VersionedMemory,
-} from '@millrace/flag-store';
-import type { CompiledFlags } from '@millrace/flags';
-import type { Metrics, Stoppable } from '@millrace/runtime';
+} from '@millrace/flags/store';
+import { AppError, isAppError, type Metrics, type Stoppable } from '@millrace/runtime';
 import { requirePossible } from './access/authorize.ts';
 import type { KnownProject } from './access/project-key-store.ts';
 import type { ProjectKeys } from './access/project-keys.ts';

@@ -2,7 +2,6 @@ import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/cache';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import {
   createSqlDatabase,
@@ -37,7 +36,8 @@ import {
   runService,
   type Stoppable,
 } from '@millrace/runtime';
-import { createTracing, isTraced } from '@millrace/tracing';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway, type IngestParts } from './app.ts';
 import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { KeyValue } from '@millrace/cache';
 import { isTransientError } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
-import type { Health, Logger, Metrics } from '@millrace/runtime';
+import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import express from 'express';
 import { createKeyChanges } from './access/announce-key-change.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';

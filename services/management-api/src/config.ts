@@ -1,6 +1,6 @@
-import { redisConfigFields } from '@millrace/cache';
 import { databaseConfigFields } from '@millrace/db';
 import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { redisConfigFields } from '@millrace/runtime/cache';
 import { Type } from 'typebox';
 import { minSecretLength } from './signing-secret.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
-import { createInProcessKeyValue } from '@millrace/cache';
 import { membershipLevels } from '@millrace/contracts';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { createTestEnvironment } from '@millrace/testing';
 import { insufficient, NF, PD } from './testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';

@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
 import {
   createDatabase,
   createSqlDatabase,
@@ -9,7 +8,6 @@ import {
   withDatabaseAddress,
 } from '@millrace/db';
 import { serve } from '@millrace/http';
-import { createMailer } from '@millrace/mail';
 import {
   createHealth,
   createLogger,
@@ -24,6 +22,8 @@ import {
   runService,
   secretOf,
 } from '@millrace/runtime';
+import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';

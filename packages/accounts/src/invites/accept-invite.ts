@@ -2,7 +2,7 @@
 
 import { isMembershipLevel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
+import { AppError, isAppError } from '@millrace/runtime';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { allScopes, grants, isObject, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { recordActivity } from '../activity/record-activity.ts';
 import { notFound } from '../input.ts';
 import { findMember, isMember } from '../members/member-store.ts';

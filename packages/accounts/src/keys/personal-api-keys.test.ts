@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
-import { isAppError } from '@millrace/errors';
-import { createLogger } from '@millrace/runtime';
+import { createLogger, isAppError } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import {
   createPersonalApiKey,

@@ -2,7 +2,7 @@
 
 import { isScopeName } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
 import { answeringConstraints, checkText, invalidField, isRowId, isUuid, notFound } from '../input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue, randomBase62 } from './key-values.ts';

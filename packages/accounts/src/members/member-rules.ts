@@ -1,5 +1,5 @@
 import { membershipLevels } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** Who does something to whom; both as they are in the organization concerned. An operator is bound by none of this. */
 export interface Acting {

@@ -2,7 +2,7 @@
 
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
 import { answeringConstraints, invalidField, isRowId, isUuid, notFound } from '../input.ts';

@@ -12,7 +12,7 @@ import {
   toLimitFeatures,
 } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { checkText, invalidField, isUuid, notFound } from '../input.ts';

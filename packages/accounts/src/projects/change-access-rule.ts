@@ -2,7 +2,7 @@
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Actor } from '../activity/record-activity.ts';
 import { isRowId, isUuid, notFound } from '../input.ts';
 import { recordEnvironmentChange } from './change-environment.ts';

@@ -1,5 +1,5 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** How many projects of an organization, or environments of a project, there are, and how many of them are demo data. */
 export interface PlanCount {

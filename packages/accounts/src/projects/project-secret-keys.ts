@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { FieldChange } from '../activity/changed-fields.ts';
 import type { Actor } from '../activity/record-activity.ts';
 import { isRowId, notFound } from '../input.ts';

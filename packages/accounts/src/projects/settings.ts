@@ -1,7 +1,7 @@
 /** The settings of an environment: what is refused, how a value is stored, and what is merged with the stored one. */
 
 import { isMasked, isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { checkText } from '../input.ts';
 
 /** Lists of up to a thousand environments show it. */

@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
 import { findUser, insertUser, selectUsers, type User, updateUserActive } from './user-store.ts';

@@ -75,9 +75,9 @@ export async function addProjects(database: BenchDatabase, projectApiKeys: reado
 
 /**
  * A database of a measurement's own beside another one, on the same server.
- * @param as what follows its name in `CREATE DATABASE`; without it, it is empty.
+ * @param as what follows its name in `CREATE DATABASE`.
  */
-export async function createOwnDatabase(url: string, as = ''): Promise<{ url: string; drop(): Promise<void> }> {
+async function createOwnDatabase(url: string, as: string): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
   await runOnServer(url, `CREATE DATABASE ${name} ${as}`);
   return {

@@ -1,6 +1,5 @@
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase } from '@millrace/db';
-import { isAppError } from '@millrace/errors';
 import {
   createKafkaLog,
   createPostgresLog,
@@ -8,7 +7,7 @@ import {
   kafkaConfigFields,
   kafkaConnection,
 } from '@millrace/event-log';
-import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
+import { ConfigError, createLogger, isAppError, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { Type } from 'typebox';
 import { Refusal, UsageError } from '../refusals.ts';

@@ -1,7 +1,7 @@
 /** Applies one migration beside services that use its tables. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type pg from 'pg';
 
 /** The first line of a migration that builds an index beside those who write. */

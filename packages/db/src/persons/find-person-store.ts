@@ -1,6 +1,6 @@
 /** Which person an id names, and what is shown of one. */
 
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';
 
 interface FoundPerson {

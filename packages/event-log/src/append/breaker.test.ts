@@ -1,5 +1,4 @@
-import { isAppError } from '@millrace/errors';
-import { createMetrics } from '@millrace/runtime';
+import { createMetrics, isAppError } from '@millrace/runtime';
 import { createFaultProxy, eventually, type FaultProxy } from '@millrace/testing';
 import type { AppendRecord, EventLog } from '../log.ts';
 import { type AdapterName, openLog, serverAddress } from '../testing/adapters.ts';

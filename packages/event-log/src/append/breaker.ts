@@ -1,5 +1,4 @@
-import { AppError, isAppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { AppendRecord, EventLog } from '../log.ts';
 
 export interface AppendBreakerOptions {

@@ -1,5 +1,4 @@
-import { isAppError } from '@millrace/errors';
-import { createMetrics } from '@millrace/runtime';
+import { createMetrics, isAppError } from '@millrace/runtime';
 import { eventually, patienceMs } from '@millrace/testing';
 import fc from 'fast-check';
 import { testLogger } from '../testing/test-logger.ts';

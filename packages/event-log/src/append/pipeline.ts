@@ -1,5 +1,4 @@
-import { AppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { AppendRecord } from '../log.ts';
 import { type AppendCall, createExpiry, createOpenCalls, fail } from './calls.ts';
 import { type AppendMetrics, createAppendMetrics } from './metrics.ts';

@@ -1,5 +1,4 @@
-import { AppError } from '@millrace/errors';
-import type { Logger } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 import { acknowledge, fail } from './calls.ts';
 import type { AppendMetrics } from './metrics.ts';
 import { type PartitionQueue, type QueuedRecord, removeInFlight, removeSettled, takeOldest } from './queues.ts';

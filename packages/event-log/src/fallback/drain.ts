@@ -1,6 +1,5 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { isAppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { backoffMs, sleep } from '../async.ts';
 import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogConsumer, LogRecord } from '../log.ts';
 import { advanceOffset, lockOffset, readStartOffset } from '../offsets-store.ts';

@@ -1,6 +1,5 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { AppError, isAppError } from '@millrace/errors';
-import { ConfigError, integerSetting, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, ConfigError, integerSetting, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { withDeadline } from '../async.ts';
 import type { AppendRecord, EventLog } from '../log.ts';

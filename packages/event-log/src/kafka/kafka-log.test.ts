@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isAppError } from '@millrace/errors';
-import { createLogger, createMetrics } from '@millrace/runtime';
+import { createLogger, createMetrics, isAppError } from '@millrace/runtime';
 import { eventually, keepLogs, patienceMs, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogBatch } from '../log.ts';

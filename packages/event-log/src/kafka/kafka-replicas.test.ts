@@ -1,4 +1,4 @@
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import type { EventLog } from '../log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';

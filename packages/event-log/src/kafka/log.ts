@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
 import { createAppendPipeline } from '../append/pipeline.ts';
 import {

@@ -1,6 +1,5 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
-import { AppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { createAppendPipeline } from '../append/pipeline.ts';
 import { type AppendSettings, type AppendTransport, sendTimeoutOf, toAppendSettings } from '../append/transport.ts';
 import { sleep, withDeadline } from '../async.ts';

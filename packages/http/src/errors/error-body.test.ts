@@ -1,4 +1,4 @@
-import { AppError, type ErrorKind } from '@millrace/errors';
+import { AppError, type ErrorKind } from '@millrace/runtime';
 import { statusOf, toErrorBody } from './error-body.ts';
 
 test.each<[ErrorKind, number, string, string]>([

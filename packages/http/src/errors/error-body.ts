@@ -1,4 +1,4 @@
-import { AppError, type ErrorKind, isAppError } from '@millrace/errors';
+import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
 /** The body of every error answer, in this order of keys (docs/api-rules.md#errors). */
 export interface ErrorBody {

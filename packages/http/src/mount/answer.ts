@@ -1,5 +1,5 @@
 import type { MembershipLevel, Scope } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ApiRequest, Route } from '../route/route.ts';
 import { firstFieldError } from '../schema/field-error.ts';

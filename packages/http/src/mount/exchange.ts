@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 import type { ApiRequest } from '../route/route.ts';

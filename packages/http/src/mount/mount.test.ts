@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
 
 let api: ToyApi;

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
-import type { Logger, Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type ApiRequest, type Route, TextContent } from '../route/route.ts';
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { type Access, answer } from './answer.ts';

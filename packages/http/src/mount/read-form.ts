@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { TSchema } from 'typebox';
 import type { FileField, Form } from '../route/route.ts';
 import { checkJson, parseJson } from '../schema/json.ts';

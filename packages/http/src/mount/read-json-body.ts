@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';
 import { checkJson, parseJson } from '../schema/json.ts';
 

@@ -3,7 +3,7 @@
  * stored.
  */
 
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /**
  * Refuses what PostgreSQL cannot store, wherever in the value it is.

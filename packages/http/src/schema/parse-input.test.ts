@@ -1,4 +1,4 @@
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { type TSchema, Type } from 'typebox';
 import { parseInput } from './parse-input.ts';
 

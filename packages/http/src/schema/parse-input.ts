@@ -1,7 +1,7 @@
 /** Reads what a request brings by its schema: values are converted as the schema allows, then checked. */
 
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static, TSchema } from 'typebox';
 import { schemaFailure } from './compile.ts';
 import { parseDateTime } from './date-time.ts';

@@ -1,5 +1,4 @@
-import { AppError } from '@millrace/errors';
-import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, createMetrics, type Logger, type Metrics } from '@millrace/runtime';
 import type { Access } from '../mount/answer.ts';
 import { type MountDeps, mount } from '../mount/mount.ts';
 import { serve } from '../server/serve.ts';

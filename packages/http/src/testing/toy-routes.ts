@@ -1,5 +1,5 @@
 import { membershipLevels } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { offsetPage, offsetPageOf, offsetQuery } from '../pagination.ts';
 import { routeDefiner } from '../route/route.ts';

@@ -7,7 +7,11 @@ export async function metricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
   const byRoom = new Map<string, Registration[]>();
   for (const { path, text } of files) {
-    const room = path.split('/').slice(0, 2).join('/');
+    // The folders of packages/runtime are of other services each.
+    const room = path
+      .split('/')
+      .slice(0, /^packages\/runtime\/src\/\w+\//.test(path) ? 4 : 2)
+      .join('/');
     if (notServed.has(room) || path.includes('.test.') || path.includes('/testing/')) continue;
     byRoom.set(room, [...(byRoom.get(room) ?? []), ...readRegistrations(text, path)]);
   }
@@ -16,7 +20,7 @@ export async function metricsPage(root: string): Promise<string> {
 }
 
 /** They register nothing that a service shows. */
-const notServed = new Set(['packages/bench', 'packages/cluster', 'packages/stack', 'packages/testing']);
+const notServed = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
 
@@ -24,8 +28,8 @@ Written by \`npm run docs\` from the registrations in the source; a test fails w
 says which of them to watch and what to do.
 
 Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses
-(\`packages/event-log\`, \`packages/db\` and \`packages/tracing\`: gateway and consumer; \`packages/http\`: management API; \`packages/mail\`: management
-API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
+(\`packages/event-log\`, \`packages/db\` and \`packages/runtime/src/tracing\`: gateway and consumer; \`packages/http\`:
+management API; \`packages/runtime/src/mail\`: management API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
 `;
 
 function section(room: string, registrations: Registration[]): string {

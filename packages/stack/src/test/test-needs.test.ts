@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 test.each([
   ['packages/flags/src/evaluate/evaluate-flags.test.ts', []],
-  ['packages/cache/src/redis.test.ts', ['REDIS_URL']],
-  ['packages/cache/src/redis-topologies.test.ts', ['REDIS_SERVER_PATH']],
+  ['packages/runtime/src/cache/redis.test.ts', ['REDIS_URL']],
+  ['packages/runtime/src/cache/redis-topologies.test.ts', ['REDIS_SERVER_PATH']],
   ['packages/event-log/src/kafka/kafka-replicas.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'KAFKA_JARS']],
   ['packages/browser/tests/sending/leaving.test.ts', ['CHROMIUM_PATH', 'KEPT_PAGES']],
   ['packages/db/src/listen.test.ts', ['DATABASE_URL']],

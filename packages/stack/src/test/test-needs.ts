@@ -26,7 +26,7 @@ const asks: Record<Need, (text: string) => boolean> = {
 const calls = (name: string, text: string) => new RegExp(`(?<!function )\\b${name}\\(`).test(text);
 
 /** Files that are there for tests; what services are made of asks for nobody's test server. */
-const isForTests = /\.test\.ts$|\/(?:testing|tests)\/|^test-e2e\/|^packages\/(?:bench|cluster|testing)\//;
+const isForTests = /\.test\.ts$|\/(?:testing|tests)\/|^test-e2e\/|^packages\/bench\//;
 
 /** What these test files ask for, themselves or by what they import, however far away: known before any of them runs. */
 export function needsOf(root: string, testFiles: readonly string[]): Set<Need> {

@@ -1,3 +1,4 @@
+import { type Database, isTransientError } from '@millrace/db';
 import {
   type Audience,
   addMembers,
@@ -5,8 +6,7 @@ import {
   countCohortMembers,
   flagAudience,
   matchPersons,
-} from '@millrace/cohorts';
-import { type Database, isTransientError } from '@millrace/db';
+} from '@millrace/flags/cohorts';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseClaims, renewClaims } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { takeMails } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
-import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics } from '@millrace/runtime';
+import type { Mailer } from '@millrace/runtime/mail';
 import { describeRule } from '@millrace/schedule';
 import { type PostOutcome, postJson } from '../outbound.ts';
 import type { FairSlots } from '../poll.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
-import { createMailer, type Mailer } from '@millrace/mail';
 import {
   createLogger,
   createMetrics,
@@ -9,6 +8,7 @@ import {
   type Metrics,
   type SecretBox,
 } from '@millrace/runtime';
+import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestDatabase, type MailServer, patienceMs, startMailServer } from '@millrace/testing';
 import { createSettledUntil, type SettledUntil } from '../batch-exports/read.ts';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { addMembers, type MembersToAdd } from '@millrace/cohorts';
 import type { CapturedEvent } from '@millrace/contracts';
+import { addMembers, type MembersToAdd } from '@millrace/flags/cohorts';
 import { eventually, seededRandom } from '@millrace/testing';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import {

@@ -242,7 +242,7 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
 
 /**
  * What feature flags know of a person goes to the survivor of a merge. One statement each, only in batches that merge, after
- * the persons were locked: whoever adds a member to a cohort locks the person as well (packages/cohorts, `addCohortMembers`), so
+ * the persons were locked: whoever adds a member to a cohort locks the person as well (packages/flags/src/cohorts, `addCohortMembers`), so
  * no membership is added to a person who is being merged away.
  */
 /** Survivors are in all static cohorts that persons merged into them were in. */

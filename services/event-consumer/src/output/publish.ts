@@ -8,7 +8,6 @@ import {
   type TopicNames,
 } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
-import { isAppError } from '@millrace/errors';
 import {
   type AppendRecord,
   advanceOffset,
@@ -22,7 +21,7 @@ import {
   readOffset,
   readStartOffset,
 } from '@millrace/event-log';
-import type { Logger } from '@millrace/runtime';
+import { isAppError, type Logger } from '@millrace/runtime';
 import { sleepUntilAborted } from '../async.ts';
 import { parseRecord } from '../intake/parse.ts';
 import type { ProjectResolver } from '../intake/projects.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { IncomingRequest } from '../readers/classic.ts';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';

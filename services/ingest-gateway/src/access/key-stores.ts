@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { KeyValue } from '@millrace/cache';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
+import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createInProcessKeyValue } from '@millrace/cache';
 import { createMetrics } from '@millrace/runtime';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';

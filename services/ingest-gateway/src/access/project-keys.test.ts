@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createMetrics, type Metrics } from '@millrace/runtime';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
 import {
   createTestDatabase,
   createTestTenant,

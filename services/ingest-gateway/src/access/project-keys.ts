@@ -1,7 +1,7 @@
-import type { KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { type Logger, type Metrics, tallies } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 import { createKeyStores, restAfterFailureMs } from './key-stores.ts';
 import type { KnownProject } from './project-key-store.ts';

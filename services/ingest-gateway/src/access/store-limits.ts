@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '@millrace/errors';
+import { AppError, isAppError } from '@millrace/runtime';
 
 /** How long requests wait for the stores, milliseconds. A turn is the time until others that ask the same store are done. */
 export interface StoreTimeLimits {

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** Bytes that one request holds of the process's budget. */
 export interface ByteLease {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import {
   decodeBase64,
   isForm,

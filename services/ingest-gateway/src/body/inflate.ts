@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
 interface InflateOptions {

@@ -1,5 +1,5 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
 /** What can be said of JSON text without parsing it. */

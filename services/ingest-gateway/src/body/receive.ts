@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { CaptureLimits } from '../config.ts';
 import { type CaptureQuery, clientAddress } from '../head.ts';
 import { restorePlus } from './base64-and-forms.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { authorize } from '../access/authorize.ts';
 import { type Answer, preflightHeaders, toRefusal } from '../answer/send-answer.ts';
 import { type CapturePath, parseCaptureQuery, requestIdOf } from '../head.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Tracing } from '@millrace/tracing';
+import type { Tracing } from '@millrace/runtime/tracing';
 import { beginTrace, type RecordHeaders, untracedHeaders } from './serve-request.ts';
 
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

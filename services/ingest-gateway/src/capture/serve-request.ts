@@ -9,7 +9,7 @@ import {
   stepAttribute,
   type TraceAttributes,
   type Tracing,
-} from '@millrace/tracing';
+} from '@millrace/runtime/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { RefusalLine } from '../answer/refusal-log.ts';
 import { type Answer, type Refusal, sendAnswer, sendRefusal } from '../answer/send-answer.ts';

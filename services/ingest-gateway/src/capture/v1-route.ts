@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
 import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { Answer } from '../answer/send-answer.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as zlib from 'node:zlib';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { openRawConnection } from '../testing/raw-http.ts';
 import {

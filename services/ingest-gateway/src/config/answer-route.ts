@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
 import { requirePossible } from '../access/authorize.ts';
 import { discardBody } from '../body/receive.ts';

@@ -1,5 +1,5 @@
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { storeTimeLimits, withTimeLimit } from '../access/store-limits.ts';
 import { findPublicFeatures, type PublicFeature } from './store.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type Request, type Response, Router } from 'express';
 import { configOfKey, remoteConfigScript } from './config-route.ts';
 import { type BrowserLibrary, joinGzip, type LibraryFile } from './library.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { RequestHandler } from 'express';
 import { sendRefusal, toRefusal } from '../answer/send-answer.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isAppError } from '@millrace/errors';
 import { type EvaluatedFlags, type FlagResult, flagValue } from '@millrace/flags';
+import { isAppError } from '@millrace/runtime';
 import { type Refusal, toRefusal } from '../answer/send-answer.ts';
 import type { AnswerShape } from './question.ts';
 

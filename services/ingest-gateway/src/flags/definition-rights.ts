@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
 import { grants } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { createSlots, storeTimeLimits } from '../access/store-limits.ts';
 import { findSecretKeyOwner } from './key-store.ts';

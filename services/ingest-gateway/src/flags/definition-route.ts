@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { AppError } from '@millrace/errors';
-import { type FlagDocument, findRemoteConfig } from '@millrace/flag-store';
+import { type FlagDocument, findRemoteConfig } from '@millrace/flags/store';
+import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';

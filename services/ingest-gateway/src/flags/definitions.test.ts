@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { createPersonalApiKey, createProject, hashPersonalApiKey } from '@millrace/accounts';
 import { flagPayloadContext, type GrantedScope } from '@millrace/contracts';
-import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createSecretBox } from '@millrace/runtime';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';

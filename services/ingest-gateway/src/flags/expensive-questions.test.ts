@@ -1,4 +1,4 @@
-import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { askFlags } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';

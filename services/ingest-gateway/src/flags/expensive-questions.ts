@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '@millrace/errors';
 import { type EvaluatedFlags, type FlagEvaluation, runSteps, type Steps, stepLimits } from '@millrace/flags';
-import type { Metrics } from '@millrace/runtime';
+import { AppError, type Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import type { GatewayConfig } from '../config.ts';

@@ -1,7 +1,7 @@
-import { createRedisKeyValue } from '@millrace/cache';
 import { createSqlDatabase, type ProjectChanges, watchProjectChanges } from '@millrace/db/sql';
-import { createFlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createFlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createMetrics } from '@millrace/runtime';
+import { createRedisKeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
 import { storeTimeLimits } from '../access/store-limits.ts';
 import { askFlags } from '../testing/flag-client.ts';

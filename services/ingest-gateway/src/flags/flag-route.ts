@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError } from '@millrace/errors';
-import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   type EvaluatedFlags,
@@ -12,6 +10,8 @@ import {
   startEvaluation,
   stepLimits,
 } from '@millrace/flags';
+import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flags/store';
+import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
 import { type Progress, serveRequest } from '../capture/serve-request.ts';

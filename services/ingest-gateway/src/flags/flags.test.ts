@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { askFlags, readReply } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';

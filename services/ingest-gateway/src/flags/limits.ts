@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { GatewayConfig } from '../config.ts';

@@ -1,8 +1,7 @@
-import type { KeyValue } from '@millrace/cache';
 import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
-import { AppError } from '@millrace/errors';
 import {
+  AppError,
   createSecretBox,
   type Metrics,
   type SecretBox,
@@ -10,7 +9,8 @@ import {
   type Stoppable,
   secretOf,
 } from '@millrace/runtime';
-import type { Tracing } from '@millrace/tracing';
+import type { KeyValue } from '@millrace/runtime/cache';
+import type { Tracing } from '@millrace/runtime/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts';
 import type { RefusalLine } from '../answer/refusal-log.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
 import type { EvaluationContext } from '@millrace/flags';
 import { jsonExcess } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteLease } from '../body/byte-budget.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createFlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createFlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant } from '@millrace/testing';
 import { askFlags } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';

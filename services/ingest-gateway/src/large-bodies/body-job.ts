@@ -1,4 +1,4 @@
-import type { ErrorKind } from '@millrace/errors';
+import type { ErrorKind } from '@millrace/runtime';
 import type { ThreadShares } from '../body/byte-budget.ts';
 import type { BodyHints } from '../body/decode.ts';
 import type { RequestHints } from '../readers/classic.ts';

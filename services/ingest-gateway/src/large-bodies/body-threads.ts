@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '@millrace/errors';
-import type { Logger } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 import { isKnownKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';

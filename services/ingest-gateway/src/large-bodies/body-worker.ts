@@ -1,6 +1,6 @@
 /** The program of a body thread: takes one job after the other, decodes the body and finds what is in it. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
 import { slotsPerEvent } from '../json/event-fields.ts';

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { AppError } from '@millrace/errors';
-import type { Logger } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 import { type ByteBudget, type ByteLease, overloaded } from '../body/byte-budget.ts';
 import { slotsPerEvent } from '../json/event-fields.ts';
 import { type CaptureRequest, type IncomingRequest, readScannedEvent, sentEvents } from '../readers/classic.ts';

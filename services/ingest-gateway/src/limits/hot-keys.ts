@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { KeyValue } from '@millrace/cache';
 import { recordKey } from '@millrace/contracts';
+import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 import type { SharedCounters } from './shared-counters.ts';
 import type { TrafficSpike } from './spikes.ts';

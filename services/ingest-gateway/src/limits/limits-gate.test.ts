@@ -1,5 +1,5 @@
-import { createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
+import { createRedisKeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';

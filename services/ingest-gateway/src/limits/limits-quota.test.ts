@@ -1,4 +1,4 @@
-import { createRedisKeyValue } from '@millrace/cache';
+import { createRedisKeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, setTestPlan, type TestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';

@@ -1,7 +1,7 @@
-import type { KeyValue } from '@millrace/cache';
 import { projectKeyChannel, type Restriction, type RestrictionKind } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import { withTimeLimit } from '../access/store-limits.ts';
 import { selectRestrictions } from './restriction-store.ts';
 

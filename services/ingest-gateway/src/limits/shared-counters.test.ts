@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CounterChange, createRedisKeyValue, type KeyValue } from '@millrace/cache';
+import { type CounterChange, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
 import { eventually, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createSharedCounters, type SharedCounters } from './shared-counters.ts';

@@ -1,4 +1,4 @@
-import type { KeyValue } from '@millrace/cache';
+import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 export interface SharedCountersOptions {

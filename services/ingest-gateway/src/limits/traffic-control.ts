@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { recordKey } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
 import type { KeyRestrictions } from './restrictions.ts';

@@ -1,8 +1,8 @@
-import type { KeyValue } from '@millrace/cache';
 import type { TopicNames } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
 import type { Logger, MetricName, Metrics } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import type { GatewayConfig } from '../config.ts';
 import { createHotKeys, createKeySketch, type HotKeys } from './hot-keys.ts';
 import { createQuotas, createRateLimit, type Quotas, type RateLimit } from './quotas.ts';

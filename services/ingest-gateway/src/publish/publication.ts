@@ -1,6 +1,6 @@
 import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
+import { AppError } from '@millrace/runtime';
 import { parseRawFields } from '../json/event-fields.ts';
 import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
 import { encodeRawRecord } from './records.ts';

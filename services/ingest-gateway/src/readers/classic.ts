@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { CapturePath } from '../head.ts';
 import {
   type EventField,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { gunzip, hasGzipMagic } from '../body/inflate.ts';
 import { outlineJson } from '../body/outline.ts';

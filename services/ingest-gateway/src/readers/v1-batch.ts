@@ -1,5 +1,5 @@
 import { eventNames, isDeeperThan, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { repairEmptyProperties } from '../json/event-fields.ts';
 import { cleanValue, mayNeedCleaning, parseJson } from '../json/parse.ts';
 import { type DropSample, maxSamples } from './drops.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
 import { decompressorOf } from '../body/inflate.ts';

@@ -1,5 +1,5 @@
 import { isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Static, Type } from 'typebox';
 import type { RawFields } from '../json/event-fields.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
+import { createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import type { Tracing } from '@millrace/runtime/tracing';
 import { createTestDatabase, eventually, patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
-import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';

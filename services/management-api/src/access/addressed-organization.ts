@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { organizationExists } from './addressed-store.ts';
 import {

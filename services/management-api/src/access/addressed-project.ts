@@ -2,8 +2,8 @@
 
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
 import type { Route } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import {
   type AddressedProject,

@@ -1,6 +1,6 @@
-import type { KeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
 import type { Logger } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 
 export interface KeyChanges {
   /**

@@ -1,4 +1,4 @@
-import { type CounterChange, createInProcessKeyValue } from '@millrace/cache';
+import { type CounterChange, createInProcessKeyValue } from '@millrace/runtime/cache';
 import { batchCounts } from './rate-limit.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });

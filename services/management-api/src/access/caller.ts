@@ -2,7 +2,7 @@
 
 import { isProjectInKey, type Membership } from '@millrace/accounts/access';
 import { grants, membershipLevels, type Scope } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
 

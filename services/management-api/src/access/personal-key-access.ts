@@ -4,9 +4,8 @@ import { hashPersonalApiKey } from '@millrace/accounts';
 import { findLiveKey, noteKeyUse } from '@millrace/accounts/access';
 import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import type { Access, ApiRequest } from '@millrace/http';
-import type { Logger } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 import { type GuessLimit, type RateLimit, throttled } from './rate-limit.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { createLogger } from '@millrace/runtime';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createRateLimit, networkOf } from './rate-limit.ts';

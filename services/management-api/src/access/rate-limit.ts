@@ -1,7 +1,7 @@
 // How often somebody may ask: sliding windows, and what is counted in them: requests, wrong keys, invites asked for.
 
-import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/cache';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
+import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 /** At most `limit` requests in any `seconds`. */

@@ -1,5 +1,5 @@
 import { grants, type Scope } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 
 /** For routes that need a second scope. @throws AppError `forbidden`. */

@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 import type { Caller } from './caller.ts';
 

@@ -7,9 +7,8 @@ import {
 } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { pipeline } from 'node:stream';
-import { AppError } from '@millrace/errors';
 import { toErrorBody } from '@millrace/http';
-import type { Logger } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
   /** Address of a gateway. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createInProcessKeyValue } from '@millrace/cache';
 import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createHealth, createLogger, createMetrics, createSecretBox, type Logger } from '@millrace/runtime';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
 import { type AppDeps, createApp } from '../app.ts';

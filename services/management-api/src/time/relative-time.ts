@@ -1,5 +1,5 @@
-import { AppError } from '@millrace/errors';
 import { parseDateTime } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 
 const milliseconds: Record<string, number> = { s: 1000, M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const months: Record<string, number> = { m: 1, q: 3, y: 12 };

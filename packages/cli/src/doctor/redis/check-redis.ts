@@ -1,4 +1,4 @@
-import type { RedisFacts } from '@millrace/cache';
+import type { RedisFacts } from '@millrace/runtime/cache';
 import { type Finding, ok, problem, warning } from '../finding.ts';
 
 const fullAt = 0.9;

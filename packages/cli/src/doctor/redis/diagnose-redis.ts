@@ -1,5 +1,5 @@
-import { inspectRedis, type RedisConnection, redisConfigFields, redisConnection } from '@millrace/cache';
 import { readConfig } from '@millrace/runtime';
+import { inspectRedis, type RedisConnection, redisConfigFields, redisConnection } from '@millrace/runtime/cache';
 import { Type } from 'typebox';
 import { checkPresented } from '../certificates/check-presented.ts';
 import type { TlsServer } from '../certificates/tls-server.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime, pageLink } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { type ActivityFilter, type ActivityRow, listActivity } from './activity-store.ts';
 

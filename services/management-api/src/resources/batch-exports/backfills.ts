@@ -2,8 +2,8 @@
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, parseDateTime } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { exportIntervalAt, exportSpans } from '@millrace/schedule';
 import type { BatchExportRow } from './store.ts';
 

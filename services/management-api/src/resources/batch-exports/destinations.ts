@@ -6,8 +6,7 @@ import {
   exportDestinations,
   isExportDestinationType,
 } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
-import { type SecretBox, SecretBoxError } from '@millrace/runtime';
+import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 
 /** A destination as it is stored: what may be shown apart from what may not. */
 export interface Destination {

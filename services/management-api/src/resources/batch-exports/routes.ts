@@ -1,5 +1,5 @@
-import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { type BatchExportDeps, exportAddress, type Family } from './address.ts';

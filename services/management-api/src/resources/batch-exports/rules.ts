@@ -3,7 +3,7 @@
 import { recordActivity } from '@millrace/accounts';
 import type { ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';

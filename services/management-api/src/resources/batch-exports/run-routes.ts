@@ -1,5 +1,4 @@
 import type { Database, Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import {
   cutPage,
   decodeCursor,
@@ -11,6 +10,7 @@ import {
   offsetQuery,
   rowsToFetch,
 } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';

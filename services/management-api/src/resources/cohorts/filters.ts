@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
 import { propertyOperators } from '@millrace/flags';
+import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 
 /** More than anybody makes by hand; counting looks at each for every person. */

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,8 +1,8 @@
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { MembersToAdd } from '@millrace/cohorts';
-import { AppError, isAppError } from '@millrace/errors';
+import type { MembersToAdd } from '@millrace/flags/cohorts';
 import type { FileField } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { parse } from 'csv-parse';
 
 const mostRows = 250_000;

@@ -1,5 +1,5 @@
-import type { StaticCohort } from '@millrace/cohorts';
 import type { Sql, Transaction } from '@millrace/db';
+import type { StaticCohort } from '@millrace/flags/cohorts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 

@@ -1,6 +1,6 @@
-import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/cohorts';
 import type { Database } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';

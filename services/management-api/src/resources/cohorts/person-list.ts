@@ -1,7 +1,7 @@
-import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/cohorts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,7 +1,7 @@
-import type { MembersToAdd } from '@millrace/cohorts';
 import type { Database } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import type { MembersToAdd } from '@millrace/flags/cohorts';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { cohortsNamedIn, filtersError, leavesOf, parseCohortFilters, treeOfGroups } from './filters.ts';
 import type { cohortChanges, cohortTypes } from './schema.ts';

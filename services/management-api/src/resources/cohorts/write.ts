@@ -1,7 +1,7 @@
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import {
   type CohortChanges,

@@ -1,8 +1,8 @@
 // The routes of event and property definitions.
 
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Activity, recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { domainChanges } from './schema.ts';

@@ -2,7 +2,7 @@
 
 import { Resolver } from 'node:dns/promises';
 import type { Database, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { domainIsTaken } from './rules.ts';
 import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
 

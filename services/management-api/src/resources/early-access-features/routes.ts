@@ -1,5 +1,5 @@
-import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';

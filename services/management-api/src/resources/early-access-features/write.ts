@@ -1,7 +1,7 @@
 import { recordActivity } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type FlagRow, findFlag, lockFlagsOf } from '../feature-flags/store.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';

@@ -3,8 +3,8 @@
 import { accessLevels, changeAccessRule, toAccessLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
 import { formatDateTime } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, type TObject, Type } from 'typebox';
 import { hideMissing } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
-import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';

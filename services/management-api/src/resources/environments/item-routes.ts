@@ -8,7 +8,7 @@ import {
   rollProjectSecretKey,
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { type TObject, type TSchema, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';

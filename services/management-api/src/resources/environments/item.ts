@@ -3,8 +3,8 @@
 import { createHmac } from 'node:crypto';
 import { grants, maskedAddress, membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, parseDateTime } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { KeyChanges } from '../../access/announce-key-change.ts';

@@ -9,8 +9,8 @@ import {
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedById, addressedProject, idParams, projectParams } from '../../access/addressed-project.ts';
 import type { KeyChanges } from '../../access/announce-key-change.ts';

@@ -11,8 +11,8 @@ import {
   setCurrentEnvironment,
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
 

@@ -2,7 +2,7 @@
 
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { settingFields } from './setting-fields.ts';
 

@@ -1,7 +1,4 @@
-import { filtersAudience, matchPersons } from '@millrace/cohorts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
-import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   evaluateFlagsInSteps,
@@ -10,7 +7,10 @@ import {
   selectFlags,
   tryPatterns,
 } from '@millrace/flags';
+import { filtersAudience, matchPersons } from '@millrace/flags/cohorts';
+import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flags/store';
 import { freeFormObject } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

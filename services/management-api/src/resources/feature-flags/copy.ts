@@ -1,8 +1,8 @@
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Database, Transaction } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
-import { inTimeSlices } from '@millrace/flag-store';
 import { tryPatterns } from '@millrace/flags';
+import { inTimeSlices } from '@millrace/flags/store';
+import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';

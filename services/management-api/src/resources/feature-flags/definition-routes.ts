@@ -1,6 +1,6 @@
-import { AppError } from '@millrace/errors';
-import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@millrace/flag-store';
+import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@millrace/flags/store';
 import { freeFormObject } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

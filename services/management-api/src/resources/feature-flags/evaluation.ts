@@ -1,7 +1,5 @@
 import { cutToCodePoints, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
-import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   createExplainer,
@@ -14,6 +12,8 @@ import {
   type Steps,
   selectFlags,
 } from '@millrace/flags';
+import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flags/store';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,6 +1,5 @@
 import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
-import { type SecretBox, SecretBoxError } from '@millrace/runtime';
+import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { FlagRow } from './store.ts';
 
 type Payloads = Record<string, string>;

@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
-import { inTimeSlices } from '@millrace/flag-store';
 import { tryPatterns } from '@millrace/flags';
+import { inTimeSlices } from '@millrace/flags/store';
 import { offsetPage, offsetPageOf } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { withoutNamesInFilters } from './filters/filters.ts';
 import type { flagChanges, newFlag } from './schema.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import type { TriedPatterns } from '@millrace/flags';
+import { AppError } from '@millrace/runtime';
 import { violates } from '../../sql/violates.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type FlagFilters, filtersForEverybody } from './filters/filters.ts';

@@ -1,8 +1,8 @@
 // The routes of groups.
 
 import type { Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/accounts';
-import type { Mail, Mailer } from '@millrace/mail';
 import { createLogger } from '@millrace/runtime';
+import type { Mail, Mailer } from '@millrace/runtime/mail';
 import { createTestEnvironment, patienceMs } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';

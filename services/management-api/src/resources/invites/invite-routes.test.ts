@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import { allScopes } from '@millrace/contracts';
-import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
+import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import {
   awayFromHourEnd,
   createFaultProxy,

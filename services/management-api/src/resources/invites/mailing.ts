@@ -3,8 +3,8 @@
 import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import type { Mail, Mailer } from '@millrace/mail';
 import type { Logger } from '@millrace/runtime';
+import type { Mail, Mailer } from '@millrace/runtime/mail';
 import { findJoinRecipients, type InviteRow } from './store.ts';
 
 export interface InviteMailing {

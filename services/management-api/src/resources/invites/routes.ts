@@ -12,8 +12,8 @@ import {
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { hideMissing } from '../../access/addressed-project.ts';

@@ -10,8 +10,8 @@ import {
   type NewInvite,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
 import { parseInput } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { type Caller, isLimited, type Membership } from '../../access/caller.ts';
 import type { InviteMailing } from './mailing.ts';
 import { type InviteBody, newInvite, toInvite } from './schema.ts';

@@ -1,8 +1,8 @@
 import { refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { hideMissing } from '../../access/addressed-project.ts';

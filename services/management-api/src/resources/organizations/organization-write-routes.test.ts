@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser } from '@millrace/accounts';
-import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
+import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';

@@ -3,8 +3,8 @@
 import { changeOrganization, removeOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import type { KeyChanges } from '../../access/announce-key-change.ts';

@@ -1,7 +1,7 @@
 import { createOwnedOrganization, listOrganizations, setCurrentEnvironment } from '@millrace/accounts';
 import { hasPlanFeature, type ProductFeature, productFeaturesOf } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { newOrganization } from './schema.ts';

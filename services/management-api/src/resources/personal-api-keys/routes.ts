@@ -9,7 +9,7 @@ import {
   updatePersonalApiKey,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';

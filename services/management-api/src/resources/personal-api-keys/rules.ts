@@ -1,5 +1,5 @@
 import { grants, isScopeName } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** What a key is for; an empty list is no limit. */
 export interface KeyReach {

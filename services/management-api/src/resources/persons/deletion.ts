@@ -1,7 +1,7 @@
 // Deleting persons, one or many.
 
 import { type Database, deletePersons, findPersonToDelete, ownersOf } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';

@@ -1,8 +1,8 @@
 // The routes that read persons, and their activity.
 
 import { findPerson, type Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';

@@ -3,8 +3,8 @@
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { addressedById, idParams } from '../../access/addressed-project.ts';

@@ -1,7 +1,7 @@
 // The `properties` parameter of lists: its description and its parsing, patterns included.
 
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { requireTime } from '../../time/relative-time.ts';
 import {

@@ -1,6 +1,6 @@
 // Property filters as conditions of SQL, and the refusal of a pattern PostgreSQL cannot read.
 
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../../sql/conditions.ts';
 import type { PropertyFilter } from './property-filter.ts';
 

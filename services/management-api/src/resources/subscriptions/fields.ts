@@ -1,7 +1,7 @@
 // What a caller decides of a subscription, and which of it is refused.
 
 import { isMasked, type SubscriptionTargetType, targetsOf } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { newSubscription, subscriptionChanges } from './schema.ts';

@@ -1,7 +1,7 @@
 import { hasPlanFeature, maskedTarget } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
 import { parentEnvironment, projectParams } from '../../access/addressed-project.ts';

@@ -3,7 +3,7 @@
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { maskedTarget, targetsOf } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { findTimeZone } from '../../time/time-zone-store.ts';

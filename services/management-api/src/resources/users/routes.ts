@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, type Membership, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';

@@ -1,7 +1,7 @@
 import { recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
 import type { userChanges } from './schema.ts';

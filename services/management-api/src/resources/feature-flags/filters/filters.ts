@@ -1,5 +1,5 @@
 import { isObject } from '@millrace/contracts';
-import { AppError } from '@millrace/errors';
+import { AppError } from '@millrace/runtime';
 
 /** Who gets a flag, and what: checked and in the one form in which filters are stored. What nobody knows stays in it. */
 export interface FlagFilters extends Record<string, unknown> {

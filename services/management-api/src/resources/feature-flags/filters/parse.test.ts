@@ -1,4 +1,4 @@
-import { isAppError } from '@millrace/errors';
+import { isAppError } from '@millrace/runtime';
 import { parseFlagFilters } from './parse.ts';
 
 const person = (filter: object) => ({ groups: [{ properties: [{ type: 'person', key: 'plan', ...filter }] }] });

@@ -1,1 +1,0 @@
-export { AppError, type AppErrorOptions, type ErrorKind, isAppError } from './app-error.ts';

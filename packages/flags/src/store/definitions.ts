@@ -1,0 +1,151 @@
+import { isObject, redactedPayload } from '@millrace/contracts';
+import type { Sql } from '@millrace/db/sql';
+import { compileFlagsInSteps } from '../compile/compile-flags.ts';
+import type { CompiledFlags } from '../compile/compiled.ts';
+import type { FlagDefinition, ProjectDefinitions } from '../definitions.ts';
+import type { Steps } from '../steps.ts';
+import { type DefinitionRow, findDefinitionRows, findDefinitionsVersion } from './definition-store.ts';
+import { inTimeSlices } from './in-time-slices.ts';
+import { createVersionedMemory, type VersionedMemory, type VersionedMemoryOptions } from './versioned-memory.ts';
+
+export interface DefinitionMemoryOptions
+  extends Pick<VersionedMemoryOptions<unknown>, 'changes' | 'maxBytes' | 'onAsked'> {
+  sql: Sql;
+}
+
+/** The compiled flags of environments, from memory. */
+export function createFlagDefinitions(options: DefinitionMemoryOptions): VersionedMemory<CompiledFlags> {
+  const { sql } = options;
+  return createVersionedMemory({
+    ...options,
+    async load(environmentId) {
+      const definitions = (await loadDefinitions(sql, environmentId)) ?? noDefinitions(environmentId);
+      const value = await compileDefinitions(definitions);
+      return { version: definitions.version, value, bytes: bytesOf(definitions) };
+    },
+    findVersion: (environmentId) => findDefinitionsVersion(sql, environmentId),
+  });
+}
+
+/** Definitions made ready for evaluation; of many at a time, others are served in between. */
+export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
+  const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
+  return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
+}
+
+/** What is secret is for those who hold a secret key; an evaluation is for everybody. */
+function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
+  const filters = isObject(flag.filters) ? flag.filters : {};
+  const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
+  return { ...flag, filters: { ...filters, payloads: Object.fromEntries(keys.map((key) => [key, redactedPayload])) } };
+}
+
+function noDefinitions(environmentId: number): StoredDefinitions {
+  const none = { flags: [], cohorts: [], groupTypes: {}, timeZone: 'UTC', textLength: 0, patterns: 0 };
+  return { ...none, environmentId, version: '0', matchingVersion: 1 };
+}
+
+/** What compiled definitions take of the heap, measured: for each character that is stored, and for each pattern once it was tried. */
+const bytesPerCharacter = 3;
+const bytesPerPattern = 20_000;
+const bytesPerProject = 4096;
+
+function bytesOf({ textLength, patterns }: StoredDefinitions): number {
+  return bytesPerProject + textLength * bytesPerCharacter + patterns * bytesPerPattern;
+}
+
+/** A flag as it is stored, with what only documents show. */
+export interface StoredFlag extends FlagDefinition {
+  name: string;
+  version: number;
+  has_encrypted_payloads: boolean | null;
+  evaluation_contexts: string[];
+}
+
+/** An environment's definitions as of one moment. */
+export interface StoredDefinitions extends ProjectDefinitions {
+  environmentId: number;
+  /** Grows with every change. */
+  version: string;
+  /** Deleted ones left out, in the order of their keys. */
+  flags: StoredFlag[];
+  /** Length of all as JSON text. */
+  textLength: number;
+  /** How many regular expressions are in it, which take far more memory than their text. */
+  patterns: number;
+}
+
+/** The rule by which `exact` compares with booleans; SDKs that evaluate by themselves are told the number. */
+const matchingVersion = 1;
+
+const patternOperator = /"(?:not_)?regex"/g;
+
+/** Null when there is no such environment. Errors of the database reach the caller. */
+export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
+  return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
+}
+
+function* readRows(rows: readonly DefinitionRow[], environmentId: number): Steps<StoredDefinitions | null> {
+  const definitions: StoredDefinitions = {
+    environmentId,
+    version: '',
+    flags: [],
+    cohorts: [],
+    groupTypes: {},
+    timeZone: 'UTC',
+    matchingVersion,
+    textLength: 0,
+    patterns: 0,
+  };
+  for (const row of rows) {
+    definitions.textLength += row.json.length;
+    definitions.patterns += row.json.match(patternOperator)?.length ?? 0;
+    addRow(definitions, row);
+    yield;
+  }
+  definitions.flags.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return definitions.version === '' ? null : definitions;
+}
+
+function addRow(definitions: StoredDefinitions, { kind, json }: DefinitionRow): void {
+  switch (kind) {
+    case 'project': {
+      const row = JSON.parse(json) as { version: string; time_zone: string };
+      definitions.version = row.version;
+      definitions.timeZone = row.time_zone;
+      return;
+    }
+    case 'flag':
+      definitions.flags.push(JSON.parse(json) as StoredFlag);
+      return;
+    case 'cohort': {
+      const row = JSON.parse(json) as { id: number; is_static: boolean; filters: unknown; groups: unknown };
+      definitions.cohorts.push({ id: row.id, isStatic: row.is_static, tree: cohortTree(row) });
+      return;
+    }
+    case 'group_type': {
+      const row = JSON.parse(json) as { index: number; name: string };
+      definitions.groupTypes[row.index] = row.name;
+    }
+  }
+}
+
+/**
+ * The tree of a cohort's filters. Cohorts of old have a list of groups instead, any of which makes a member; a group has
+ * a list of filters, all of which have to match.
+ */
+function cohortTree({ filters, groups }: { filters: unknown; groups: unknown }): unknown {
+  if (isObject(filters)) return filters.properties ?? null;
+  if (!Array.isArray(groups) || groups.length === 0) return null;
+  return {
+    type: 'OR',
+    values: groups.map((group) => ({ type: 'AND', values: isObject(group) ? filtersOf(group.properties) : [] })),
+  };
+}
+
+/** The oldest form is an object: `{"plan": "pro"}`. */
+function filtersOf(properties: unknown): unknown[] {
+  if (Array.isArray(properties)) return properties;
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).map(([key, value]) => ({ type: 'person', key, operator: 'exact', value }));
+}

@@ -1,0 +1,208 @@
+import type { Sql } from '@millrace/db/sql';
+import { type EvaluationContext, nothingStored } from '../evaluate/context.ts';
+import { evaluateFlags } from '../evaluate/evaluate-flags.ts';
+import { flagValue } from '../evaluate/flag-result.ts';
+import { neededData } from '../evaluate/needed-data.ts';
+import { selectFlags } from '../evaluate/select-flags.ts';
+import { compileDefinitions, loadDefinitions } from './definitions.ts';
+import { loadStoredData } from './request-data.ts';
+import { createFlagFixture, type FlagFixture } from './testing/flag-fixture.ts';
+
+let fixture: FlagFixture;
+beforeAll(async () => {
+  fixture = await createFlagFixture();
+});
+afterAll(() => fixture.stop());
+
+type Request = Partial<Omit<EvaluationContext, 'stored' | 'now'>>;
+
+/** What a request is answered, and how many questions it took. */
+async function ask(environmentId: number, request: Request, { fails = (_text: string): boolean => false } = {}) {
+  const { sql } = fixture.database;
+  const definitions = await loadDefinitions(sql, environmentId);
+  if (definitions === null) throw new Error('There is no such environment.');
+  const flags = await compileDefinitions(definitions);
+  const selected = selectFlags(flags, {});
+  const context = { distinctId: 'nobody', groups: {}, personProperties: {}, groupProperties: {}, ...request };
+  const asked: string[] = [];
+  const counted: Sql = {
+    query(text, values) {
+      asked.push(text);
+      return fails(text) ? Promise.reject(new Error('away')) : sql.query(text, values);
+    },
+  };
+  const stored = await loadStoredData(counted, {
+    ...context,
+    environmentId,
+    flags,
+    needed: neededData(flags, selected, context),
+    onFailure: () => {},
+  });
+  const { results } = evaluateFlags(flags, selected, { ...context, stored, now: Date.now() });
+  const answers = Object.fromEntries(results.map((r) => [r.key, r.failure ?? flagValue(r)]));
+  return { stored, answers, questions: asked.length };
+}
+
+const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
+
+test('properties of the person and of groups, and memberships: one question each, and none that is not needed', async () => {
+  const id = await fixture.createEnvironment();
+  const { sql } = fixture.database;
+  const uuid = await fixture.addPerson(id, ['ann', 'ann@home'], { plan: 'pro' });
+  await sql.query(
+    `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, created_at)
+     VALUES ($1, 0, 'acme', '{"size": 5}', now()), ($1, 1, 'p', '{"state": "open"}', now())`,
+    [id],
+  );
+  await sql.query(`INSERT INTO group_type_mapping VALUES ($1, 'company', 0, now()), ($1, 'project', 1, now())`, [id]);
+  const cohorts = await Promise.all([1, 2].map(() => fixture.addCohort(id, { is_static: true })));
+  await sql.query('INSERT INTO cohort_member (project_id, cohort_id, person_uuid) VALUES ($1, $2, $3)', [
+    id,
+    cohorts[0],
+    uuid,
+  ]);
+
+  expect(await ask(id, { distinctId: 'ann' })).toMatchObject({ stored: nothingStored, questions: 0 });
+  await fixture.addFlag(id, 'plain');
+  await fixture.addFlag(id, 'pro', { filters: { groups: [{ properties: person('plan', 'pro') }] } });
+  expect(await ask(id, { distinctId: 'ann@home' })).toMatchObject({
+    answers: { plain: true, pro: true },
+    questions: 1,
+  });
+  const sent = { distinctId: 'ann', personProperties: { plan: 'free' } };
+  expect(await ask(id, sent)).toMatchObject({ answers: { pro: false }, questions: 0 });
+  expect(await ask(id, { distinctId: 'nobody' })).toMatchObject({ answers: { pro: false }, questions: 1 });
+
+  const ofGroup = (index: number, key: string, value: unknown) => [
+    { key, type: 'group', operator: 'exact', value, group_type_index: index },
+  ];
+  const groups = [
+    { aggregation_group_type_index: 0, properties: [...ofGroup(0, 'size', '5'), ...ofGroup(1, 'state', 'open')] },
+  ];
+  await fixture.addFlag(id, 'sized', { filters: { groups } });
+  for (const [index, cohort] of cohorts.entries()) {
+    const properties = [{ key: 'id', type: 'cohort', value: cohort }];
+    await fixture.addFlag(id, `member-${index}`, { filters: { groups: [{ properties }] } });
+  }
+  expect(await ask(id, { distinctId: 'ann', groups: { company: 'acme', project: 'p' } })).toMatchObject({
+    answers: { plain: true, pro: true, sized: true, 'member-0': true, 'member-1': false },
+    questions: 3,
+  });
+  const failing = { fails: (text: string) => text.includes('cohort_member') };
+  expect(await ask(id, { distinctId: 'ann' }, failing)).toMatchObject({
+    answers: { plain: true, pro: true, 'member-0': 'database_error' },
+  });
+});
+
+test('of a person with many properties only those are read that the flags ask about', async () => {
+  const id = await fixture.createEnvironment();
+  const others = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`other-${index}`, 'x'.repeat(50)]));
+  await fixture.addPerson(id, ['ann'], { ...others, plan: 'pro', tier: null, $browser: 'Chrome' });
+  const filters = [
+    ...person('plan', 'pro'),
+    ...person('$initial_browser', 'chrome'),
+    { key: 'tier', type: 'person', operator: 'is_set', value: 'is_set' },
+    { key: 'nothing', type: 'person', operator: 'is_not_set', value: 'is_not_set' },
+  ];
+  await fixture.addFlag(id, 'one', { filters: { groups: [{ properties: filters }] } });
+  const asked = await ask(id, { distinctId: 'ann' });
+  expect([asked.stored.personProperties, asked.answers]).toEqual([
+    { plan: 'pro', tier: null, $browser: 'Chrome' },
+    { one: true },
+  ]);
+  const sent = await ask(id, { distinctId: 'ann', personProperties: { plan: 'pro', $browser: 'Safari' } });
+  expect([sent.stored.personProperties, sent.answers]).toEqual([{ tier: null }, { one: false }]);
+});
+
+describe('the experience is kept across logging in', () => {
+  const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experience_continuity: true };
+  const keysStored = async (environmentId: number) =>
+    (
+      await fixture.database.sql.query<{ flag_key: string; hash_key: string; id: string }>(
+        `SELECT h.flag_key, h.hash_key, p.main_distinct_id AS id FROM feature_flag_hash_key h
+           JOIN person p ON p.project_id = h.project_id AND p.uuid = h.person_uuid
+          WHERE h.project_id = $1 ORDER BY 1, 3`,
+        [environmentId],
+      )
+    ).map(({ flag_key, hash_key, id }) => `${id}: ${flag_key}=${hash_key}`);
+
+  test('F-60 to F-62: the anonymous id is kept for the person, and wins ever after', async () => {
+    const id = await fixture.createEnvironment();
+    for (const key of ['one', 'two']) await fixture.addFlag(id, key, half);
+    await fixture.addFlag(id, 'off', { ...half, active: false });
+    await fixture.addFlag(id, 'plain');
+    await fixture.addPerson(id, ['u', 'a']);
+    const first = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    const overrides = new Map([
+      ['one', 'a'],
+      ['two', 'a'],
+    ]);
+    expect([first.stored.hashKeyOverrides, first.questions]).toEqual([overrides, 2]);
+    expect(await keysStored(id)).toEqual(['u: one=a', 'u: two=a']);
+    const later = await ask(id, { distinctId: 'u' });
+    expect([later.stored.hashKeyOverrides, later.questions]).toEqual([overrides, 1]);
+    const another = await ask(id, { distinctId: 'u', anonymousDistinctId: 'b' });
+    expect([another.stored.hashKeyOverrides, another.questions]).toEqual([overrides, 1]);
+    await fixture.addFlag(id, 'three', half);
+    const grown = await ask(id, { distinctId: 'u', anonymousDistinctId: 'b' });
+    expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
+  });
+
+  test('two persons: both get rows; where both have one, that of the distinct id counts', async () => {
+    const id = await fixture.createEnvironment();
+    await fixture.addFlag(id, 'one', half);
+    await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
+    await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    expect(await keysStored(id)).toEqual(['a: one=a', 'u: one=a']);
+    await fixture.database.sql.query(
+      `UPDATE feature_flag_hash_key h SET hash_key = 'other' FROM person p
+        WHERE p.uuid = h.person_uuid AND h.project_id = $1 AND p.main_distinct_id = 'a'`,
+      [id],
+    );
+    for (const request of [{ distinctId: 'u', anonymousDistinctId: 'a' }, { distinctId: 'u' }]) {
+      expect((await ask(id, request)).stored.hashKeyOverrides).toEqual(new Map([['one', 'a']]));
+    }
+  });
+
+  test('F-63: nothing is written for persons nobody has heard of', async () => {
+    const id = await fixture.createEnvironment();
+    await fixture.addFlag(id, 'one', half);
+    const { stored, questions } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    expect([stored.hashKeyOverrides, questions, await keysStored(id)]).toEqual([new Map(), 1, []]);
+  });
+
+  test('F-64: when the store is away only these flags fail', async () => {
+    const id = await fixture.createEnvironment();
+    await fixture.addFlag(id, 'one', half);
+    await fixture.addFlag(id, 'plain');
+    const { answers } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' }, { fails: () => true });
+    expect(answers).toEqual({ one: 'hash_key_override_error', plain: true });
+  });
+
+  test('nothing is asked where everybody gets the same', async () => {
+    const id = await fixture.createEnvironment();
+    await fixture.addFlag(id, 'one', { ensure_experience_continuity: true });
+    expect(await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ questions: 0 });
+  });
+
+  test('many at once write one row, and all are told the same', async () => {
+    const id = await fixture.createEnvironment();
+    await fixture.addFlag(id, 'one', half);
+    await fixture.addPerson(id, ['u']);
+    const ids = Array.from({ length: 12 }, (_, index) => `anon-${index}`);
+    const told = await Promise.all(ids.map((anon) => ask(id, { distinctId: 'u', anonymousDistinctId: anon })));
+    const keys = told.map(
+      ({ stored }) => stored.hashKeyOverrides !== 'unavailable' && stored.hashKeyOverrides.get('one'),
+    );
+    expect(new Set(keys).size).toBe(1);
+    expect(await keysStored(id)).toEqual([`u: one=${keys[0]}`]);
+  });
+});
+
+test('F-66: a static cohort has no unknown person, so `not_in` is true', async () => {
+  const id = await fixture.createEnvironment();
+  const cohort = await fixture.addCohort(id, { is_static: true });
+  const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];
+  await fixture.addFlag(id, 'outside', { filters: { groups: [{ properties }] } });
+  expect((await ask(id, { distinctId: 'nobody' })).answers).toEqual({ outside: true });
+});

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { eventually, patienceMs, testServers } from '@millrace/testing';
+import { createLogger } from '../logger.ts';
+import { createInProcessKeyValue } from './in-process.ts';
+import type { KeyValue } from './key-value.ts';
+import { createRedisKeyValue } from './redis.ts';
+
+const logger = createLogger('test', 'error');
+/** Generous: these tests are about what commands do, not about a busy machine. */
+const redisOptions = () => ({
+  ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
+});
+
+async function ready(store: KeyValue): Promise<KeyValue> {
+  await eventually(() => store.isHealthy(), { what: 'The connection to Redis' });
+  return store;
+}
+
+const adapters: [string, () => Promise<KeyValue>][] = [
+  ['in the process', async () => createInProcessKeyValue()],
+  ['on Redis', async () => ready(createRedisKeyValue(testServers().redisUrl, logger, redisOptions()))],
+];
+
+describe.each(adapters)('a key-value store %s', (_, open) => {
+  let store: KeyValue;
+  beforeEach(async () => {
+    store = await open();
+  });
+  afterEach(() => store.stop());
+
+  test('has nothing under an unknown key', async () => {
+    expect(await store.get('unknown')).toBeNull();
+    await store.delete('unknown');
+  });
+
+  test.each(['phc_abc', 'a key: with "everything" *?[x] and Ünïcödé 👍', ''])('keeps a value under %j', async (key) => {
+    await store.set(key, 'a value\nwith everything "👍" \0', 60);
+    expect(await store.get(key)).toBe('a value\nwith everything "👍" \0');
+    expect(await store.get(`${key}2`)).toBeNull();
+  });
+
+  test('tells an empty value from none', async () => {
+    await store.set('empty', '', 60);
+    expect(await store.get('empty')).toBe('');
+  });
+
+  test('keeps the latest value', async () => {
+    await store.set('key', 'old', 60);
+    await store.set('key', 'new', 60);
+    expect(await store.get('key')).toBe('new');
+  });
+
+  test('forgets what is deleted', async () => {
+    await store.set('key', 'value', 60);
+    await store.delete('key');
+    expect(await store.get('key')).toBeNull();
+  });
+
+  test('forgets a value when its time is over, and no other', async () => {
+    await store.set('long', 'value', 60);
+    await store.set('short', 'value', 0.2);
+    await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short life' });
+    expect(await store.get('long')).toBe('value');
+  });
+
+  test('counts the lifetime from the latest set', async () => {
+    await store.set('key', 'old', 0.2);
+    await store.set('key', 'new', 60);
+    await store.set('marker', 'x', 0.4);
+    await eventually(async () => (await store.get('marker')) === null, { what: 'The end of the marker' });
+    expect(await store.get('key')).toBe('new');
+  });
+
+  test('does not keep a value for ever when the lifetime rounds to nothing', async () => {
+    await store.set('key', 'value', 0.000_1);
+    await eventually(async () => (await store.get('key')) === null, { what: 'The end of the value' });
+  });
+
+  test('counts several counters at once, in their order', async () => {
+    const add = (key: string, by: number, atLeast = 0) => ({ key, by, atLeast, ttlSeconds: 60 });
+    expect(await store.addToCounters([])).toEqual([]);
+    expect(await store.addToCounters([add('a', 3), add('b', 0), add('a key: "x" *?', 1)])).toEqual([3, 0, 1]);
+    expect(await store.addToCounters([add('b', 5), add('a', 4)])).toEqual([5, 7]);
+    expect(await store.addToCounters([add('a', 2 ** 40)])).toEqual([2 ** 40 + 7]);
+  });
+
+  test('raises a counter that has forgotten what was counted, and no other', async () => {
+    const add = (by: number, atLeast: number) => [{ key: 'a', by, atLeast, ttlSeconds: 60 }];
+    expect(await store.addToCounters(add(1, 100))).toEqual([100]);
+    expect(await store.addToCounters(add(1, 50))).toEqual([101]);
+  });
+
+  test('forgets a counter when its time is over', async () => {
+    await store.addToCounters([{ key: 'a', by: 3, atLeast: 0, ttlSeconds: 0.2 }]);
+    await store.set('marker', 'x', 0.4);
+    await eventually(async () => (await store.get('marker')) === null, { what: 'The end of the marker' });
+    expect(await store.addToCounters([{ key: 'a', by: 1, atLeast: 0, ttlSeconds: 60 }])).toEqual([1]);
+  });
+
+  test('carries messages to every subscriber of the channel, in order, and to no other', async () => {
+    const received: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
+    await store.subscribe('project-keys', (message) => void received.one?.push(message));
+    await store.subscribe('project-keys', (message) => void received.two?.push(message));
+    await store.subscribe('other', (message) => void received.other?.push(message));
+    await store.subscribe('error', (message) => void received.error?.push(message));
+    await subscribed(store, 'project-keys', () => received.two ?? []);
+    await subscribed(store, 'error', () => received.error ?? []);
+    for (const messages of Object.values(received)) messages.length = 0;
+
+    for (const message of ['phc_a', '*', '']) await store.publish('project-keys', message);
+    await eventually(() => received.two?.length === 3, { what: 'The last message' });
+    expect(received).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
+  });
+
+  test('calls nobody any more once it is stopped, and can be stopped twice', async () => {
+    const received: string[] = [];
+    await store.subscribe('channel', (message) => void received.push(message));
+    await subscribed(store, 'channel', () => received);
+    await store.stop();
+    await store.stop();
+    received.length = 0;
+    await store.publish('channel', 'late').catch(() => {});
+    expect(received).toEqual([]);
+    expect(await store.get('key').catch(() => null)).toBeNull();
+  });
+});
+
+test('two clients on one Redis share values and messages, unless their prefixes differ', async () => {
+  const { redisUrl } = testServers();
+  const options = redisOptions();
+  const stores = await Promise.all(
+    [options, options, redisOptions()].map(async (each) => ready(createRedisKeyValue(redisUrl, logger, each))),
+  );
+  const [writer, reader, stranger] = stores as [KeyValue, KeyValue, KeyValue];
+  try {
+    const oneMore = [{ key: 'counter', by: 1, atLeast: 0, ttlSeconds: 60 }];
+    await Promise.all([writer, reader, writer, reader].map((each) => each.addToCounters(oneMore)));
+    expect([await reader.addToCounters(oneMore), await stranger.addToCounters(oneMore)]).toEqual([[5], [1]]);
+    await writer.set('key', 'value', 60);
+    expect([await reader.get('key'), await stranger.get('key')]).toEqual(['value', null]);
+
+    const received: string[] = [];
+    const ofOther: string[] = [];
+    await reader.subscribe('channel', (message) => void received.push(message));
+    await stranger.subscribe('channel', (message) => void ofOther.push(message));
+    await subscribed(stranger, 'channel', () => ofOther);
+    await subscribed(writer, 'channel', () => received);
+    received.length = 0;
+    ofOther.length = 0;
+    await writer.publish('channel', 'hello');
+    await eventually(() => received.length > 0, { what: 'The message' });
+    expect([received, ofOther]).toEqual([['hello'], []]);
+  } finally {
+    await Promise.all(stores.map((store) => store.stop()));
+  }
+});
+
+test('a store in the process is bounded', async () => {
+  const store = createInProcessKeyValue({ maxEntries: 2 });
+  for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
+  expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
+});
+
+/** A subscription takes effect a moment after it was asked for. */
+async function subscribed(store: KeyValue, channel: string, received: () => readonly string[]): Promise<void> {
+  await eventually(
+    async () => {
+      await store.publish(channel, 'are you there?');
+      return received().length > 0;
+    },
+    { what: `The subscription to ${channel}` },
+  );
+  // Messages keep their order: after this one none of the others comes any more.
+  const last = randomUUID();
+  await store.publish(channel, last);
+  await eventually(() => received().includes(last), { what: 'The last question' });
+}

@@ -1,0 +1,120 @@
+import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { createLogger } from '../logger.ts';
+import { createRedisKeyValue } from './redis.ts';
+import { redisConnection } from './redis-config.ts';
+
+const { authorityFile, otherAuthorityFile } = testCertificates;
+/** How a client that speaks TLS begins: with the type of its first message (22). */
+const handshake = String.fromCharCode(22);
+
+test.each([
+  [{}, undefined],
+  [{ redisUrl: 'redis://a' }, { nodes: [{ host: 'a', port: 6379 }] }],
+  [{ redisUrl: 'redis://[::1]:7000' }, { nodes: [{ host: '::1', port: 7000 }] }],
+  [
+    { redisUrl: 'redis://u:p%40w@a:1/2' },
+    { nodes: [{ host: 'a', port: 1 }], username: 'u', password: 'p@w', database: 2 },
+  ],
+  [
+    { redisUrl: 'redis://:p@a:1/', redisUsername: 'u' },
+    { nodes: [{ host: 'a', port: 1 }], username: 'u', password: 'p' },
+  ],
+  [
+    { redisUrl: 'redis://a:1', redisPassword: 'p@w/' },
+    { nodes: [{ host: 'a', port: 1 }], password: 'p@w/' },
+  ],
+  [
+    { redisUrl: 'rediss://a:6379/1' },
+    { nodes: [{ host: 'a', port: 6379 }], database: 1, tls: { rejectUnauthorized: true } },
+  ],
+  [
+    { redisUrl: 'redis://a:1,b', redisMode: 'cluster' as const },
+    {
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 6379 },
+      ],
+      isCluster: true,
+    },
+  ],
+  [
+    { redisUrl: 'redis://a:1,b:2', redisMode: 'sentinel' as const, redisSentinelPassword: 's' },
+    {
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 2 },
+      ],
+      sentinel: { master: 'mymaster' },
+      sentinelPassword: 's',
+    },
+  ],
+  [
+    { redisUrl: 'rediss://a', redisCaFile: authorityFile },
+    {
+      nodes: [{ host: 'a', port: 6379 }],
+      tls: { rejectUnauthorized: true, secureContext: expect.anything() },
+    },
+  ],
+])('%j', (config, expected) => {
+  const connection = redisConnection(config);
+  const { credentials, ...place } = connection ?? { credentials: () => ({}) };
+  expect(connection && { ...place, ...credentials() }).toEqual(expected);
+});
+
+test.each([
+  [{ redisUrl: 'redis://:secret@a', redisCaFile: authorityFile }, 'would go in the clear'],
+  [{ redisCaFile: authorityFile }, 'REDIS_CA_FILE is set'],
+  [{ redisUrl: 'rediss://:secret@a', redisCaFile: '/nowhere.pem' }, 'cannot be read (ENOENT)'],
+  [{ redisUrl: 'redis://:secret@a?tls=true' }, 'by rediss:// only'],
+  [{ redisUrl: 'redis://:secret@a?family=6' }, 'takes nothing behind a ?'],
+  [{ redisUrl: 'redis://:secret@a,b' }, 'REDIS_URL names several servers'],
+  [{ redisUrl: 'redis://:secret@a/1', redisMode: 'cluster' as const }, 'a cluster has only number 0'],
+  [{ redisUrl: 'redis://:secret@a:port' }, 'REDIS_URL is not an address'],
+  [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, and'],
+  [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, and'],
+  [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
+])('%j is refused', (config, problem) => {
+  expect(() => redisConnection(config)).toThrow(problem);
+  expect(() => redisConnection(config)).not.toThrow('secret');
+});
+
+describe('a server behind TLS', () => {
+  /** What came of a first connection: `ready`, or why not. */
+  async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
+    const target = new URL(testServers().redisUrl);
+    const behind = { host: target.hostname, port: Number(target.port || 6379) };
+    const proxy = await startTlsProxy({ target: behind, protocol: 'tls', certificate });
+    const said: unknown[] = [];
+    const logger = createLogger('test', 'error');
+    Object.assign(logger, { warn: (_message: string, facts: { error: unknown }) => said.push(facts.error) });
+    const connection = redisConnection({
+      redisUrl: `rediss://127.0.0.1:${proxy.port}`,
+      ...(redisCaFile && { redisCaFile }),
+    });
+    if (connection === undefined) throw new Error('There is no connection.');
+    const store = createRedisKeyValue(connection, logger);
+    await eventually(() => store.isHealthy() || said.length > 0, { what: 'the end of connecting' });
+    const outcome = store.isHealthy() ? 'ready' : String((said[0] as { code?: string }).code);
+    if (store.isHealthy()) await store.set('tls', 'x', 1);
+    await store.stop();
+    await proxy.stop();
+    expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
+    return outcome;
+  }
+
+  test('is used when its certificate is right', async () => {
+    expect(await tried(testCertificates.ofThisHost(), authorityFile)).toBe('ready');
+  });
+
+  test.each([
+    ['of another host', testCertificates.ofOtherHost(), authorityFile, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['of another authority', testCertificates.ofThisHost(), otherAuthorityFile, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['of an unknown authority', testCertificates.ofThisHost(), undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ])('with a certificate %s is refused', async (_what, certificate, file, code) => {
+    expect(await tried(certificate, file)).toBe(code);
+  });
+
+  test('that has no certificate gets a handshake and no command', async () => {
+    expect(await tried(null, authorityFile)).not.toBe('ready');
+  });
+});

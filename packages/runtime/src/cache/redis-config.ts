@@ -1,0 +1,157 @@
+import { type Static, Type } from 'typebox';
+import { ConfigError } from '../config.ts';
+import { type FollowedTls, followTls } from '../followed-tls.ts';
+import { readForEachConnection, secretOf, secretSetting } from '../secret-setting.ts';
+import { readPem } from '../setting-files.ts';
+
+/**
+ * How a service is told of its Redis. Spread into a service's config schema; each is read from the environment variable of
+ * its name (`redisCaFile` ← `REDIS_CA_FILE`).
+ */
+export const redisConfigFields = {
+  ...secretSetting(
+    'redisUrl',
+    Type.Optional(
+      Type.String({
+        pattern: '^rediss?://[^\\s]+$',
+        description:
+          'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it this process counts and remembers alone',
+      }),
+    ),
+    'user and password in it are read again for each new connection',
+  ),
+  redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
+    default: 'single',
+    description: 'what REDIS_URL names: single (the server), sentinel (sentinels) or cluster (some nodes of a cluster)',
+  }),
+  redisUsername: Type.Optional(Type.String({ description: 'the user, when REDIS_URL names none' })),
+  ...secretSetting(
+    'redisPassword',
+    Type.Optional(Type.String({ description: 'its password, when REDIS_URL has none; as it is, nothing encoded' })),
+    readForEachConnection,
+  ),
+  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'how the sentinels call the server' }),
+  ...secretSetting(
+    'redisSentinelPassword',
+    Type.Optional(Type.String({ description: 'the password of the sentinels themselves, when they ask for one' })),
+    readForEachConnection,
+  ),
+  redisCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the server' })),
+} as const;
+
+type RedisConfig = { readonly [Name in keyof typeof redisConfigFields]?: Static<(typeof redisConfigFields)[Name]> };
+
+export interface RedisConnection {
+  /** The server, some nodes of the cluster, or the sentinels. */
+  nodes: { host: string; port: number }[];
+  /** With it, the nodes are sentinels that know where the server of this name is. */
+  sentinel?: { master: string };
+  isCluster?: true;
+  /** Who this process is to the server and to the sentinels, at the moment. */
+  credentials(): RedisCredentials;
+  /** The number of a database; clusters have one only. */
+  database?: number;
+  /** With it, always TLS and a certificate of this host by a known authority; without it, in the clear. */
+  tls?: FollowedTls;
+}
+
+/** Named as the options of the driver. */
+export interface RedisCredentials {
+  username?: string;
+  password?: string;
+  sentinelPassword?: string;
+}
+
+/**
+ * The connection that the settings describe, undefined when they describe none.
+ * @throws ConfigError with everything that does not fit together, never the address: it may hold a password.
+ */
+export function redisConnection(config: RedisConfig): RedisConnection | undefined {
+  const problems: string[] = [];
+  const { redisUrl, redisCaFile, redisMode = 'single' } = config;
+  const isSecure = redisUrl?.startsWith('rediss:') === true;
+  if (redisCaFile !== undefined && !isSecure) {
+    problems.push('REDIS_CA_FILE is set, but REDIS_URL does not begin with rediss:// and would go in the clear');
+  }
+  // Nobody may think that TLS, or anything else, is asked for there.
+  if (redisUrl?.includes('?')) problems.push('REDIS_URL takes nothing behind a ?; it asks for TLS by rediss:// only');
+  const ca = readPem('REDIS_CA_FILE', redisCaFile, problems);
+  const address = redisUrl === undefined ? undefined : readAddress(redisUrl.split('?', 1)[0] ?? '', problems);
+  if (address !== undefined) checkTogether(address, config, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  if (address === undefined) return undefined;
+  const { redisSentinelMaster: master = 'mymaster' } = config;
+  const { nodes, database } = address;
+  return {
+    nodes,
+    ...(database !== undefined && { database }),
+    credentials: followCredentials(config),
+    ...(redisMode === 'cluster' && { isCluster: true }),
+    ...(redisMode === 'sentinel' && { sentinel: { master } }),
+    ...(isSecure && { tls: followTls({ ca }) }),
+  };
+}
+
+/** In the address or beside it, in the environment or in a file. */
+function followCredentials(config: RedisConfig): () => RedisCredentials {
+  const url = secretOf(config, 'redisUrl');
+  const ownPassword = secretOf(config, 'redisPassword');
+  const ofSentinels = secretOf(config, 'redisSentinelPassword');
+  return () => {
+    const said = readAddress(url?.() ?? '', []);
+    const username = config.redisUsername ?? said?.username;
+    const password = ownPassword?.() ?? said?.password;
+    const sentinelPassword = ofSentinels?.();
+    return {
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(sentinelPassword !== undefined && { sentinelPassword }),
+    };
+  };
+}
+
+type Address = Pick<RedisConnection, 'nodes' | 'database'> & RedisCredentials;
+
+/** `redis://user:password@host:port,host:port/database`; undefined when it cannot be read. */
+function readAddress(url: string, problems: string[]): Address | undefined {
+  const [, user, password, hosts = '', database] =
+    /^rediss?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)(?:\/(\d*))?$/.exec(url) ?? [];
+  const nodes = hosts.split(',').map((node) => /^(\[[0-9a-f:.]+\]|[^\s:]+)(?::(\d{1,5}))?$/i.exec(node));
+  if (nodes.some((node) => node === null)) {
+    problems.push('REDIS_URL is not an address like redis://user:password@host:port/0');
+    return undefined;
+  }
+  return {
+    nodes: nodes.map((node) => ({ host: (node?.[1] ?? '').replace(/[[\]]/g, ''), port: Number(node?.[2] ?? 6379) })),
+    ...(user && { username: decoded(user) }),
+    ...(password && { password: decoded(password) }),
+    ...(database && { database: Number(database) }),
+  };
+}
+
+function checkTogether(address: Address, config: RedisConfig, problems: string[]): void {
+  const { redisMode = 'single' } = config;
+  if (redisMode === 'single' && address.nodes.length > 1) {
+    problems.push('REDIS_URL names several servers: REDIS_MODE says whether they are sentinels or a cluster');
+  }
+  if (redisMode === 'cluster' && (address.database ?? 0) > 0) {
+    problems.push('REDIS_URL names a database, and a cluster has only number 0');
+  }
+  if (config.redisUsername !== undefined && address.username !== undefined) {
+    problems.push('REDIS_USERNAME is set, and REDIS_URL names a user');
+  }
+  if (config.redisPassword !== undefined && address.password !== undefined) {
+    problems.push('REDIS_PASSWORD is set, and REDIS_URL has a password');
+  }
+  if (config.redisSentinelPassword !== undefined && redisMode !== 'sentinel') {
+    problems.push('REDIS_SENTINEL_PASSWORD is set, but REDIS_MODE is not sentinel');
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

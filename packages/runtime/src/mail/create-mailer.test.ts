@@ -1,0 +1,120 @@
+import {
+  createFaultProxy,
+  type FaultProxy,
+  type MailServer,
+  mountSecret,
+  patienceMs,
+  startMailServer,
+} from '@millrace/testing';
+import type { Logger } from '../logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { secretOf } from '../secret-setting.ts';
+import { createMailer } from './create-mailer.ts';
+import type { Mailer } from './mailer.ts';
+
+let server: MailServer;
+let proxy: FaultProxy;
+let mailer: Mailer;
+// Where the lines go is the outside edge.
+const lines: unknown[] = [];
+const logger = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
+const metrics = createMetrics({ withProcessMetrics: false });
+beforeAll(async () => {
+  server = await startMailServer();
+  proxy = await createFaultProxy({ targetPort: Number(new URL(server.url).port) });
+  mailer = createMailer(
+    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 5000 },
+    { logger, metrics },
+  );
+});
+afterAll(async () => {
+  await mailer.stop();
+  await proxy.stop();
+  await server.stop();
+});
+
+const mail = { to: 'ada@example.com', subject: 'Grüße', text: 'Zeile 1\nZeile 2 – mit Umlaut: ä' };
+
+test('a mail arrives with its sender, its reply address and its text', async () => {
+  expect(await mailer.send({ ...mail, replyTo: 'grace@example.com' })).toEqual({ result: 'accepted' });
+  expect(server.mails.at(-1)).toMatchObject({
+    from: 'no-reply@millrace.test',
+    to: ['ada@example.com'],
+    headers: { from: 'Millrace <no-reply@millrace.test>', 'reply-to': 'grace@example.com' },
+  });
+  expect(server.mails.at(-1)?.body).toContain('Zeile 2 – mit Umlaut: ä');
+});
+
+test('line breaks in what people wrote make no header of their own', async () => {
+  await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com' });
+  expect(server.mails.at(-1)?.to).toEqual(['ada@example.com']);
+  expect(server.mails.at(-1)?.headers.bcc).toBeUndefined();
+});
+
+test('an unknown mailbox and an address that is none are refused for good', async () => {
+  server.refuse('gone@example.com');
+  expect(await mailer.send({ ...mail, to: 'gone@example.com' })).toEqual({
+    result: 'refused',
+    isPermanent: true,
+    code: '550',
+  });
+  expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
+});
+
+test('the log says that and why, never to whom or what', async () => {
+  lines.length = 0;
+  server.refuse('secret@example.com');
+  await mailer.send({ ...mail, to: 'secret@example.com' });
+  expect(lines).toEqual([['a mail could not be sent', { result: 'refused', isPermanent: true, code: '550' }]]);
+});
+
+test('a server that is away or silent is told apart from one that refuses, and is used again when it is back', async () => {
+  await proxy.refuse();
+  expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
+  await proxy.pass();
+  expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
+  proxy.blackHole();
+  expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
+  await proxy.pass();
+  proxy.cut();
+  expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
+});
+
+test('attempts are counted by what came of them', async () => {
+  const text = await metrics.registry.metrics();
+  expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
+  expect(text).toContain('millrace_mails_total{result="refused"} 3');
+  expect(text).toContain('millrace_mails_total{result="unreachable"} 2');
+});
+
+test('an address in a file is read for each mail: the password changes without a restart', async () => {
+  let password = 'first';
+  const strict = await startMailServer({ password: () => password });
+  const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);
+  const secret = mountSecret({ smtp: addressWith('first') });
+  const url = secretOf({ smtpUrl: addressWith('first'), smtpUrlFile: secret.file('smtp') }, 'smtpUrl');
+  const settings = { url: url ?? '', from: 'no-reply@millrace.test', timeoutMs: patienceMs };
+  const own = createMailer(settings, { logger, metrics: createMetrics({ withProcessMetrics: false }) });
+  try {
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    password = 'second';
+    // The connection that is open was let in.
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    lines.length = 0;
+    secret.exchange({ smtp: 'half of an addr' });
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    expect(lines).toEqual([['SMTP_URL is not an address any more; going on with what it was before']]);
+    secret.exchange({ smtp: addressWith('wrong') });
+    // Not the fault of whoever it is for: it can be sent again.
+    expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });
+    secret.exchange({ smtp: addressWith('second') });
+    const sent = await Promise.all(Array.from({ length: 8 }, () => own.send(mail)));
+    expect(sent).toEqual(Array.from({ length: 8 }, () => ({ result: 'accepted' })));
+    expect(strict.mails).toHaveLength(12);
+  } finally {
+    await own.stop();
+    await strict.stop();
+    secret.remove();
+  }
+});

@@ -1,0 +1,47 @@
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import { followTransport } from './follow-transport.ts';
+import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
+
+/**
+ * Sends mail over SMTP with a few kept connections. Addresses and contents are never logged: what a server answers may
+ * quote them, so only its code is kept.
+ */
+export function createMailer(
+  settings: SmtpSettings,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+): Mailer {
+  const transport = followTransport(settings, logger);
+  const sent = metrics.counter('millrace_mails_total', 'Attempts to send a mail, by what came of them.', ['result']);
+
+  return {
+    async send(mail) {
+      const signal = AbortSignal.timeout(settings.timeoutMs);
+      const outcome = await attempt(() => transport.use((current) => current.sendMail({ ...mail, signal })));
+      sent.inc({ result: outcome.result });
+      if (outcome.result !== 'accepted') logger.warn('a mail could not be sent', { ...outcome });
+      return outcome;
+    },
+    async stop() {
+      transport.close();
+    },
+  };
+}
+
+async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
+  try {
+    await send();
+    return { result: 'accepted' };
+  } catch (error) {
+    const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+    const name = typeof code === 'string' ? code : 'UNKNOWN';
+    // Not about this mail: it goes out when the password is right again.
+    if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
+    if (typeof responseCode === 'number' && responseCode >= 400) {
+      return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
+    }
+    // An address the library itself takes for none was never offered to the server.
+    if (name === 'EENVELOPE') return { result: 'refused', isPermanent: true, code: name };
+    return { result: 'unreachable', code: name };
+  }
+}

@@ -1,0 +1,23 @@
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+
+const warnings = {
+  not_taken: 'traces are not taken by the collector',
+  queue_full: 'spans come faster than the collector takes them',
+};
+const quietMs = 60_000;
+
+/** @param error of the collector, when it is at fault. */
+export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
+
+/** Counts spans that reach no collector, and says so at most once a minute for each reason. */
+export function createLostSpans({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
+  const lost = metrics.counter('millrace_trace_spans_lost_total', 'Spans that did not reach the collector', ['reason']);
+  const quietUntilMs = { not_taken: 0, queue_full: 0 };
+  return (reason, spans, error) => {
+    lost.inc({ reason }, spans);
+    if (performance.now() < quietUntilMs[reason]) return;
+    quietUntilMs[reason] = performance.now() + quietMs;
+    logger.warn(warnings[reason], { spans, error });
+  };
+}

@@ -1,0 +1,73 @@
+import { eventually, startServer } from '@millrace/testing';
+import type { Logger } from '../logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { createTracing } from './index.ts';
+import { createStartLimit } from './tracing.ts';
+
+let warnings: string[];
+const logger = { warn: (text: string) => void warnings.push(text) } as unknown as Logger;
+beforeEach(() => {
+  warnings = [];
+});
+
+/** Traces to a collector that answers 400, once it may. */
+async function traceTo(mayAnswer: Promise<void>) {
+  let asked = 0;
+  const collector = await startServer(async (_request, response) => {
+    asked += 1;
+    await mayAnswer;
+    response.writeHead(400).end();
+  });
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const config = { otelExporterOtlpEndpoint: `${collector.url}/` };
+  const tracing = await createTracing('test', config, { logger, metrics });
+  return {
+    asked: () => asked,
+    trace(spans: number) {
+      for (let n = 0; n < spans; n++) tracing?.start('work', { kind: 'internal' }).end();
+    },
+    async lost() {
+      const [lost] = (await metrics.registry.getMetricsAsJSON()).filter(({ name }) => name.includes('spans_lost'));
+      return (lost?.values ?? []).map(({ labels, value }) => [labels.reason, value]);
+    },
+    async stop() {
+      await tracing?.stop();
+      await collector.stop();
+    },
+  };
+}
+
+test('without a collector there is nothing to ask', async () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
+});
+
+test('a collector that refuses costs its spans and a warning, and stopping does not wait for it', async () => {
+  const { trace, asked, lost, stop } = await traceTo(Promise.resolve());
+  trace(3);
+  await eventually(() => warnings.length > 0, { what: 'the warning' });
+  expect([asked(), warnings, await lost()]).toEqual([1, ['traces are not taken by the collector'], [['not_taken', 3]]]);
+  await stop();
+});
+
+test('spans that come faster than the collector takes them are counted, with one warning', async () => {
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { trace, lost, stop } = await traceTo(mayAnswer);
+  // The first 256 are under way, the next 2048 wait.
+  trace(256 + 2048 + 10);
+  expect([warnings, await lost()]).toEqual([['spans come faster than the collector takes them'], [['queue_full', 10]]]);
+  answer();
+  await stop();
+});
+
+test('no more than so many are chosen in a second, whoever asks', () => {
+  let nowMs = 0;
+  const mayStart = createStartLimit(3, () => nowMs);
+  const startsOf = (count: number) => Array.from({ length: count }, mayStart).filter(Boolean).length;
+  expect([startsOf(10), startsOf(10)]).toEqual([3, 0]);
+  nowMs = 1000;
+  expect(startsOf(2)).toBe(2);
+});

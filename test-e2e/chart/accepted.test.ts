@@ -1,0 +1,70 @@
+import { basename } from 'node:path';
+import { databaseAddress } from '@millrace/db';
+import { kafkaConnection } from '@millrace/event-log';
+import { environmentName, readConfig } from '@millrace/runtime';
+import { redisConnection } from '@millrace/runtime/cache';
+import { configSchemas } from '@millrace/stack/src/docs/config-schemas.ts';
+import { mountSecret, testCertificates } from '@millrace/testing';
+import { type TProperties, Type } from 'typebox';
+import { containerOf, type Manifest } from './testing/manifest.ts';
+import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
+import { variants } from './testing/variants.ts';
+
+/** Of the fields of all services those that are looked at together. */
+type Config = Parameters<typeof databaseAddress>[0] &
+  Parameters<typeof redisConnection>[0] &
+  Parameters<typeof kafkaConnection>[0];
+
+/** What may be in a secret that the chart only names. */
+const inSecrets: Record<string, string> = {
+  DATABASE_URL: 'postgresql://u:p@host:5432/db',
+  SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+};
+
+const mounted = mountSecret({
+  ...inSecrets,
+  DATABASE_USER: 'u',
+  DATABASE_PASSWORD: 'p',
+  KAFKA_SASL_USERNAME: 'u',
+  REDIS_URL: 'redis://r',
+  KAFKA_SASL_PASSWORD: 'p',
+  REDIS_PASSWORD: 'p',
+  REDIS_SENTINEL_PASSWORD: 's',
+  SMTP_URL: 'smtp://mail',
+  TOKEN_SECRET: 'long enough for tokens',
+});
+afterAll(() => mounted.remove());
+
+/** The environment of a pod as its process sees it: secrets and files are there. */
+function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
+  const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
+    if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];
+    if (value?.startsWith('/etc/millrace/secrets/')) return [name, mounted.file(basename(value))];
+    if (value !== undefined) return [name, value];
+    const { name: secret, key } = valueFrom?.secretKeyRef ?? { name: '', key: '' };
+    const made = secrets.find(({ metadata }) => metadata.name === secret)?.data?.[key];
+    return [name, made === undefined ? (inSecrets[name] ?? 'a-secret-of-theirs') : atob(made)];
+  });
+  return Object.fromEntries(variables);
+}
+
+const rendered: [string, Parameters<typeof renderChart>[0]][] = [
+  ...variants.map((values, at) => [`variant ${at}`, { values }] as [string, object]),
+  ...(await exampleNames()).map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
+];
+
+test.each(rendered)('services take what they are told by %s', async (_, options) => {
+  const manifests = await renderChart(options);
+  const schemas: Record<string, { properties: object }> = await configSchemas(root);
+  for (const deployment of ofKind(manifests, 'Deployment')) {
+    const environment = seenBy(deployment, ofKind(manifests, 'Secret'));
+    const properties = schemas[containerOf(deployment).name]?.properties as TProperties;
+    expect(Object.keys(environment).filter((name) => !names(properties).includes(name))).toEqual([]);
+    const config = readConfig(Type.Object(properties), environment) as Config;
+    expect(new URL(databaseAddress(config)).username).not.toBe('');
+    redisConnection(config);
+    if (environment.KAFKA_BROKERS !== undefined) kafkaConnection(config);
+  }
+});
+
+const names = (properties: object) => Object.keys(properties).map(environmentName);

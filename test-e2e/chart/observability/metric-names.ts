@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+
+/** Of other programs, by whom they are told. */
+const metricsOfOthers = new Set([
+  // prom-client, in every service.
+  ...['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'],
+  // Strimzi, and kafka_exporter.
+  ...['kafka_server_replicamanager_underreplicatedpartitions', 'kafka_topic_partition_under_replicated_partition'],
+  // CloudNativePG, and postgres_exporter.
+  ...['cnpg_pg_replication_lag', 'pg_replication_lag_seconds'],
+]);
+
+interface Documented {
+  type: string;
+  labels: Set<string>;
+}
+
+/** What Prometheus adds to every series. */
+const labelsOfPrometheus = ['cluster', 'namespace', 'service', 'pod', 'instance', 'job', 'component', 'le'];
+
+const documented = new Map<string, Documented>(
+  [
+    ...readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8').matchAll(
+      /^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gm,
+    ),
+  ].map(([, name = '', type = '', labels = '']) => [
+    name,
+    { type, labels: new Set([...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label)) },
+  ]),
+);
+
+const metricName = /\b(?:millrace|process|nodejs|kafka|cnpg|pg)_\w+/g;
+const selector = /\b(millrace_\w+)\{([^}]*)\}/g;
+
+/** Metrics, and labels they are chosen by, that a query asks for and nobody tells. */
+export function unknownMetrics(query: string): string[] {
+  const names = (query.match(metricName) ?? []).filter(
+    (name) => !metricsOfOthers.has(name) && found(name) === undefined,
+  );
+  const labels = [...query.matchAll(selector)].flatMap(([, name = '', chosen = '']) => {
+    const known = found(name)?.labels ?? new Set();
+    return [...chosen.matchAll(/(\w+)\s*(?:=|!)/g)]
+      .map(([, label = '']) => label)
+      .filter((label) => !known.has(label) && !labelsOfPrometheus.includes(label))
+      .map((label) => `${name}{${label}}`);
+  });
+  return [...names, ...labels];
+}
+
+/** A histogram is asked for by its parts. */
+function found(name: string): Documented | undefined {
+  const histogram = documented.get(name.replace(/_(bucket|sum|count)$/, ''));
+  return documented.get(name) ?? (histogram?.type === 'histogram' ? histogram : undefined);
+}

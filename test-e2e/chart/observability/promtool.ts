@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { debianFiles } from '../../cluster/index.ts';
+import { root } from '../testing/render-chart.ts';
+
+/** The tool of Prometheus that runs rules over made-up figures. */
+export async function promtool(...programArguments: string[]) {
+  const files = await debianFiles('prometheus', ['prometheus']);
+  return runProgram(join(files, 'usr/bin/promtool'), programArguments, { cwd: root });
+}

@@ -1,0 +1,75 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { parseAllDocuments } from 'yaml';
+import type { Manifest } from './manifest.ts';
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+export const chartDirectory = join(root, 'deploy/helm/millrace');
+const examplesDirectory = join(root, 'deploy/helm/examples');
+
+/** The least that has to be said. */
+export const leastValues = {
+  postgresql: { url: 'postgresql://millrace:secret@postgresql.stores:5432/millrace' },
+  kafka: { brokers: ['kafka.stores:9092'] },
+};
+
+export interface RenderOptions {
+  release?: string;
+  /** Another folder than the chart's own. */
+  chart?: string;
+  /** Values files under deploy/helm/examples, without their ending. */
+  examples?: string[];
+  values?: object;
+  /** Further words for Helm. */
+  words?: string[];
+}
+
+/** What Helm says, good or bad. */
+export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
+  const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
+  const { helm } = await kubectlAndHelm();
+  const files = examples.flatMap((name) => ['--values', join(examplesDirectory, `${name}.yaml`)]);
+  const own = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
+  return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);
+}
+
+/** Every object of the chart, hooks too. @throws Error with what Helm says. */
+export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
+  const { status, output } = await helmTemplate(options);
+  if (status !== 0) throw new Error(output);
+  return parseAllDocuments(output).flatMap((document) => {
+    // Helm takes more for YAML than others do, as a key that is there twice.
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.contents === null ? [] : [document.toJS() as Manifest];
+  });
+}
+
+export async function exampleNames(): Promise<string[]> {
+  const names = await readdir(examplesDirectory);
+  return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
+}
+
+/** @throws Error when there is none of this kind and name. */
+export function find(manifests: Manifest[], kind: string, name: string): Manifest {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
+}
+
+export const ofKind = (manifests: Manifest[], kind: string) => manifests.filter((manifest) => manifest.kind === kind);
+
+/** Defaults of every setting, by service and variable, as docs/configuration.md has them. */
+export async function documentedSettings(): Promise<Record<string, Record<string, string>>> {
+  const page = await readFile(join(root, 'docs/configuration.md'), 'utf8');
+  const [, ...sections] = page.split(/^## /m);
+  return Object.fromEntries(
+    sections.map((section) => {
+      const rows = [...section.matchAll(/^\| `([A-Z_]+)` \| `?([^|`]*)`? \|/gm)];
+      return [section.split('\n', 1)[0], Object.fromEntries(rows.map(([, name, usual]) => [name, usual?.trim()]))];
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isWell } from '@millrace/bench/src/chaos/gateway-chaos.ts';
+import { environment } from '@millrace/runtime';
+import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import type { ClusterCommandOptions } from './command-options.ts';
+import { kubernetesVersion } from './parts/go-program.ts';
+import type { OlderRelease } from './stories/older-release.ts';
+import { runStories } from './stories/run-stories.ts';
+import { type ClusterReport, storyReport } from './stories/story-report.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const print = (line: string) => console.log(line);
+
+/** Starts the cluster and does with it what was asked for. @returns the exit code */
+export async function insideNamespaces(options: ClusterCommandOptions & { inside: string }): Promise<number> {
+  const directory = options.inside;
+  print('starting the cluster');
+  const cluster = await startCluster({ directory, cgroup: basename(directory), nodes: 2 });
+  if (options.run !== undefined) return runShell(options.run, cluster);
+  const only = options.only?.split(',') ?? null;
+  const told = await runStories(cluster, {
+    ...{ directory, only, print },
+    chart: resolve(options.chart ?? join(root, 'deploy/helm/millrace')),
+    image: resolve(options.image ?? ''),
+    version: version(),
+    older: JSON.parse(options.older ?? '[]') as OlderRelease[],
+    eventsPerSecond: Number(options.rate ?? 2000),
+  });
+  const report: ClusterReport = { ...told, surroundings: surroundings(cluster) };
+  const page = storyReport(report);
+  print(`\n${page}`);
+  const file = options.report ?? (only === null ? join(root, 'deploy/cluster-report.md') : null);
+  if (file !== null) writeFileSync(file, page);
+  for (const failure of cluster.failures()) print(`a part of the cluster has ended:\n${failure}`);
+  return report.results.every(isWell) && report.failures.length === 0 ? 0 : 1;
+}
+
+async function runShell(command: string, { kubeconfig }: Cluster): Promise<number> {
+  const { kubectl } = await kubectlAndHelm();
+  const { PATH = '', ...rest } = environment();
+  const env = { ...rest, KUBECONFIG: kubeconfig, PATH: `${dirname(kubectl)}:${PATH}` };
+  return spawnSync('sh', ['-c', command], { stdio: 'inherit', env }).status ?? 1;
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+function surroundings({ nodes }: Cluster): string[] {
+  return [
+    `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node.js ${process.version}:`,
+    `Kubernetes ${kubernetesVersion()} with ${nodes.length} nodes on this one machine, and beside them PostgreSQL, Kafka and`,
+    'Redis, one of each, and the clients.',
+  ];
+}
