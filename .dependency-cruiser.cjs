@@ -10,7 +10,7 @@ const roomsInOrder = {
   'services/ingest-gateway': [
     ...['config.ts', 'node-http-internals', 'head.ts', 'json'],
     // From the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
-    ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture'],
+    ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture', 'capture.ts'],
     ...['flag-data.ts', 'config', 'flags', 'processes.ts', '.'],
   ],
   'services/event-consumer': [

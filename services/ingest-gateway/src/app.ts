@@ -5,7 +5,7 @@ import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
 import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
 import type { Tracing } from '@millrace/runtime/tracing';
-import express, { type Express, type Request, type Response, type Router } from 'express';
+import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
 import { createRefusalLog } from './answer/refusal-log.ts';
@@ -13,9 +13,10 @@ import { corsHeaders, preflightHeaders, sendRefusal, toRefusal } from './answer/
 import { createByteBudget } from './body/byte-budget.ts';
 import { createUploads, declaredLength, type Uploads } from './body/receive.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
-import { captureRoute } from './capture/capture-route.ts';
-import type { CaptureDependencies } from './capture/serve-request.ts';
-import { captureV1Routes } from './capture/v1-route.ts';
+import { classicReader } from './capture/classic-reader.ts';
+import type { CaptureDependencies } from './capture/reader.ts';
+import { captureV1Path, v1Reader } from './capture/v1-reader.ts';
+import { captureRoute } from './capture.ts';
 import { answerRoutes } from './config/answer-route.ts';
 import type { BrowserLibrary } from './config/library.ts';
 import { libraryRoutes } from './config/library-route.ts';
@@ -28,6 +29,7 @@ import { findFlagPath } from './flags/question.ts';
 import { findCapturePath, requestIdOf } from './head.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
+import { echoedRequestId } from './readers/v1-request.ts';
 
 /** What only events need. */
 export interface IngestParts {
@@ -115,7 +117,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const answers = answerRoutes({ ...shared, ...deps.flags });
   const library = libraryRoutes({ ...shared, ...deps.flags }, deps.library);
   const app = createApp({ health, uploads }, [
-    ...(capture === null ? [] : [captureV1Routes(capture)]),
+    ...(capture === null ? [] : [captureV1Route(capture)]),
     answers,
     library,
   ]);
@@ -129,7 +131,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const query = mark < 0 ? '' : url.slice(mark + 1);
     const capturePath = capture === null ? undefined : findCapturePath(path);
     if (capture !== null && capturePath !== undefined) {
-      void captureRoute(request, response, { path: capturePath, query }, capture);
+      const reader = classicReader({ path: capturePath, query }, capture);
+      void captureRoute({ request, response, requestId: requestIdOf(request) }, reader, capture);
     } else if (flags === null || !serveFlagPath(request, response, { path, query }, flags)) {
       request.url = url;
       app(request, response);
@@ -180,6 +183,17 @@ function serveFlagPath(
   const target = findDefinitionTarget(path);
   if (target !== undefined) void definitionRoute(request, response, { target, query }, flags);
   return target !== undefined;
+}
+
+/** Capture v1, whose batches are large: what Express costs is not noticed. */
+function captureV1Route(capture: CaptureDependencies): Router {
+  const reader = v1Reader(capture);
+  return Router().all(captureV1Path, (request, response) => {
+    const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
+    const echoed = echoedRequestId(request.headers);
+    if (echoed !== null) response.setHeader('posthog-request-id', echoed);
+    return captureRoute({ request, response, requestId }, reader, capture);
+  });
 }
 
 /** Operational paths, preflights of any path, and the answer to what does not exist. */

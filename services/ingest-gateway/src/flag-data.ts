@@ -167,8 +167,7 @@ export async function hasFlags(environmentId: number | null, { definitions }: Fl
  * @throws AppError `unauthenticated`, `unavailable`.
  */
 export async function findFlagProject(token: string, projectKeys: ProjectKeys): Promise<KnownProject> {
-  const lookup = projectKeys.find(token);
-  const found = lookup instanceof Promise ? await lookup : lookup;
+  const found = await projectKeys.find(token);
   requirePossible(found.outcome, 'token');
   if (found.outcome === 'known') return found.project;
   throw new AppError('unavailable', 'The API key cannot be checked right now.');

@@ -4,19 +4,29 @@ import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
- * Step 4: lets a request in when its key is a project's, and a historical batch when the project's plan includes
+ * Lets a request in when its key is a project's, and a historical batch when the project's plan includes
  * migrations. When the stores refuse to answer it is let in as well: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.
  * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when the stores
  * do not answer in time.
  */
-export function authorize(
-  request: Pick<IncomingRequest, 'token' | 'isHistorical'>,
+export async function authorize(
+  { token, isHistorical }: Pick<IncomingRequest, 'token' | 'isHistorical'>,
   projectKeys: ProjectKeys,
-): KnownProject | null | Promise<KnownProject | null> {
-  const lookup = projectKeys.find(request.token);
-  return lookup instanceof Promise ? lookup.then((found) => decide(found, request)) : decide(lookup, request);
+): Promise<KnownProject | null> {
+  const lookup = await projectKeys.find(token);
+  switch (lookup.outcome) {
+    case 'undetermined':
+      return null;
+    case 'unknown':
+      throw unknownKey('api_key');
+    case 'busy':
+      throw cannotBeChecked();
+    case 'known':
+      if (isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
+      return lookup.project;
+  }
 }
 
 /**
@@ -51,20 +61,6 @@ export function requirePossible(outcome: KeyLookup['outcome'], attr: KeyField): 
 }
 
 const maxLookedUp = 64;
-
-function decide(lookup: KeyLookup, request: Pick<IncomingRequest, 'isHistorical'>): KnownProject | null {
-  switch (lookup.outcome) {
-    case 'undetermined':
-      return null;
-    case 'unknown':
-      throw unknownKey('api_key');
-    case 'busy':
-      throw cannotBeChecked();
-    case 'known':
-      if (request.isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
-      return lookup.project;
-  }
-}
 
 type KeyField = 'api_key' | 'token';
 

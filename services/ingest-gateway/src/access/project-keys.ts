@@ -8,8 +8,8 @@ import type { KnownProject } from './project-key-store.ts';
 import { isBusy, isSlow, type StoreTimeLimits, storeTimeLimits, withTimeLimit } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Answers nearly every request from memory, without a promise. Never rejects. */
-  find(token: string): KeyLookup | Promise<KeyLookup>;
+  /** Answers nearly every request from memory. Never rejects. */
+  find(token: string): Promise<KeyLookup>;
 }
 
 export interface ProjectKeysOptions {
@@ -42,7 +42,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   const underWay = new Map<string, Promise<KeyLookup>>();
   const answers = countAnswers(options.metrics);
 
-  function find(token: string): KeyLookup | Promise<KeyLookup> {
+  async function find(token: string): Promise<KeyLookup> {
     const answer = memory.recall(token);
     if (answer === undefined) return lookUpSoon(token);
     answers.memory.add(1);

@@ -51,10 +51,10 @@ const compressionNames = new Map<string, Compression>([
  * form, one layer of compression, base64 inside. Gzip is known by its first bytes, since many SDKs forget the hint and
  * proxies undo the compression without taking it away; only lz64 has to be named.
  *
- * @returns a promise only where something takes its time: gzip, or a large body.
  * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the cap.
  */
-export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): DecodedBody | Promise<DecodedBody> {
+export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): Promise<DecodedBody> {
+  const { maxDecompressedBytes, lease } = options;
   let bytes = raw;
   let apiKey: string | null = null;
   let formCompression: string | null = null;
@@ -68,22 +68,17 @@ export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
   if (compression === 'lz64' && !hasGzipMagic(bytes) && !beginsAsJson(bytes)) {
     const json = Buffer.from(readLz64(bytes, options), 'utf8');
-    return withEnvelopeKey(json, options.lease, (envelopeKey) => ({ json, apiKey, envelopeKey }));
+    return { json, apiKey, envelopeKey: await findEnvelopeKey(json, lease) };
   }
-
-  const finish = (decoded: Buffer, wasGzip: boolean) =>
-    withEnvelopeKey(decoded, options.lease, (envelopeKey) => {
-      const isOnlySaidToBeGzip = compression === 'gzip' && !wasGzip;
-      const json = readUtf8(decoded, hints, isOnlySaidToBeGzip);
-      if (isOnlySaidToBeGzip && !mayBeJson(json)) throw noGzip();
-      if (isBlank(json)) throw missingData();
-      return { json, apiKey, envelopeKey };
-    });
   bytes = unwrapBase64(bytes);
-  if (!hasGzipMagic(bytes)) return finish(bytes, false);
-  return gunzip(bytes, options.maxDecompressedBytes, options.lease).then((inflated) =>
-    finish(unwrapBase64(inflated), true),
-  );
+  const isGzip = hasGzipMagic(bytes);
+  if (isGzip) bytes = unwrapBase64(await gunzip(bytes, maxDecompressedBytes, lease));
+  const envelopeKey = await findEnvelopeKey(bytes, lease);
+  const isOnlySaidToBeGzip = compression === 'gzip' && !isGzip;
+  const json = readUtf8(bytes, hints, isOnlySaidToBeGzip);
+  if (isOnlySaidToBeGzip && !mayBeJson(json)) throw noGzip();
+  if (isBlank(json)) throw missingData();
+  return { json, apiKey, envelopeKey };
 }
 
 /**
@@ -125,13 +120,12 @@ const shortLz64Bytes = 2048;
 /** Parsing a smaller body is faster than looking through it first. */
 const largeBytes = 128 * 1024;
 
-/** @throws AppError see `outlineJson`. */
-function withEnvelopeKey(
-  json: Buffer,
-  lease: ByteLease,
-  next: (envelopeKey: string | null) => DecodedBody,
-): DecodedBody | Promise<DecodedBody> {
-  return json.length < largeBytes ? next(null) : outlineJson(json, lease).then(({ apiKey }) => next(apiKey));
+/**
+ * The key of the outermost object of a large body; null for a small one, which is parsed in no time.
+ * @throws AppError see `outlineJson`.
+ */
+async function findEnvelopeKey(json: Buffer, lease: ByteLease): Promise<string | null> {
+  return json.length < largeBytes ? null : (await outlineJson(json, lease)).apiKey;
 }
 
 /** The first name that means a compression wins; unknown names, also `base64`, say nothing. */

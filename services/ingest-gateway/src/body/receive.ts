@@ -21,27 +21,24 @@ export interface ReceivedBody {
 }
 
 /**
- * The first half of step 2: the bytes of a request. Query parameter `data` stands in for the body when it is there
+ * The bytes of a request. Query parameter `data` stands in for the body when it is there
  * (docs/wire-rules.md#decoding-of-bodies).
  *
  * @throws AppError see `receiveBytes`; `invalid` when there is nothing.
  */
-export function receiveBody(
+export async function receiveBody(
   request: IncomingMessage,
   query: CaptureQuery,
   { limits, lease, uploads, onReceived }: ReadBodyOptions,
-): ReceivedBody | Promise<ReceivedBody> {
+): Promise<ReceivedBody> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
-  const describe = (body: Buffer) => {
-    const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
-    onReceived(raw.length);
-    if (raw.length === 0) throw missingData();
-    const hints = query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression };
-    return { raw, hints };
-  };
   // Each limit is named: `limits` is the whole frozen config, and spreading it costs 12 µs a request.
-  const body = receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
-  return body instanceof Promise ? body.then(describe) : describe(body);
+  const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
+  const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
+  onReceived(raw.length);
+  if (raw.length === 0) throw missingData();
+  const hints = query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression };
+  return { raw, hints };
 }
 
 const noHints: BodyHints = { compression: null, contentType: '', contentEncoding: '' };
@@ -65,14 +62,14 @@ interface ReceiveOptions {
 /**
  * Reads the raw body. A body that arrives together with its head, the usual case, is not copied.
  *
- * @returns the body itself when all of it is there. What came together with the head is, a microtask after the request
- * was told of.
  * @throws AppError `too_large` over the cap, `timeout` when the upload stalls, `unavailable` when the memory budget is
  * used up, `invalid` (`client_closed`) when the client goes away. The rest of the body is left unread.
  */
-export function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Buffer | Promise<Buffer> {
+export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const declared = declaredLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
+  // What came together with the head is there a microtask after the request was told of.
+  await undefined;
   if (request.readableLength !== declared) return receivePieces(request, declared, options);
   options.lease.take(declared);
   const body = request.read() as Buffer | null;

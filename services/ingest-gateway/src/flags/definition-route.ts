@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type Progress, serveRequest } from '../capture/serve-request.ts';
+import { type Progress, serveRequest } from '../answer/serve-request.ts';
 import { type FlagDatabase, findFlagProject } from '../flag-data.ts';
 import { requestIdOf } from '../head.ts';
 import { findProjectApiKey } from '../readers/project-api-key.ts';

@@ -14,7 +14,7 @@ import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flags/s
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type Progress, serveRequest } from '../capture/serve-request.ts';
+import { type Progress, serveRequest } from '../answer/serve-request.ts';
 import { browserConfig } from '../config/config-route.ts';
 import { type FlagData, findFlagProject } from '../flag-data.ts';
 import { clientAddress, requestIdOf } from '../head.ts';
@@ -65,10 +65,7 @@ async function serveFlags(
   if (request.method === 'HEAD') return { status: 200, body: '', headers: {} };
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
-  // A body that comes with its head is there after this.
-  await undefined;
-  const read = readFlagRequest(request, query, { ...deps, lease: progress.lease });
-  const question = read instanceof Promise ? await read : read;
+  const question = await readFlagRequest(request, query, { ...deps, lease: progress.lease });
   if (question === null) return toAnswer(request, query, noFlags, 'nothing_asked', deps);
   deps.flagLimits.admit(question.token, addressOf(request, deps));
   const project = await findFlagProject(question.token, deps.projectKeys);

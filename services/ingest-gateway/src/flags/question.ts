@@ -6,8 +6,8 @@ import { AppError } from '@millrace/runtime';
 import { requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
-import { type DecodedBody, decodeBody } from '../body/decode.ts';
-import { type ReceivedBody, receiveBody, type Uploads } from '../body/receive.ts';
+import { decodeBody } from '../body/decode.ts';
+import { receiveBody, type Uploads } from '../body/receive.ts';
 import type { CaptureLimits } from '../config.ts';
 import { type CaptureQuery, parseCaptureQuery } from '../head.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
@@ -28,48 +28,34 @@ const maxQuestionBytes = 1024 * 1024;
 /**
  * From the bytes of a request to its question, in every encoding that events come in.
  *
- * @returns null for a GET that asks nothing; a promise only where something is waited for.
+ * @returns null for a GET that asks nothing.
  * @throws AppError see `receiveBody`, `decodeBody`, `readQuestion`.
  */
-export function readFlagRequest(
+export async function readFlagRequest(
   request: IncomingMessage,
   query: FlagQuery,
-  reading: ReadingFlagRequest,
-): FlagQuestion | null | Promise<FlagQuestion> {
+  { limits, lease, uploads, projectKeys }: ReadingFlagRequest,
+): Promise<FlagQuestion | null> {
   if (request.method === 'GET' && query.body.data === null) {
     const { apiKey } = query.body;
     return apiKey === null ? null : readQuestion({ distinct_id: query.distinctId }, apiKey);
   }
-  const { limits, lease, uploads } = reading;
-  const received = receiveBody(request, query.body, {
+  const { raw, hints } = await receiveBody(request, query.body, {
     limits: { ...namedLimits(limits), maxBodyBytes: Math.min(limits.maxBodyBytes, maxQuestionBytes) },
     lease,
     uploads,
     onReceived: () => {},
   });
-  const decode = (body: ReceivedBody) => decodeReceived(body, query, reading);
-  return received instanceof Promise ? received.then(decode) : decode(received);
+  const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxQuestionBytes);
+  const { json, apiKey, envelopeKey } = await decodeBody(raw, hints, { maxDecompressedBytes, lease });
+  // A large body is not parsed for somebody whose key is nobody's.
+  if (envelopeKey !== null) await requirePossibleKey(envelopeKey, projectKeys);
+  return parseQuestion(json, apiKey ?? query.body.apiKey);
 }
 
 /** One by one: the limits are the whole frozen config, and spreading it costs more than the question. */
 function namedLimits({ maxBodyBytes, maxDecompressedBytes, maxRecordBytes, bodyTimeoutMs, trustProxy }: CaptureLimits) {
   return { maxBodyBytes, maxDecompressedBytes, maxRecordBytes, bodyTimeoutMs, trustProxy };
-}
-
-function decodeReceived(
-  { raw, hints }: ReceivedBody,
-  query: FlagQuery,
-  { limits, lease, projectKeys }: ReadingFlagRequest,
-): FlagQuestion | Promise<FlagQuestion> {
-  const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxQuestionBytes);
-  const parse = (body: DecodedBody) => parseQuestion(body.json, body.apiKey ?? query.body.apiKey);
-  const decoded = decodeBody(raw, hints, { maxDecompressedBytes, lease });
-  if (!(decoded instanceof Promise)) return parse(decoded);
-  return decoded.then(async (body) => {
-    // A large body is not parsed for somebody whose key is nobody's.
-    if (body.envelopeKey !== null) await requirePossibleKey(body.envelopeKey, projectKeys);
-    return parse(body);
-  });
 }
 
 function parseQuestion(json: Buffer, fallbackKey: string | null): FlagQuestion {

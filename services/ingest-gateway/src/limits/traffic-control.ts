@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { recordKey } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
@@ -21,9 +20,10 @@ export interface TrafficControl {
   /**
    * Whether the request's events may be stored. `quota_limited`: the plan's events are used up; the request is answered
    * with 200 and nothing is stored (docs/wire-rules.md#quotas-and-limits).
-   * @throws AppError `rate_limited`, or `unavailable` for a client that would drop its events at any 4xx.
+   * @param retriesOn429 false for a client that would drop its events at any 4xx.
+   * @throws AppError `rate_limited`, or `unavailable` for such a client.
    */
-  admit(admission: Admission, request: Pick<IncomingMessage, 'method' | 'headers'>): 'admitted' | 'quota_limited';
+  admit(admission: Admission, retriesOn429: boolean): 'admitted' | 'quota_limited';
   /** Counts live traffic, applies the operator's lists, and sends the events of hot keys to the overflow lane. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
   /** Tells that the log has acknowledged events of the request. */
@@ -52,7 +52,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
   }
 
   return {
-    admit(admission, request) {
+    admit(admission, retriesOn429) {
       const { project, isHistorical, events } = admission;
       // A migration is part of the plan, in a lane of its own (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
@@ -63,7 +63,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
       const retryAfterSeconds = rateLimit.admit(project, events);
       if (retryAfterSeconds === null) return 'admitted';
       findings.tooFast(admission, project);
-      throw throttled(retryAfterSeconds, retriesOn429(request));
+      throw throttled(retryAfterSeconds, retriesOn429);
     },
     route(captured, project) {
       if (captured.lane === 'historical' && project === null) markUnchecked(captured);
@@ -205,19 +205,4 @@ function routeEvents(
   }
   if (routing.blocked > 0) routing.captured = { ...captured, accepted };
   return routing;
-}
-
-/**
- * SDKs that are known to send a batch again after 429 (docs/wire-rules.md#what-sdks-do-with-an-answer) name themselves
- * so. The legacy Java SDK does not and drops it, so a name that is not here is not trusted.
- */
-const retryingSdk = /^posthog-(?:node|python|go|ruby|php|rust|dotnet|ios|android|react-native|js-lite)\//i;
-
-/**
- * Whether the sender of a request that is refused for a while may be told so with 429. Browsers drop what is answered
- * with any 4xx; everybody sends again after a 503 (rule 12).
- */
-function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  // Node's own fetch sends `sec-fetch-mode` as well, so that is no sign of a browser.
-  return method === 'POST' && headers.origin === undefined && retryingSdk.test(headers['user-agent'] ?? '');
 }

@@ -27,19 +27,19 @@ export interface Publication {
    *
    * @param isAlone whether a single event that is too large is refused rather than dropped.
    */
-  add(captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined;
+  add(captured: CapturedEvents, isAlone: boolean): Promise<void>;
   /**
    * Waits for the log when records are left.
    *
    * @param last tells what was dropped of all parts.
    */
-  end(last: CapturedEvents): Promise<void> | undefined;
+  end(last: CapturedEvents): Promise<void>;
   /** How many events were given to the log. */
   written(): number;
 }
 
 /**
- * Step 6: writes the events in the order of the request, then one warning for each reason events were dropped. All are
+ * Writes the events in the order of the request, then one warning for each reason events were dropped. All are
  * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
  * (docs/architecture.md#the-log).
  *
@@ -52,12 +52,12 @@ export function createPublication(options: PublicationOptions): Publication {
   let pendingBytes = 0;
   let written = 0;
 
-  function appendPending(): Promise<void> | undefined {
+  async function appendPending(): Promise<void> {
     const records = pending;
     pending = [];
     pendingBytes = 0;
-    if (records.length === 0) return undefined;
-    return log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
+    if (records.length === 0) return;
+    await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
   function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent, isAlone: boolean): void {
@@ -76,24 +76,19 @@ export function createPublication(options: PublicationOptions): Publication {
     written += 1;
   }
 
-  function addFrom(first: number, captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined {
-    const { accepted } = captured;
-    for (let index = first; index < accepted.length; index++) {
-      const event = accepted[index];
-      if (event !== undefined) put(captured, event, isAlone);
-      if (pendingBytes >= maxAppendBytes) return appendPending()?.then(() => addFrom(index + 1, captured, isAlone));
-    }
-    return undefined;
-  }
-
   return {
-    add: (captured, isAlone) => addFrom(0, captured, isAlone),
-    end({ lane, token, environmentId, now, dropped }) {
+    async add(captured, isAlone) {
+      for (const event of captured.accepted) {
+        put(captured, event, isAlone);
+        if (pendingBytes >= maxAppendBytes) await appendPending();
+      }
+    },
+    async end({ lane, token, environmentId, now, dropped }) {
       const { createUuid } = options;
       for (const warning of dropped.toWarnings({ token, environmentId, now, createUuid })) {
         pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
       }
-      return appendPending();
+      await appendPending();
     },
     written: () => written,
   };
