@@ -1,3 +1,4 @@
+export { hearAnnouncedKeys } from './announced-keys.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';

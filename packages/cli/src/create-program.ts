@@ -28,7 +28,6 @@ export function createProgram(terminal: Terminal): Command {
   const program = new Command('millrace')
     .description('Sets up and administers a Millrace installation.')
     .option('--database-url <url>', 'PostgreSQL address (default: DATABASE_URL)')
-    .option('--redis-url <url>', 'Redis address, to tell running gateways of changed keys (default: REDIS_URL)')
     .option('--json', 'print results as JSON, and on standard error a JSON object for each line')
     .exitOverride()
     .version(manifest.version, '--version', 'print the version')

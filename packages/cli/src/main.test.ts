@@ -1,20 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { hashPersonalApiKey } from '@millrace/accounts';
-import { hasPlanFeature, planFeatures, projectKeyChannel } from '@millrace/contracts';
+import { hasPlanFeature, planFeatures } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { createRedisKeyValue } from '@millrace/runtime/cache';
 import {
   type CompiledPrograms,
   compilePrograms,
   createTestDatabase,
   createTestTenant,
   eventually,
+  hearAnnouncedKeys,
   type TestDatabase,
-  testServers,
 } from '@millrace/testing';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -151,30 +149,19 @@ test(
   async () => {
     await useDatabase({ isMigrated: true });
     const { organizationId } = await createTestTenant(database);
-    const { redisUrl } = testServers();
-    const store = createRedisKeyValue(redisUrl, logger);
-    const received: string[] = [];
-    await store.subscribe(projectKeyChannel, (message) => void received.push(message));
+    const announced = await hearAnnouncedKeys(database);
     try {
-      const probe = randomUUID();
-      await eventually(
-        async () => {
-          await store.publish(projectKeyChannel, probe);
-          return received.includes(probe);
-        },
-        { what: 'The subscription' },
-      );
-      const env = { DATABASE_URL: testDatabase.url, REDIS_URL: redisUrl };
+      const env = { DATABASE_URL: testDatabase.url };
       const created = await millrace(['project', 'create', '--organization', organizationId, '--json'], env);
       const { projectApiKey } = JSON.parse(created.out) as { projectApiKey: string };
-      await eventually(() => received.includes(projectApiKey), { what: 'The announcement of the project' });
+      await eventually(() => announced.keys.includes(projectApiKey), { what: 'The announcement of the project' });
 
-      received.length = 0;
+      announced.keys.length = 0;
       const plan = await millrace(['plan', 'set', '--organization', organizationId, '--plan', 'free'], env);
       expect(plan).toMatchObject({ exitCode: 0, err: '' });
-      await eventually(() => received.includes(projectApiKey), { what: 'The announcement of the plan' });
+      await eventually(() => announced.keys.includes(projectApiKey), { what: 'The announcement of the plan' });
     } finally {
-      await store.stop();
+      await announced.stop();
     }
   },
   timeoutMs,

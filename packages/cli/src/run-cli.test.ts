@@ -314,11 +314,6 @@ test('a database before its migration: one line that says what to do', async () 
   }
 });
 
-test('Redis away is a warning, not a failure', async () => {
-  const args = ['project', 'create', '--organization', tenant.organizationId, '--redis-url', 'redis://127.0.0.1:1'];
-  expect(await run(args)).toMatchObject({ exitCode: 0, err: expect.stringMatching(/^warning: --redis-url: .*\n$/) });
-});
-
 const refusals: [string[], number, RegExp][] = [
   [['org', 'create', '--name', ' '], 1, /^error: --name: This field may not be blank\.$/],
   [

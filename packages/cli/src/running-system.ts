@@ -34,7 +34,7 @@ export function useRunningSystem(command: Command, terminal: Terminal): void {
     if (options.host || env.INGEST_URL) return;
     Object.assign(env, { INGEST_URL: found.ingestUrl, PROJECT_API_KEY: env.PROJECT_API_KEY || found.projectApiKey });
   } else {
-    if (options.databaseUrl || options.redisUrl || storageSettings.some((name) => env[name])) return;
+    if (options.databaseUrl || storageSettings.some((name) => env[name])) return;
     Object.assign(env, found.settings);
   }
   terminal.err.write(`Using the system that npm start runs here (${path}).\n`);

@@ -8,10 +8,8 @@ import {
   type Transaction,
 } from '@millrace/db';
 import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
-import { type RedisConnection, redisConfigFields, redisConnection } from '@millrace/runtime/cache';
 import type { Command } from 'commander';
 import { Type } from 'typebox';
-import { announceKeyChanges } from './announce-key-changes.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { UsageError } from './refusals.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,8 +21,6 @@ export interface Session {
   printer: Printer;
   /** Runs a change and what is written down of it in one transaction: either both are kept or none. */
   change<T>(work: (tx: Transaction, operator: Operator) => Promise<T>): Promise<T>;
-  /** Tells running gateways to forget what they cached about these project API keys. Never fails the command. */
-  announce(projectApiKeys: string[]): Promise<void>;
 }
 
 /** Who runs the command: nobody whom we know, so what is written down of it names the command. */
@@ -36,7 +32,6 @@ export interface Operator {
 export interface GlobalOptions {
   json?: boolean;
   databaseUrl?: string;
-  redisUrl?: string;
 }
 
 /** Runs the work of one command with what its global options name, and closes everything afterwards. */
@@ -49,7 +44,6 @@ export async function withSession(
   const printer = createPrinter(terminal, options.json === true);
   // Results go to standard output, so nothing may be logged there.
   const logger = createLogger('millrace-cli', 'error');
-  const redis = readRedis(options, terminal);
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
     await work({
@@ -65,23 +59,10 @@ export async function withSession(
           work(tx, { actor, record: (done) => recordActivity(tx, { ...done, actor }) }),
         );
       },
-      announce: async (keys) => {
-        if (redis === undefined) return;
-        await announceKeyChanges(redis, keys, logger).catch(() => {
-          printer.note(
-            'warning: --redis-url: Redis does not answer; gateways that do not hear PostgreSQL see the change within seconds',
-          );
-        });
-      },
     });
   } finally {
     await database.stop();
   }
-}
-
-function readRedis(options: GlobalOptions, terminal: Terminal): RedisConnection | undefined {
-  const env = options.redisUrl ? { ...terminal.env, REDIS_URL: options.redisUrl } : terminal.env;
-  return redisConnection(readConfig(Type.Object(redisConfigFields), env));
 }
 
 /** The words that called it, without the program's: `member set-level`. */

@@ -21,7 +21,6 @@ export { flagPayloadContext, isSealedPayload, redactedPayload } from './flag-pay
 export { cutToCodePoints, isLongerThan } from './json/code-points.ts';
 export { isDeeperThan } from './json/is-deeper-than.ts';
 export { isObject } from './json/is-object.ts';
-export { allProjectKeys, projectKeyChannel } from './key-change-channel.ts';
 export { isMembershipLevel, type MembershipLevel, membershipLevels } from './membership-levels.ts';
 export {
   findPlanFeature,

@@ -74,7 +74,7 @@ describe('stores of project keys that fail', () => {
     });
     leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);
     // Entries are stale at once, so that every request would like to ask.
-    const gateway = await fixture.startGateway({ ...parts, keys: { sql: database.sql, cache, knownForMs: 0 } });
+    const gateway = await fixture.startGateway({ ...parts, cache, keys: { sql: database.sql, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
     return {
       gateway,
@@ -134,20 +134,6 @@ describe('stores of project keys that fail', () => {
     await redisProxy.refuse();
     expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
     expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 401 });
-    await stop();
-  });
-
-  test('PostgreSQL alone lost: what another gateway has looked up is found in Redis', async () => {
-    const { token } = await createTestTenant(fixture.database, { plan: 'free' });
-    const other = await fixture.startGateway();
-    await post(other, bodyFor(token));
-    const { gateway, postgresProxy, stop } = await startBehindProxies();
-    await postgresProxy.refuse();
-    const historical = { api_key: token, batch: [{ event: 'a', distinct_id: 'b' }], historical_migration: true };
-    // Only who knows the project can say that its plan does not include this.
-    await eventually(async () => expect((await post(gateway, JSON.stringify(historical))).status).toBe(402), {
-      what: 'an answer from the shared copy',
-    });
     await stop();
   });
 });

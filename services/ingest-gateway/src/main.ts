@@ -116,7 +116,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     'cache',
     redis === undefined ? createInProcessKeyValue() : createRedisKeyValue(redis, logger),
   );
-  const projectKeys = await createProjectKeys({ sql: database.sql, cache, changes, logger, metrics });
+  const projectKeys = createProjectKeys({ sql: database.sql, changes, logger, metrics });
   const roles = rolesOf(config);
   const gateway = createGateway({
     projectKeys,

@@ -4,15 +4,14 @@ import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import express from 'express';
-import { createKeyChanges } from './access/announce-key-change.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLimit' | 'userChangeLimit'> {
-  /** Where limits are counted and key changes are announced: Redis, or this process alone. */
+export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'userChangeLimit'> {
+  /** Where limits are counted: Redis, or this process alone. */
   keyValue: KeyValue;
   /** 0 = no limit (docs/api-rules.md#rate-limits). */
   limits: {
@@ -51,14 +50,13 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   const guessLimit = createGuessLimit(
     createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
   );
-  const announceKeyChange = createKeyChanges(keyValue, logger).announce;
   const signUpLimit = createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute });
   const userChangeLimit = createRateLimit({
     keyValue,
     name: 'user',
     windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
   });
-  const declared = routes({ ...deps, announceKeyChange, signUpLimit, userChangeLimit });
+  const declared = routes({ ...deps, signUpLimit, userChangeLimit });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
     access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),

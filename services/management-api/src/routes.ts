@@ -1,7 +1,6 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import { belowEnvironmentsToo } from './access/addressed-project.ts';
-import type { KeyChanges } from './access/announce-key-change.ts';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
@@ -38,8 +37,6 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
-  /** To be called after the commit. */
-  announceKeyChange: KeyChanges['announce'];
   /** Of one organization; 0 = no limit. */
   maxSubscriptions: number;
   /** Of who asks for invites without a key. */

@@ -74,15 +74,6 @@ export async function updateOrganization(
   return rows[0] as Organization;
 }
 
-/** The project API keys of an organization. */
-export async function listTokens(tx: Transaction, organizationId: string): Promise<string[]> {
-  const rows = await tx.query<{ api_token: string }>(
-    'SELECT e.api_token FROM environment e JOIN project p ON p.id = e.project_id WHERE p.organization_id = $1',
-    [organizationId],
-  );
-  return rows.map(({ api_token }) => api_token);
-}
-
 /** Removes an organization and all that hangs on it; ingested data goes later (`environment_cleanup`). */
 export async function deleteOrganization(tx: Transaction, id: string): Promise<void> {
   await tx.query('DELETE FROM organization WHERE id = $1', [id]);

@@ -20,7 +20,6 @@ import {
   deleteOrganization,
   findOrganization,
   insertOrganization,
-  listTokens,
   lockOrganization,
   type Organization,
   selectOrganizations,
@@ -163,16 +162,14 @@ export async function changeOrganization(
 /**
  * Removes an organization with all that belongs to it. The data of its environments is removed later, in the background.
  *
- * @returns its name, and the project API keys that are no keys any more.
+ * @returns its name.
  * @throws AppError `not_found`.
  */
 export async function removeOrganization(
   tx: Transaction,
   { organizationId, actor }: { organizationId: string; actor: Actor },
-): Promise<{ name: string; tokens: string[] }> {
-  // Behind the lock no project is made whose key would not be among them.
+): Promise<{ name: string }> {
   const { name } = await lockOrganization(tx, organizationId);
-  const tokens = await listTokens(tx, organizationId);
   await deleteOrganization(tx, organizationId);
   await recordActivity(tx, {
     organizationId,
@@ -182,7 +179,7 @@ export async function removeOrganization(
     actor,
     name,
   });
-  return { name, tokens };
+  return { name };
 }
 
 const maxLength = 48;

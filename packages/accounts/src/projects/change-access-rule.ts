@@ -31,13 +31,12 @@ export interface AccessRuleChange {
  * rule for everybody: `none` makes the environment private. Null removes a rule; without the one for everybody all have
  * access.
  *
- * @returns the key of the environment.
  * @throws AppError `invalid` for a member that is none of the organization, `not_found` when the environment is gone.
  */
 export async function changeAccessRule(
   tx: Transaction,
   { environmentId, membershipId, level, actor }: AccessRuleChange,
-): Promise<string> {
+): Promise<void> {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
   const organizationId = await organizationOfProject(tx, environment.project_id);
@@ -46,7 +45,6 @@ export async function changeAccessRule(
       ? await changeDefault(tx, environment, level)
       : await changeMember(tx, { environmentId, organizationId, membershipId, level, actor });
   await recordEnvironmentChange(tx, environment, { actor, change });
-  return environment.api_token;
 }
 
 async function changeDefault(

@@ -79,7 +79,7 @@ interface ProjectChange {
 export async function changeProject(
   tx: Transaction,
   { projectId, environmentId, settings, productDescription, actor }: ProjectChange,
-): Promise<string> {
+): Promise<void> {
   // The project before its environment, here as in every other place that holds both.
   const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
   const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
@@ -90,7 +90,7 @@ export async function changeProject(
     ...(settings.name !== undefined && { name: environment.name }),
     ...(productDescription !== undefined && { product_description: checkDescription(productDescription) }),
   };
-  if (Object.keys(own).length === 0) return addressed.api_token;
+  if (Object.keys(own).length === 0) return;
   const after = await updateProject(tx, projectId, own);
   await recordActivity(tx, {
     organizationId: before.organization_id,
@@ -102,20 +102,18 @@ export async function changeProject(
     name: typeof after.name === 'string' ? after.name : before.name,
     change: { before, after },
   });
-  return addressed.api_token;
 }
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
  * shows neither key (docs/api-rules.md#environments).
  *
- * @returns the old key.
  * @throws AppError `not_found`.
  */
 export async function resetToken(
   tx: Transaction,
   { environmentId, actor }: { environmentId: number; actor: Actor },
-): Promise<string> {
+): Promise<void> {
   const before = await lockEnvironment(tx, environmentId);
   if (!before) throw notFound('Environment');
   await updateEnvironment(tx, environmentId, { api_token: newProjectToken() });
@@ -123,7 +121,6 @@ export async function resetToken(
     actor,
     changes: [{ type: 'Team', action: 'changed', field: 'api_token', before: null, after: null }],
   });
-  return before.api_token;
 }
 
 /** Writes down what changed of an environment, under its name. */

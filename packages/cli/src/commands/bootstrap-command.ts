@@ -34,7 +34,7 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
     .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async (options: Options, command: Command) => {
       await migrateFrom(options.prismaDirectory, readDatabaseUrl(command.optsWithGlobals(), terminal));
-      await withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      await withSession(command, terminal, async ({ sql, change, printer }) => {
         const { organization, project, force, prismaDirectory: _, ...owner } = options;
         const created = await bootstrapInstallation(change, {
           ...owner,
@@ -50,7 +50,6 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
         }
         printer.record({ created: true, ...created });
         printer.note('Keep the personal API key: it is not shown again.');
-        await announce([created.projectApiKey]);
       });
     });
 }

@@ -21,14 +21,13 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      const env = options.redisUrl ? { ...terminal.env, REDIS_URL: options.redisUrl } : terminal.env;
       const logger = createLogger('millrace-cli', 'error');
       // What does not answer is a finding.
       logger.silent = true;
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
       try {
-        const findings = await diagnose({ env, databaseUrl: url, database, prismaDirectory, logger });
+        const findings = await diagnose({ env: terminal.env, databaseUrl: url, database, prismaDirectory, logger });
         if (options.json === true) createPrinter(terminal, true).table(findings.map((finding) => ({ ...finding })));
         else for (const finding of findings) terminal.out.write(toText(finding));
         const problems = findings.filter(({ state }) => state === 'problem').length;

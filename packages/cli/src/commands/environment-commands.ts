@@ -43,14 +43,12 @@ function addCreate(commands: Command, terminal: Terminal): void {
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
     .action(({ project, name, timezone, anonymizeIps }: NewEnvironmentOptions, command: Command) =>
-      withSession(command, terminal, async ({ change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
         const environment = await change((tx, { actor }) =>
           createEnvironment(tx, { projectId: project, settings, actor }),
         );
         printer.record(toRow(environment));
-        // A gateway may have learnt that there is no such key.
-        await announce([environment.api_token]);
       }),
     );
 }
@@ -86,11 +84,10 @@ function addRename(commands: Command, terminal: Terminal): void {
     .requiredOption('--environment <id>', "the environment's number", parseId)
     .requiredOption('--name <name>', '1 to 200 characters')
     .action(({ environment: environmentId, name }: Chosen & { name: string }, command: Command) =>
-      withSession(command, terminal, async ({ change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name };
         const { after } = await change((tx, { actor }) => changeEnvironment(tx, { environmentId, settings, actor }));
         printer.record(toRow(after));
-        await announce([after.api_token]);
       }),
     );
 }
@@ -102,13 +99,12 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .requiredOption('--environment <id>', "the environment's number", parseId)
     .option('--yes', 'confirm the deletion')
     .action(({ environment: environmentId, yes }: Chosen & { yes?: boolean }, command: Command) =>
-      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
         const { name, project_id: projectId } = await getEnvironment(sql, environmentId);
         const others = (await listEnvironments(sql, { projectId })).length - 1;
         requireYes(yes, `the environment "${name}" with its data${others > 0 ? '' : ', and its project with it'}`);
-        const removed = await change((tx, { actor }) => removeEnvironment(tx, { environmentId, actor }));
+        await change((tx, { actor }) => removeEnvironment(tx, { environmentId, actor }));
         printer.record({ environmentId, projectId, name, deleted: true });
-        await announce([removed.api_token]);
       }),
     );
 }

@@ -99,12 +99,11 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .requiredOption('--organization <id>', "the organization's UUID")
     .option('--yes', 'confirm the deletion')
     .action(({ organization, yes }: Chosen & { yes?: boolean }, command: Command) =>
-      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
         const { id: organizationId, name } = await getOrganization(sql, organization);
         requireYes(yes, `the organization "${name}" with all its projects and their data`);
-        const { tokens } = await change((tx, { actor }) => removeOrganization(tx, { organizationId, actor }));
+        await change((tx, { actor }) => removeOrganization(tx, { organizationId, actor }));
         printer.record({ id: organizationId, name, deleted: true });
-        await announce(tokens);
       }),
     );
 }

@@ -1,4 +1,4 @@
-import { getOrganization, listProjects, setOrganizationPlan } from '@millrace/accounts';
+import { getOrganization, setOrganizationPlan } from '@millrace/accounts';
 import {
   findPlanFeature,
   isPlanFeature,
@@ -52,13 +52,11 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
       parseLimit,
     )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
-      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const changed = await change((tx, { actor }) =>
           setOrganizationPlan(tx, organization, { plan, limits: toLimits(limits), actor }),
         );
         printer.record(toRow(changed));
-        const projects = await listProjects(sql, { organizationId: organization });
-        await announce(projects.flatMap((project) => project.environments.map(({ api_token }) => api_token)));
       }),
     );
 }

@@ -42,14 +42,12 @@ function addCreate(commands: Command, terminal: Terminal): void {
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
     .action(({ organization, name, timezone, anonymizeIps }: NewProjectOptions, command: Command) =>
-      withSession(command, terminal, async ({ change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
         const { project, environment } = await change((tx, { actor }) =>
           createProject(tx, { organizationId: organization, settings, actor }),
         );
         printer.record(toRow(project, environment));
-        // A gateway may have learnt that there is no such key.
-        await announce([environment.api_token]);
       }),
     );
 }
@@ -88,11 +86,10 @@ function addRename(commands: Command, terminal: Terminal): void {
     .requiredOption('--project <id>', "the project's number", parseId)
     .requiredOption('--name <name>', '1 to 200 characters')
     .action(({ project: projectId, name }: Chosen & { name: string }, command: Command) =>
-      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
         const settings = { name };
-        const token = await change((tx, { actor }) => changeProject(tx, { projectId, settings, actor }));
+        await change((tx, { actor }) => changeProject(tx, { projectId, settings, actor }));
         printer.record(toShown(await getProject(sql, projectId)));
-        await announce([token]);
       }),
     );
 }
@@ -104,12 +101,11 @@ function addDelete(commands: Command, terminal: Terminal): void {
     .requiredOption('--project <id>', "the project's number", parseId)
     .option('--yes', 'confirm the deletion')
     .action(({ project: projectId, yes }: Chosen & { yes?: boolean }, command: Command) =>
-      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
         const { name } = await getProject(sql, projectId);
         requireYes(yes, `the project "${name}" with all its environments and their data`);
         const { environments } = await change((tx, { actor }) => removeProject(tx, { projectId, actor }));
         printer.record({ projectId, name, environments: environments.map(({ id }) => id), deleted: true });
-        await announce(environments.map(({ api_token }) => api_token));
       }),
     );
 }

@@ -25,7 +25,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .option('--distinct-id <id>', 'only those of this distinct id')
     .option('--note <text>', 'why, for whoever finds it later')
     .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
-      withSession(command, terminal, async ({ change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const reason = note === undefined ? {} : { note };
         const added = await change(async (tx, { record }) => {
           const made = await addRestriction(tx, {
@@ -38,8 +38,6 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
           return made;
         });
         printer.record(toRow(added));
-        // Gateways look at the lists again when they hear of a changed key.
-        await announce([added.token]);
       }),
     );
   commands
@@ -55,14 +53,13 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .description('end one; gateways follow within seconds')
     .argument('<id>', "the restriction's id, as `restriction list` shows it")
     .action((id: string, _options: object, command: Command) =>
-      withSession(command, terminal, async ({ change, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer }) => {
         const removed = await change(async (tx, { record }) => {
           const gone = await removeRestriction(tx, id);
           await record({ ...recordOf(gone), activity: 'deleted' });
           return gone;
         });
         printer.record({ ...toRow(removed), removed: true });
-        await announce([removed.token]);
       }),
     );
 }

@@ -31,7 +31,7 @@ export interface KeyValue {
    * @param changes at most some hundreds, each of another key.
    */
   addToCounters(changes: readonly CounterChange[]): Promise<number[]>;
-  /** Best-effort message to all processes that subscribe now, e.g. "project key changed". */
+  /** Best-effort message to all processes that subscribe now, e.g. "this distinct id is hot". */
   publish(channel: string, message: string): Promise<void>;
   /**
    * Calls back for each message until the store is stopped. Survives an absent store: messages of that time are lost,

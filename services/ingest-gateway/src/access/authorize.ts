@@ -5,11 +5,11 @@ import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
  * Lets a request in when its key is a project's, and a historical batch when the project's plan includes
- * migrations. When the stores refuse to answer it is let in as well: the consumer decides.
+ * migrations. When the database refuses to answer it is let in as well: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when the stores
- * do not answer in time.
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when it does not
+ * answer in time.
  */
 export async function authorize(
   { token, isHistorical }: Pick<IncomingRequest, 'token' | 'isHistorical'>,
@@ -51,7 +51,7 @@ async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup 
 }
 
 /**
- * Lets a key pass that is a project's, or that every store refuses to tell of.
+ * Lets a key pass that is a project's, or that the database refuses to tell of.
  * @param attr the field the key was read from.
  * @throws AppError `unauthenticated`, `unavailable`.
  */

@@ -64,9 +64,8 @@ test('settings of browser clients change', async () => {
 
 test('while changes are not heard keys are asked for again every second', async () => {
   const { token } = await createTestTenant(fixture.database);
-  const keys = await createProjectKeys({
+  const keys = createProjectKeys({
     sql: fixture.database.sql,
-    cache: fixture.cache,
     changes: { subscribe: () => {}, isSubscribed: () => false },
     logger: quietLogger(),
     metrics: createMetrics({ withProcessMetrics: false }),
@@ -76,60 +75,26 @@ test('while changes are not heard keys are asked for again every second', async 
   await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
 });
 
-/** Keys of a gateway whose hearing begins, first or anew, when the test says so. */
-async function startKeys({ cache = createInProcessKeyValue(), sql: given = fixture.database.sql } = {}) {
-  const metrics = createMetrics({ withProcessMetrics: false });
-  let beginSubscription = () => {};
-  const keys = await createProjectKeys({
-    sql: given,
-    cache,
+test('an outage after an interruption finds known keys known', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  let isDown = false;
+  let interrupt = () => {};
+  const keys = createProjectKeys({
+    sql: {
+      query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
+    },
     changes: {
       subscribe(onChange) {
-        beginSubscription = () => onChange(null);
+        interrupt = () => onChange(null);
       },
       isSubscribed: () => true,
     },
     logger: quietLogger(),
-    metrics,
+    metrics: createMetrics({ withProcessMetrics: false }),
     timeLimits: patientTimeLimits,
   });
-  const answersFrom = async (source: string) => {
-    const counter = await metrics.registry.getSingleMetric('millrace_project_key_lookups_total')?.get();
-    return counter?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
-  };
-  return { keys, beginSubscription, answersFrom };
-}
-
-test('an outage after an interruption finds known keys known', async () => {
-  const { token } = await createTestTenant(fixture.database);
-  let isDown = false;
-  const { keys, beginSubscription } = await startKeys({
-    sql: {
-      query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
-    },
-  });
   const known = await keys.find(token);
-  beginSubscription();
+  interrupt();
   isDown = true;
   expect(await keys.find(token)).toEqual(known);
-});
-
-test('a gateway that begins to hear uses the copies of others; after an interruption it asks the database', async () => {
-  const { token } = await createTestTenant(fixture.database);
-  const { cache } = fixture;
-  await (await startKeys({ cache })).keys.find(token);
-  // The copy is written beside the answer.
-  const { keys, beginSubscription, answersFrom } = await eventually(
-    async () => {
-      const starting = await startKeys({ cache });
-      starting.beginSubscription();
-      await starting.keys.find(token);
-      expect(await starting.answersFrom('cache')).toBe(1);
-      return starting;
-    },
-    { what: 'an answer from the copy' },
-  );
-  beginSubscription();
-  await keys.find(token);
-  expect(await answersFrom('database')).toBe(1);
 });

@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
+import type { ProjectChange } from '@millrace/contracts';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createMetrics, type Metrics } from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
-import {
-  createTestDatabase,
-  createTestTenant,
-  eventually,
-  patienceMs,
-  type TestDatabase,
-  testServers,
-} from '@millrace/testing';
+import { createTestDatabase, createTestTenant, eventually, type TestDatabase } from '@millrace/testing';
 import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
@@ -21,7 +13,6 @@ let own: TestDatabase;
 let database: Database;
 let queries: number;
 let countingSql: Sql;
-const caches: KeyValue[] = [];
 
 beforeAll(async () => {
   own = await createTestDatabase();
@@ -37,24 +28,29 @@ beforeEach(() => {
   queries = 0;
 });
 afterAll(async () => {
-  await Promise.all(caches.map((cache) => cache.stop()));
   await database.stop();
   await own.drop();
 });
 
-async function redis(keyPrefix: string): Promise<KeyValue> {
-  const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
-  const cache = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, ...patience });
-  caches.push(cache);
-  await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
-  return cache;
-}
 /** Says of no change: what is remembered is used until it is old. */
 const neverChanging = { subscribe: () => {}, isSubscribed: () => true };
+/** Changes that a test announces. */
+function announcedChanges() {
+  let announce: (change: ProjectChange | null) => void = () => {};
+  return {
+    changes: {
+      subscribe(onChange: typeof announce) {
+        announce = onChange;
+      },
+      isSubscribed: () => true,
+    },
+    announce: (...tokens: string[]) => announce({ environmentId: null, tokens, isOfFlags: false }),
+    announceAll: () => announce(null),
+  };
+}
 const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
   createProjectKeys({
     sql: countingSql,
-    cache: createInProcessKeyValue(),
     changes: neverChanging,
     logger,
     metrics: createMetrics({ withProcessMetrics: false }),
@@ -63,7 +59,7 @@ const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
   });
 
 test('a key leads to its environment and what its plan includes', async () => {
-  const keys = await startKeys();
+  const keys = startKeys();
   for (const [plan, mayMigrate] of [
     ['full', true],
     ['free', false],
@@ -85,7 +81,7 @@ test('a key leads to its environment and what its plan includes', async () => {
 
 test('an answer is remembered: no query', async () => {
   const { token } = await createTestTenant(database);
-  const keys = await startKeys();
+  const keys = startKeys();
   await keys.find(token);
   await keys.find('phc_nobody');
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
@@ -96,18 +92,14 @@ test('an answer is remembered: no query', async () => {
 test('tells how many answers came from where', async () => {
   const { token } = await createTestTenant(database);
   const metrics = createMetrics({ withProcessMetrics: false });
-  const cache = createInProcessKeyValue();
   const isOut = { query: () => Promise.reject(new Error('out')) };
-  const first = await startKeys({ cache });
-  await first.find(token);
-  await eventually(() => keysIn(cache, token), { what: 'the shared copy' });
-  const second = await startKeys({ cache, metrics });
-  for (let times = 0; times < 3; times++) await second.find(token);
-  await second.find('phc_nobody');
-  expect(await answersBySource(metrics)).toEqual({ memory: 2, cache: 1, database: 1 });
+  const first = startKeys({ metrics });
+  for (let times = 0; times < 3; times++) await first.find(token);
+  await first.find('phc_nobody');
+  expect(await answersBySource(metrics)).toEqual({ memory: 2, database: 2 });
   const without = createMetrics({ withProcessMetrics: false });
-  const third = await startKeys({ sql: isOut, metrics: without });
-  for (let times = 0; times < 2; times++) expect(await third.find(token)).toEqual({ outcome: 'undetermined' });
+  const second = startKeys({ sql: isOut, metrics: without });
+  for (let times = 0; times < 2; times++) expect(await second.find(token)).toEqual({ outcome: 'undetermined' });
   expect(await answersBySource(without)).toEqual({ nobody: 1, memory: 1 });
 });
 
@@ -120,58 +112,35 @@ async function answersBySource({ registry }: Metrics): Promise<Record<string, nu
 
 test('many requests with a new key are one query', async () => {
   const { token } = await createTestTenant(database);
-  const keys = await startKeys();
+  const keys = startKeys();
   await Promise.all(Array.from({ length: 50 }, () => keys.find(token)));
   expect(queries).toBe(1);
 });
 
-test('gateways share what they looked up through Redis', async () => {
-  const { token } = await createTestTenant(database);
-  const prefix = `t-${randomUUID()}:`;
-  const [first, second] = [
-    await startKeys({ cache: await redis(prefix) }),
-    await startKeys({ cache: await redis(prefix) }),
-  ];
-  await first.find(token);
-  const shared = await redis(prefix);
-  await eventually(async () => queries === 1 && (await keysIn(shared, token)), { what: 'the shared copy' });
-  expect(await second.find(token)).toMatchObject({ outcome: 'known' });
-  expect(queries).toBe(1);
-});
-
-async function keysIn(cache: KeyValue, token: string): Promise<boolean> {
-  const { createHash } = await import('node:crypto');
-  return (await cache.get(`project-key:${createHash('sha256').update(token).digest('hex')}`)) !== null;
-}
-
 test.each([
-  ['one key', (token: string) => token],
-  ['all keys', () => allProjectKeys],
-])('a message about %s makes every gateway ask again', async (_name, message) => {
+  ['one key', 'announce'],
+  ['all keys', 'announceAll'],
+] as const)('a word about %s has it asked for again', async (_name, how) => {
   const { token, organizationId } = await createTestTenant(database, { plan: 'full' });
-  const prefix = `t-${randomUUID()}:`;
-  const gateways = [await startKeys({ cache: await redis(prefix) }), await startKeys({ cache: await redis(prefix) })];
-  for (const keys of gateways) expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: true } });
+  const announced = announcedChanges();
+  const keys = startKeys({ changes: announced.changes });
+  expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: true } });
   await database.sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
     organizationId,
     '[]',
   ]);
-  await (await redis(prefix)).publish(projectKeyChannel, message(token));
-  for (const keys of gateways) {
-    await eventually(async () => expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: false } }), {
-      what: 'the change being seen',
-    });
-  }
+  announced[how](token);
+  expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: false } });
 });
 
 test('a key that is created after it was refused works as soon as that is announced', async () => {
-  const cache = createInProcessKeyValue();
-  const keys = await startKeys({ cache });
+  const { changes, announce } = announcedChanges();
+  const keys = startKeys({ changes });
   const { token, environmentId } = await createTestTenant(database);
   const later = `phc_${randomUUID()}`;
   expect(await keys.find(later)).toEqual({ outcome: 'unknown' });
   await database.sql.query('UPDATE environment SET api_token = $2 WHERE api_token = $1', [token, later]);
-  await cache.publish(projectKeyChannel, later);
+  announce(later);
   expect(await keys.find(later)).toMatchObject({ outcome: 'known', project: { environmentId } });
 });
 
@@ -180,7 +149,7 @@ test.each([
   ['of the key itself', (token: string) => token, 2],
 ])('a change %s, heard while a key is looked up', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
-  const cache = createInProcessKeyValue();
+  const { changes, announce } = announcedChanges();
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -192,10 +161,10 @@ test.each([
       return found;
     },
   };
-  const keys = await startKeys({ cache, sql: slow });
+  const keys = startKeys({ changes, sql: slow });
   const lookup = keys.find(token);
   await eventually(() => queries === 1, { what: 'the question' });
-  await cache.publish(projectKeyChannel, changed(token));
+  announce(changed(token));
   answer();
   expect(await lookup).toMatchObject({ outcome: 'known' });
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
@@ -204,32 +173,32 @@ test.each([
 
 test('a stale answer is used at once while it is looked up anew', async () => {
   const { token } = await createTestTenant(database);
-  const keys = await startKeys({ knownForMs: 0 });
+  const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
 });
 
-test('without any store an unknown key is undetermined, and asked for again later', async () => {
+test('without the database an unknown key is undetermined, and asked for again later', async () => {
   const { token } = await createTestTenant(database);
   let isDown = true;
   const sql: Sql = {
     query: (text, values) => (isDown ? Promise.reject(new Error('down')) : database.sql.query(text, values)),
   };
-  const keys = await startKeys({ sql });
+  const keys = startKeys({ sql });
   expect(await keys.find(token)).toEqual({ outcome: 'undetermined' });
   isDown = false;
   await eventually(async () => expect(await keys.find(token)).toMatchObject({ outcome: 'known' }), {
-    what: 'the key being found after the store is back',
+    what: 'the key being found after the database is back',
   });
 });
 
 test('many keys that nobody has, at once: each is refused', async () => {
-  const keys = await startKeys();
+  const keys = startKeys();
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
   expect(new Set((await Promise.all(lookups)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
 });
 
-test('more new keys than a slow store can answer for are told to come again, and never let in', async () => {
+test('more new keys than a slow database can answer for are told to come again, and never let in', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let answer = () => {};
   let answering = Promise.resolve();
@@ -240,7 +209,7 @@ test('more new keys than a slow store can answer for are told to come again, and
     },
   };
   const timeLimits = { ...patientTimeLimits, keyTurnMs: storeTimeLimits.keyTurnMs };
-  const keys = await startKeys({ sql: slow, metrics, timeLimits });
+  const keys = startKeys({ sql: slow, metrics, timeLimits });
   const { token } = await createTestTenant(database);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   answering = new Promise((resolve) => {
@@ -259,28 +228,28 @@ test('more new keys than a slow store can answer for are told to come again, and
   });
 });
 
-test('a store that does not answer in time is not down: nobody is let in, and nothing is remembered', async () => {
+test('a database that does not answer in time is not down: nobody is let in, and nothing is remembered', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   let isSilent = true;
   const sql: Sql = {
     query: (text, values) => (isSilent ? new Promise(() => {}) : database.sql.query(text, values)),
   };
-  const keys = await startKeys({ sql, metrics, timeLimits: { ...patientTimeLimits, keyMs: 50 } });
+  const keys = startKeys({ sql, metrics, timeLimits: { ...patientTimeLimits, keyMs: 50 } });
   for (let times = 0; times < 2; times++) expect(await keys.find('phc_nobody')).toEqual({ outcome: 'busy' });
   expect(await answersBySource(metrics)).toEqual({ slow: 2 });
   isSilent = false;
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('those who wait for their turn do not wait for a store that has failed', async () => {
+test('those who wait for their turn do not wait for a database that has failed', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
-  const keys = await startKeys({ sql });
+  const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));
   const outcomes = new Set((await Promise.all(lookups)).map(({ outcome }) => outcome));
   expect(outcomes).toEqual(new Set(['undetermined']));
 });
 
-test('without any store a key that was known stays known, and nobody waits for more than the first to find out', async () => {
+test('without the database a key that was known stays known, and nobody waits for more than the first to find out', async () => {
   const { token } = await createTestTenant(database);
   let isDown = false;
   const sql: Sql = {
@@ -289,8 +258,7 @@ test('without any store a key that was known stays known, and nobody waits for m
       return isDown ? Promise.reject(new Error('down')) : database.sql.query(text, values);
     },
   };
-  const cache: KeyValue = { ...createInProcessKeyValue(), get: () => Promise.reject(new Error('down')) };
-  const keys = await startKeys({ sql, cache, knownForMs: 0, refreshInBackgroundForMs: 0 });
+  const keys = startKeys({ sql, knownForMs: 0, refreshInBackgroundForMs: 0 });
   const known = await keys.find(token);
   isDown = true;
   expect(await keys.find(token)).toEqual(known);

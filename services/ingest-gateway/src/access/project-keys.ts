@@ -1,11 +1,16 @@
-import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { type Logger, type Metrics, tallies } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
-import { createKeyStores, restAfterFailureMs } from './key-stores.ts';
-import type { KnownProject } from './project-key-store.ts';
-import { isBusy, isSlow, type StoreTimeLimits, storeTimeLimits, withTimeLimit } from './store-limits.ts';
+import { findProjectByKey, type KnownProject } from './project-key-store.ts';
+import {
+  createCircuitBreaker,
+  createSlots,
+  isBusy,
+  isSlow,
+  type StoreTimeLimits,
+  storeTimeLimits,
+  withTimeLimit,
+} from './store-limits.ts';
 
 export interface ProjectKeys {
   /** Answers nearly every request from memory. Never rejects. */
@@ -14,7 +19,6 @@ export interface ProjectKeys {
 
 export interface ProjectKeysOptions {
   sql: Sql;
-  cache: KeyValue;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
@@ -26,17 +30,26 @@ export interface ProjectKeysOptions {
   timeLimits?: StoreTimeLimits;
 }
 
+const restAfterFailureMs = 1000;
 /**
- * Project keys: first memory, then the cache that gateways share, then PostgreSQL. One lookup for each key at a time. A
- * remembered key never waits for a store that does not answer.
+ * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
  */
-export async function createProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
-  const { changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
-  const stores = createKeyStores(options);
+const databaseSlots = { max: 3, maxWaiting: 1000 };
+
+/**
+ * Project keys: first memory, then PostgreSQL, which announces their changes. One lookup for each key at a time. A
+ * remembered key never waits for a database that does not answer.
+ */
+export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
+  const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
+  // Who is only slow is asked on: a rest would look like an outage.
+  const breaker = createCircuitBreaker({ restMs: restAfterFailureMs, isFailure: (error) => !isSlow(error) });
+  const slots = createSlots({ ...databaseSlots, waitMs: timeLimits.keyTurnMs });
+  let isDatabaseAway = false;
   const memory = createKeyMemory({
     ...{ changes, knownForMs, unknownForMs, undeterminedForMs: restAfterFailureMs },
     refreshInBackgroundForMs: options.refreshInBackgroundForMs ?? 60_000,
-    isDatabaseAway: stores.isDatabaseAway,
+    isDatabaseAway: () => isDatabaseAway,
     refresh: (token) => void lookUpOnce(token),
   });
   const underWay = new Map<string, Promise<KeyLookup>>();
@@ -49,7 +62,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     return answer;
   }
 
-  /** Whoever was known is not kept waiting by a slow store. */
+  /** Whoever was known is not kept waiting by a slow database. */
   function lookUpSoon(token: string): Promise<KeyLookup> {
     const project = memory.bridge(token);
     const lookup = lookUpOnce(token);
@@ -71,8 +84,8 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   /** @param isCurrent false once a change of this key was announced: the answer may be of before, and is not remembered. */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
-      const { project, source } = await stores.ask(token, isCurrent);
-      answers[source].add(1);
+      const project = await slots.run(() => breaker.run(() => askDatabase(token)));
+      answers.database.add(1);
       if (isCurrent()) memory.keep(token, project);
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
@@ -87,56 +100,41 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     }
   }
 
-  function forgetAll({ copiesToo }: { copiesToo: boolean }): void {
-    underWay.clear();
-    memory.distrustAll();
-    if (copiesToo) stores.distrustCopies();
+  /** @throws what says that PostgreSQL refuses, or `slow` (store-limits.ts). */
+  async function askDatabase(token: string): Promise<KnownProject | null> {
+    try {
+      const project = await withTimeLimit(findProjectByKey(sql, token), timeLimits.keyMs);
+      isDatabaseAway = false;
+      return project;
+    } catch (error) {
+      isDatabaseAway = true;
+      throw error;
+    }
   }
 
-  function forget(token: string): void {
-    underWay.delete(token);
-    memory.forget(token);
-    stores.removeCopy(token);
-  }
-
-  await followChanges(options, { forgetAll, forget });
-  return { find };
-}
-
-interface Forgetting {
-  forgetAll(what: { copiesToo: boolean }): void;
-  forget(token: string): void;
-}
-
-async function followChanges(
-  { cache, changes }: Pick<ProjectKeysOptions, 'cache' | 'changes'>,
-  { forgetAll, forget }: Forgetting,
-): Promise<void> {
-  let wasSubscribed = false;
   changes.subscribe((change) => {
-    // When the subscription begins for the first time, the copies come from gateways that were subscribed before: a new
-    // gateway must not ask for all keys.
-    if (change === null) forgetAll({ copiesToo: wasSubscribed });
-    else for (const token of change.tokens) forget(token);
-    wasSubscribed = true;
+    if (change === null) {
+      underWay.clear();
+      memory.distrustAll();
+    }
+    for (const token of change?.tokens ?? []) {
+      underWay.delete(token);
+      memory.forget(token);
+    }
   });
-  await cache.subscribe(projectKeyChannel, (message) => {
-    if (message === allProjectKeys) forgetAll({ copiesToo: true });
-    else forget(message);
-  });
+  return { find };
 }
 
 function countAnswers(metrics: Metrics) {
   const answeredBy = tallies(
     metrics.counter(
       'millrace_project_key_lookups_total',
-      'Project API key lookups by what knew the answer: memory, cache, database; nobody (the stores refuse), slow (no answer in time), busy (too many lookups at once)',
+      'Project API key lookups by what knew the answer: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
       ['source'],
     ),
   );
   return {
     memory: answeredBy('memory'),
-    cache: answeredBy('cache'),
     database: answeredBy('database'),
     nobody: answeredBy('nobody'),
     slow: answeredBy('slow'),
@@ -151,7 +149,7 @@ interface KeyMemoryOptions {
   unknownForMs: number;
   /** For this time after `knownForMs` an answer is still used while it is looked up again, so that nobody waits. */
   refreshInBackgroundForMs: number;
-  /** How long it is remembered that no store could say. */
+  /** How long it is remembered that the database could not say. */
   undeterminedForMs: number;
   isDatabaseAway(): boolean;
   /** Looks a key up beside the request that has its answer already. */
@@ -162,9 +160,9 @@ interface KeyMemoryOptions {
 interface KeyMemory {
   /** The remembered answer, if it may still be used. When it is getting old it is looked up again in the background. */
   recall(token: string): KeyLookup | undefined;
-  /** @param project null: there is no such key. Undefined: no store could say. */
+  /** @param project null: there is no such key. Undefined: the database could not say. */
   keep(token: string, project: KnownProject | null | undefined): void;
-  /** What may be used while no store answers, however old. */
+  /** What may be used while the database does not answer, however old. */
   bridge(token: string): KnownProject | undefined;
   forget(token: string): void;
   /** Answers from before this may be out of date. They only bridge an outage. */
@@ -179,7 +177,7 @@ interface Remembered {
 const maxRemembered = 100_000;
 /** The same while changes are not received. A request with an old key is let in for at most this much longer. */
 const refreshUnsubscribedMs = 4000;
-/** How long an outage of the stores can be bridged from memory. */
+/** How long an outage of the database can be bridged from memory. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 
 function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
@@ -193,7 +191,7 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
       if (remembered === undefined) return undefined;
       const { project, lookedUpAtMs } = remembered;
       const ageMs = performance.now() - lookedUpAtMs;
-      // During an outage not every request with this key may ask all stores again.
+      // During an outage not every request with this key may ask again.
       if (project === undefined) return ageMs < undeterminedForMs ? undetermined : undefined;
       const isStale = lookedUpAtMs < staleBeforeMs;
       const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;
@@ -221,9 +219,9 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
 }
 
 /**
- * Whose key it is. `undetermined`: the stores refuse to answer and nothing is remembered; the event is accepted and the
- * consumer decides (docs/architecture.md#the-way-of-one-event). `busy`: they are up, but did not answer in time or have
- * too many questions; the client has to come again, else whoever keeps them busy would be let in with any key.
+ * Whose key it is. `undetermined`: the database refuses to answer and nothing is remembered; the event is accepted and the
+ * consumer decides (docs/architecture.md#the-way-of-one-event). `busy`: it is up, but did not answer in time or has
+ * too many questions; the client has to come again, else whoever keeps it busy would be let in with any key.
  */
 export type KeyLookup =
   | { outcome: 'known'; project: KnownProject }

@@ -2,12 +2,10 @@ import { AppError, isAppError } from '@millrace/runtime';
 
 /** How long requests wait for the stores, milliseconds. A turn is the time until others that ask the same store are done. */
 export interface StoreTimeLimits {
-  /** A key in the shared cache. */
-  cachedKeyMs: number;
   /** A key in PostgreSQL. */
   keyMs: number;
   keyTurnMs: number;
-  /** A key in either store while a former answer is at hand. */
+  /** A key while a former answer is at hand. */
   oldKeyMs: number;
   /** What is stored for one request of flags. */
   flagDataMs: number;
@@ -24,7 +22,6 @@ export interface StoreTimeLimits {
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
-  cachedKeyMs: 200,
   // Together with the append (2.5 s) less than the ten seconds after which the first SDKs give up.
   keyMs: 2500,
   keyTurnMs: 2500,

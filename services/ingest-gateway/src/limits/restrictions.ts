@@ -1,13 +1,11 @@
-import { projectKeyChannel, type Restriction, type RestrictionKind } from '@millrace/contracts';
+import type { Restriction, RestrictionKind } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
 import { withTimeLimit } from '../access/store-limits.ts';
 import { selectRestrictions } from './restriction-store.ts';
 
 export interface RestrictionsOptions {
   sql: Sql;
-  cache: Pick<KeyValue, 'subscribe'>;
   changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
   /** From the settings: valid whatever the table says. */
@@ -28,11 +26,11 @@ const afterMessageMs = 100;
 
 /**
  * The operator's lists: settings and table together. The table is read again every few seconds, and at once when a
- * project key was announced as changed. While PostgreSQL is away the last known state holds; a process that starts
+ * change of it, or of a project, was announced. While PostgreSQL is away the last known state holds; a process that starts
  * meanwhile knows the settings only.
  */
 export async function createRestrictions(options: RestrictionsOptions): Promise<Restrictions> {
-  const { sql, cache, changes, logger, configured, refreshAfterMs } = options;
+  const { sql, changes, logger, configured, refreshAfterMs } = options;
   let set = createRestrictionSet(configured);
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +65,6 @@ export async function createRestrictions(options: RestrictionsOptions): Promise<
 
   await withTimeLimit(refresh(), firstReadLimitMs).catch(() => {});
   changes.subscribe(() => refreshIn(afterMessageMs));
-  await cache.subscribe(projectKeyChannel, () => refreshIn(afterMessageMs));
   return {
     of: (token) => set.of(token),
     size: () => set.size,

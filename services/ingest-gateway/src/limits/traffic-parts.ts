@@ -68,7 +68,6 @@ export async function createTrafficParts(deps: TrafficControlDependencies): Prom
   const rateLimit = createRateLimit({ counters, now, windowMs });
   const restrictions = await createRestrictions({
     sql,
-    cache,
     changes: deps.changes,
     logger,
     refreshAfterMs: config.restrictionsRefreshMs,

@@ -3,7 +3,6 @@ import type { StoreTimeLimits } from '../access/store-limits.ts';
 
 /** For tests in which every store answers. Those of outages use the limits of the product. */
 export const patientTimeLimits: StoreTimeLimits = {
-  cachedKeyMs: patienceMs,
   keyMs: patienceMs,
   keyTurnMs: patienceMs,
   oldKeyMs: patienceMs,

@@ -69,7 +69,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const metrics = createMetrics({ withProcessMetrics: false, hasExemplars: tracing !== null });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const stores = { sql: database.sql, cache: parts.cache ?? cache };
-    const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, timeLimits, ...keys });
+    const projectKeys = createProjectKeys({ sql: stores.sql, changes, logger, metrics, timeLimits, ...keys });
     const shared = {
       ...{ log: parts.log ?? log, sql: keys.sql ?? database.sql, config: { ...defaults, ...config } },
       ...{ topics, changes, metrics },

@@ -71,7 +71,7 @@ type RuleFamily<P extends TObject> = Pick<ItemFamily<P>, 'kind' | 'path' | 'pref
 
 /** Changing who may use a private project or environment: the same for every path under which it is addressed. */
 function accessRuleChangeRoute<P extends TObject>(
-  { sql, transaction, announceKeyChange }: Pick<ItemDeps, 'sql' | 'transaction' | 'announceKeyChange'>,
+  { sql, transaction }: Pick<ItemDeps, 'sql' | 'transaction'>,
   { kind, path, prefix, params, target }: RuleFamily<P>,
 ) {
   return defineRoute({
@@ -111,8 +111,7 @@ function accessRuleChangeRoute<P extends TObject>(
         );
       }
       const change = { environmentId: found.environmentId, membershipId, level, actor: caller };
-      const token = await hideMissing(() => transaction((tx) => changeAccessRule(tx, change)));
-      announceKeyChange([token]);
+      await hideMissing(() => transaction((tx) => changeAccessRule(tx, change)));
       const rules = await readAccessRules(sql, found.environmentId);
       const now = rules.find((rule) => rule.organization_member === membershipId);
       return now ?? describeRule(found.environmentId, { level: null, membershipId });
@@ -127,7 +126,7 @@ function accessRuleChangeRoute<P extends TObject>(
  *   which the Terraform provider reads from its rules.
  */
 export function accessRuleRoutes<P extends TObject>(
-  deps: Pick<ItemDeps, 'sql' | 'transaction' | 'announceKeyChange'>,
+  deps: Pick<ItemDeps, 'sql' | 'transaction'>,
   family: RuleFamily<P>,
   wasRemoved: (context: { caller: Caller; params: Static<P> }) => Promise<number | null> = async () => null,
 ) {

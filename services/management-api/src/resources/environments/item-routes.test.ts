@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
-import { projectKeyChannel } from '@millrace/contracts';
-import { createInProcessKeyValue } from '@millrace/runtime/cache';
-import { createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
+import { createTestProject, createTestTenant, eventually, hearAnnouncedKeys, keepLogs } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -10,16 +8,18 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 /** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/api-rules.md#cases). */
 let api: TestApi;
 let fixture: ItemFixture;
-const keyValue = createInProcessKeyValue();
-const announced: string[] = [];
+let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;
 beforeAll(async () => {
-  await keyValue.subscribe(projectKeyChannel, (message) => announced.push(message));
-  api = await startTestApi({ keyValue });
+  api = await startTestApi();
+  announced = await hearAnnouncedKeys(api.database);
 });
 beforeEach(async () => {
   fixture = await createItemFixture(api);
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await announced.stop();
+  await api.stop();
+});
 
 const makePrivate = () =>
   api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [fixture.tenant.environmentId]);
@@ -189,7 +189,9 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(status).toBe(200);
     expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
     expect(body.api_token).not.toBe(fixture.tenant.token);
-    await eventually(async () => announced.includes(fixture.tenant.token), { what: 'the announcement of the old key' });
+    await eventually(async () => announced.keys.includes(fixture.tenant.token), {
+      what: 'the announcement of the old key',
+    });
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE environment_id = $1', [
       fixture.tenant.environmentId,
     ]);
@@ -235,7 +237,9 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('DELETE', path(), { key: fixture.keys.A })).status).toBe(404);
     expect((await api.get(path(), fixture.keys.A)).status).toBe(404);
     expect((await api.get(path('activity/'), fixture.keys.A)).status).toBe(404);
-    await eventually(async () => announced.includes(fixture.tenant.token), { what: 'the announcement of the key' });
+    await eventually(async () => announced.keys.includes(fixture.tenant.token), {
+      what: 'the announcement of the key',
+    });
     const { sql } = api.database;
     expect(
       await sql.query('SELECT 1 FROM environment_cleanup WHERE environment_id = $1', [fixture.tenant.environmentId]),

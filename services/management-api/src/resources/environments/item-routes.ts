@@ -41,7 +41,7 @@ const intentFields = new Set(Object.keys(intent));
  * under which it is addressed (docs/api-rules.md#projects, docs/api-rules.md#environments).
  */
 export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
-  const { sql, transaction, announceKeyChange } = deps;
+  const { sql, transaction } = deps;
   const { kind, path, prefix, params, target, schema, example, changes } = family;
   const tags: [string] = [`${kind}s`];
   const shown = { description: `The ${kind}.`, schema };
@@ -84,8 +84,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         examples: { request: { timezone: 'Europe/Lisbon' }, response: example },
         target,
         handler: async ({ caller, target: found, body: sent }) => {
-          const token = await transaction((tx) => change(tx, { caller, target: found, sent }));
-          announceKeyChange([token]);
+          await transaction((tx) => change(tx, { caller, target: found, sent }));
           return show(caller, found);
         },
       }),
@@ -103,7 +102,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       responses: { 204: { description: 'Removed.' } },
       target,
       handler: async ({ caller, target: found }) => {
-        announceKeyChange(await family.remove({ caller, target: found }));
+        await family.remove({ caller, target: found });
         return undefined;
       },
     }),
@@ -121,9 +120,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       examples: { response: example },
       target,
       handler: async ({ caller, target: found }) => {
-        announceKeyChange([
-          await transaction((tx) => resetToken(tx, { environmentId: found.environmentId, actor: caller })),
-        ]);
+        await transaction((tx) => resetToken(tx, { environmentId: found.environmentId, actor: caller }));
         return show(caller, found);
       },
     }),
@@ -196,15 +193,13 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         if (productType === undefined && !hasSettings) {
           throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'product_type' });
         }
-        const token = await transaction(async (tx) => {
-          const changed = hasSettings ? await change(tx, { caller, target: found, sent }) : null;
+        await transaction(async (tx) => {
+          if (hasSettings) await change(tx, { caller, target: found, sent });
           if (productType !== undefined) {
             const wish = { productType: String(productType), context: String(context) };
             await upsertProductIntent(tx, found.environmentId, wish);
           }
-          return changed;
         });
-        if (token !== null) announceKeyChange([token]);
         return show(caller, found);
       },
     }),

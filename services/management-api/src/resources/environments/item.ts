@@ -7,13 +7,11 @@ import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import type { KeyChanges } from '../../access/announce-key-change.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
 import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
 export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
-  announceKeyChange: KeyChanges['announce'];
   /** What signs `live_events_token` at the moment. */
   tokenSecret: () => string;
 }
@@ -33,13 +31,11 @@ export interface ItemFamily<P extends TObject> {
   example: Record<string, unknown>;
   changes: TObject<Record<string, TSchema>>;
   show: (row: EnvironmentRow, showing: Showing) => Record<string, unknown>;
-  /** Makes the change. @returns the key whose settings changed. */
   change: (
     tx: Transaction,
     context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> },
-  ) => Promise<string>;
-  /** Removes the record. @returns the keys that stop working. */
-  remove: (context: { caller: Caller; target: AddressedProject }) => Promise<string[]>;
+  ) => Promise<void>;
+  remove: (context: { caller: Caller; target: AddressedProject }) => Promise<void>;
   /** Scopes of the activity records that are about it. */
   activityScopes: string[];
   /** The contract has the activity of environments as an action without a body. */

@@ -13,7 +13,6 @@ import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrac
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedById, addressedProject, idParams, projectParams } from '../../access/addressed-project.ts';
-import type { KeyChanges } from '../../access/announce-key-change.ts';
 import {
   type Caller,
   isAdministrator,
@@ -57,17 +56,11 @@ export function environmentRoutes(deps: ItemDeps) {
     changes: environmentChanges,
     show: toEnvironment,
     change: async (tx, { caller, target, sent }) => {
-      const { before } = await changeEnvironment(tx, {
-        environmentId: target.environmentId,
-        settings: sent,
-        actor: caller,
-      });
-      return before.api_token;
+      await changeEnvironment(tx, { environmentId: target.environmentId, settings: sent, actor: caller });
     },
     remove: async ({ caller, target }) => {
       const { environmentId } = target;
-      const removed = await transaction((tx) => removeEnvironment(tx, { environmentId, actor: caller }));
-      return [removed.api_token];
+      await transaction((tx) => removeEnvironment(tx, { environmentId, actor: caller }));
     },
     activityScopes: ['Team'],
     isActivityOnlyIfPreferred: true,
@@ -242,15 +235,11 @@ const retention = Type.Object(
 const path = '/api/projects/:project_id/event_retention';
 const example = { event_retention_days: 365 };
 
-interface EventRetentionDeps extends Pick<Database, 'sql' | 'transaction'> {
-  announceKeyChange: KeyChanges['announce'];
-}
-
 /**
  * How long an environment keeps its events. Not one of the settings of an environment: what it does cannot be undone, and clients
  * know exactly which fields an environment has.
  */
-export function eventRetentionRoutes({ sql, transaction, announceKeyChange }: EventRetentionDeps) {
+export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [
     defineRoute({
       method: 'GET',
@@ -282,7 +271,7 @@ export function eventRetentionRoutes({ sql, transaction, announceKeyChange }: Ev
       examples: { request: example, response: example },
       target: addressedProject(sql),
       handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
-        const token = await transaction(async (tx) => {
+        await transaction(async (tx) => {
           const before = await lockEnvironment(tx, environmentId);
           if (!before) throw new AppError('not_found', 'Not found.');
           const after = await updateEnvironment(tx, environmentId, { event_retention_days });
@@ -296,9 +285,7 @@ export function eventRetentionRoutes({ sql, transaction, announceKeyChange }: Ev
             name: before.name,
             change: { before: { event_retention_days: before.event_retention_days }, after },
           });
-          return before.api_token;
         });
-        announceKeyChange([token]);
         return { event_retention_days };
       },
     }),

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser } from '@millrace/accounts';
-import { projectKeyChannel } from '@millrace/contracts';
-import { createInProcessKeyValue } from '@millrace/runtime/cache';
-import { eventually } from '@millrace/testing';
+import { eventually, hearAnnouncedKeys } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -11,15 +9,17 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
-const announced: string[] = [];
+let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;
 beforeAll(async () => {
-  const keyValue = createInProcessKeyValue();
-  await keyValue.subscribe(projectKeyChannel, (message) => void announced.push(message));
-  api = await startTestApi({ keyValue });
+  api = await startTestApi();
+  announced = await hearAnnouncedKeys(api.database);
   acme = await createActors(api.database);
   path = `/api/organizations/${acme.organizationId}/`;
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await announced.stop();
+  await api.stop();
+});
 
 const create = (key: string, body: unknown = { name: 'Second' }) =>
   api.send('POST', '/api/organizations/', { key, body });
@@ -83,7 +83,7 @@ test('O3, O4: whoever creates one owns it, has a project in it, and is in it fro
   expect(body.available_product_features.length).toBeGreaterThan(5);
   expect((await api.get('/api/organizations/@current/', A.key)).body).toEqual(body);
   expect((await api.get('/api/users/@me/', A.key)).body.team.id).toBe(body.teams[0].id);
-  expect(announced).toContain(body.teams[0].api_token);
+  await eventually(() => announced.keys.includes(body.teams[0].api_token), { what: 'the announcement of the key' });
 });
 
 test('the project of a new organization is made as any other: with its filters and its records', async () => {
@@ -203,7 +203,7 @@ test('O10, O11: only an owner deletes it, with all that belongs to it, once', as
   expect(await api.get(`/api/projects/${actors.projectId}/events/`, actors.W.key)).toMatchObject(
     NF('Project not found.'),
   );
-  expect(announced).toContain(token);
+  await eventually(() => announced.keys.includes(token), { what: 'the announcement of the key' });
   const { sql } = api.database;
   expect(
     await sql.query('SELECT 1 FROM organization_domain WHERE organization_id = $1', [actors.organizationId]),

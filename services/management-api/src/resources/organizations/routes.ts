@@ -7,7 +7,6 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import type { KeyChanges } from '../../access/announce-key-change.ts';
 import { type Caller, refuseProjectScopedKey, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createOwnOrganization } from './rules.ts';
@@ -65,12 +64,8 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction'> {
-  announceKeyChange: KeyChanges['announce'];
-}
-
 /** Creating, changing and deleting organizations (docs/api-rules.md#organizations). */
-export function organizationWriteRoutes({ sql, transaction, announceKeyChange }: OrganizationWriteDeps) {
+export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
       sql,
@@ -103,8 +98,7 @@ export function organizationWriteRoutes({ sql, transaction, announceKeyChange }:
       },
       handler: async ({ caller, body }) => {
         refuseLogo(body.logo_media_id);
-        const { organizationId, token } = await transaction((tx) => createOwnOrganization(tx, caller, body));
-        announceKeyChange([token]);
+        const organizationId = await transaction((tx) => createOwnOrganization(tx, caller, body));
         const membership = { organizationId, level: membershipLevels.owner };
         return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
       },
@@ -147,8 +141,7 @@ export function organizationWriteRoutes({ sql, transaction, announceKeyChange }:
       level: membershipLevels.owner,
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId } }) => {
-        const { tokens } = await transaction((tx) => removeOrganization(tx, { organizationId, actor: caller }));
-        announceKeyChange(tokens);
+        await transaction((tx) => removeOrganization(tx, { organizationId, actor: caller }));
         return undefined;
       },
     }),

@@ -11,14 +11,14 @@ import type { newOrganization } from './schema.ts';
  * organization has every feature, as a self-hosted installation starts with; a further one needs a plan that allows
  * several, and has the same plan.
  *
- * @returns its id, and the API key of its project.
+ * @returns its id.
  * @throws AppError `forbidden` without such a plan.
  */
 export async function createOwnOrganization(
   tx: Transaction,
   caller: Caller,
   body: Static<typeof newOrganization>,
-): Promise<{ organizationId: string; token: string }> {
+): Promise<string> {
   const { organization, environment } = await createOwnedOrganization(tx, {
     name: body.name,
     features: await featuresOfNew(tx, caller),
@@ -29,7 +29,7 @@ export async function createOwnOrganization(
   });
   const organizationId = organization.id;
   await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: environment.id });
-  return { organizationId, token: environment.api_token };
+  return organizationId;
 }
 
 async function featuresOfNew(tx: Transaction, caller: Caller): Promise<ProductFeature[]> {

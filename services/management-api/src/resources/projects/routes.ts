@@ -196,13 +196,11 @@ async function createProjectFor(
 /**
  * Removes a project with all its environments. Who may not remove each of them may not remove the project.
  *
- * @returns the keys that stop working.
  * @throws AppError as `removeProject` does, or `forbidden` when an environment of it is not the caller's to remove.
  */
-async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<string[]> {
+async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
-  const { environments } = await removeProject(tx, { projectId, actor: caller, requireRemovable });
-  return environments.map(({ api_token }) => api_token);
+  await removeProject(tx, { projectId, actor: caller, requireRemovable });
 }
 
 /** The path names the project, by which only its first environment was asked about. */
