@@ -128,7 +128,7 @@ const insides = /-internals\//;
 /** Made up by a seed: another one each time. */
 const randomStories = /storySize|testSeed/;
 /** Programs of others, which no Node of ours runs. */
-const elsewhere = /^packages\/(?:chart|cluster|stack)\//;
+const elsewhere = /^(?:packages\/stack|test-e2e\/(?:chart|cluster))\//;
 
 /**
  * What was asked for, on the Node that runs this. All long tests together include once more, on the Node of the image: the quick

@@ -1,0 +1,37 @@
+import { awaitDrained } from '../support/log-progress.ts';
+import { createPlantedMarks } from './planted-marks.ts';
+import { sendToApi } from './send-to-api.ts';
+import { sendToIngest } from './send-to-ingest.ts';
+import { type DebugServices, startDebugServices } from './start-debug-services.ts';
+
+/** As `logged-secrets.test.ts`, with each server away in each way, and with logins that are refused. */
+const marks = createPlantedMarks();
+let services: DebugServices;
+beforeAll(async () => {
+  services = await startDebugServices(marks);
+});
+afterAll(() => services?.stop());
+
+function expectNoMarks(): void {
+  expect(marks.foundIn(services.said())).toEqual([]);
+}
+
+test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
+  'nothing is said while %s is away',
+  async (server) => {
+    for (const fault of ['refuse', 'blackHole'] as const) {
+      await services.proxies[server][fault]();
+      await Promise.all([sendToIngest(services, marks), sendToApi(services, marks)]);
+      await services.proxies[server].pass();
+      await services.untilReady();
+    }
+    await awaitDrained(services);
+    expectNoMarks();
+  },
+  400_000,
+);
+
+test('nothing is said by services that may not log in', async () => {
+  await services.startWithWrongLogins();
+  expectNoMarks();
+});
