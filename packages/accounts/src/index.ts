@@ -2,6 +2,7 @@ export type { ActivityDetail } from './activity/activity-store.ts';
 export type { FieldChange } from './activity/changed-fields.ts';
 export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
+export { isRowId } from './input.ts';
 export { type AcceptedInvite, acceptInvite, findInvite, signUpByInvite } from './invites/accept-invite.ts';
 export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from './invites/create-invites.ts';
 export { noteEmailingAttempt } from './invites/invite-store.ts';

@@ -12,8 +12,12 @@ export interface TimeZone {
 
 const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) => wallTime };
 
-/** Whether the runtime knows this IANA name. */
+/**
+ * Whether this is the name of a time zone, current or historical, as the IANA database writes it. An offset such as
+ * `+02:00` is none, although Intl takes it; nor is a name in another case, which other programs would not find.
+ */
 export function isTimeZone(name: string): boolean {
+  if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
   try {
     formatterOf(name);
     return true;

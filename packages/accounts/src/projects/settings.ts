@@ -2,6 +2,7 @@
 
 import { isMasked, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
+import { isTimeZone } from '@millrace/schedule';
 import { checkText } from '../input.ts';
 
 /** Lists of up to a thousand environments show it. */
@@ -154,20 +155,6 @@ function checkKeys(field: string, value: unknown, allowed: readonly string[], ot
 
 function invalid(attr: string | null, detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr });
-}
-
-/**
- * Whether this is the name of a time zone, current or historical, as the IANA database writes it. An offset such as
- * `+02:00` is none, although Intl takes it; nor is a name in another case, which other programs would not find.
- */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** What a new environment is given, each value as it is stored. */

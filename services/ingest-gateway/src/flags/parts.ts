@@ -16,8 +16,12 @@ import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts
 import type { RefusalLine } from '../answer/refusal-log.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import type { Uploads } from '../body/receive.ts';
-import { createEarlyAccessFeatures, type EarlyAccessFeatures } from '../config/early-access-features.ts';
-import { createEnvironmentSettings, type EnvironmentSettings } from '../config/settings.ts';
+import {
+  createEarlyAccessFeatures,
+  createEnvironmentSettings,
+  type EarlyAccessFeatures,
+  type EnvironmentSettings,
+} from '../config/settings.ts';
 import type { CaptureLimits, GatewayConfig } from '../config.ts';
 import { createFlagData, createFlagDatabase, type FlagData } from '../flag-data.ts';
 import { createSharedCounters } from '../limits/shared-counters.ts';

@@ -1,5 +1,6 @@
 // The project or environment that a path addresses.
 
+import { isRowId } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
 import type { Route } from '@millrace/http';
@@ -108,10 +109,6 @@ export function parentEnvironment(sql: Sql) {
       throw error;
     }
   };
-}
-
-function isRowId(id: number): boolean {
-  return Number.isInteger(id) && id > 0 && id <= 2_147_483_647;
 }
 
 const projects = '/api/projects/';

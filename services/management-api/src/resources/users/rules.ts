@@ -1,4 +1,4 @@
-import { recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
+import { isRowId, recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -83,10 +83,6 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
     name: after.email,
     change: { before, after },
   });
-}
-
-function isRowId(id: number): boolean {
-  return id > 0 && id <= 2_147_483_647;
 }
 
 function unknown(attr: string, id: string): AppError {
