@@ -68,13 +68,12 @@ describe.each(
   const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
 
   test.each(fields)('%s', async (field) => {
-    const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
-    const answers = nasty.map((text) => {
+    // One after the other: a key may have few searches at a time.
+    for (const text of nasty) {
+      const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
       const query = [`${field}=${encodeURIComponent(text)}`, ...others].join('&');
-      return api.get(address(query), tenant.personalApiKey);
-    });
-    for (const [number, { status, body }] of (await Promise.all(answers)).entries()) {
-      expect([field, nasty[number], [200, 400].includes(status)]).toEqual([field, nasty[number], true]);
+      const { status, body } = await api.get(address(query), tenant.personalApiKey);
+      expect([field, text, [200, 400].includes(status)]).toEqual([field, text, true]);
       if (status === 400) expect(body.attr).toBe(field);
       expect(JSON.stringify(body.results ?? [])).not.toContain('theirs');
     }

@@ -129,9 +129,9 @@ test('what a thread holds counts in the byte budget, and is given back', async (
 
 test('a thread that is lost fails its own request only, which may come again, and is replaced', async () => {
   const key = await newKey();
-  const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 32, largeBodyThreads: 1 } });
+  const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 24, largeBodyThreads: 1 } });
   // Torn text has it parsed, which takes more than the thread has.
-  const many = `[${'{},'.repeat(950_000)}{}]`;
+  const many = `[${'{},'.repeat(480_000)}{}]`;
   const heavy = JSON.stringify({ api_key: key, batch: [event(0, { properties: { torn: '\ud83c' } })] }).replace(
     '"torn"',
     `"many":${many},"torn"`,
