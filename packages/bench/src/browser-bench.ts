@@ -12,7 +12,7 @@ export interface BrowserBenchOptions {
   pairs: number;
 }
 
-/** The client library beside the reference's, in turn, in a real browser: bytes, start, clicks. */
+/** The client library beside PostHog's, in turn, in a real browser: bytes, start, clicks. */
 export async function benchBrowser(
   { visits, pairs }: BrowserBenchOptions,
   print: (line: string) => void,

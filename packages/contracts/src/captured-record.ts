@@ -72,7 +72,7 @@ export type CapturedRecord = CapturedEvent | CapturedWarning;
 
 /**
  * What the gateway reports. The first three are events dropped from an accepted request; their names are known to
- * readers of the reference service (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings).
+ * readers of PostHog (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings).
  */
 export type GatewayWarningType =
   | 'missing_event_name'

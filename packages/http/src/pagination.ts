@@ -7,7 +7,7 @@ import type { ApiRequest } from './route/route.ts';
 import { schemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 
-/** The reference has no limit; a page of anything at all is nobody's to ask for. */
+/** PostHog has no limit; a page of anything at all is nobody's to ask for. */
 const maxLimit = 1000;
 
 /** Query parameters of an offset-paginated list. Bad values fall back, they are never an error. */

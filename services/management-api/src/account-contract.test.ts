@@ -2,7 +2,7 @@ import { type ContractTable, deviations, userTable } from './testing/contract-ta
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 
-/** The fields of accounts as they were ordered (docs/api-rules.md#ordered-routes), walked against live answers. */
+/** The fields of accounts as PostHog's API has them (docs/api-rules.md#routes-and-fields), walked against live answers. */
 const domainTable: ContractTable = {
   id: 'uuid',
   domain: 'string',
@@ -122,7 +122,7 @@ test('Member, rows 13 to 15, also after a sign-in', async () => {
   expect(await send('DELETE', `/members/${acme.M.uuid}/`)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('the walk finds what is missing, of another type, or not in the contract', () => {
+test('the walk finds what is missing, of another type, or not in the API', () => {
   const { id, ...rest } = { id: 1, uuid: 'x', extra: true };
   expect(deviations({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
     'id is missing',

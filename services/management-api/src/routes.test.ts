@@ -9,7 +9,7 @@ test('every route is described, has one success answer with a schema, and exampl
   expect(routeProblems(declared)).toEqual([]);
 });
 
-/** What was ordered; of the scopes of rows 8, 28, 29 and 30 nothing was said (docs/api-rules.md#scopes). */
+/** What PostHog's API has; of the scopes of rows 8, 28, 29 and 30 it says nothing (docs/api-rules.md#scopes). */
 const contractRows: [number, string, string][] = [
   [1, 'POST /api/organizations/:organization_id/batch_exports/:id/pause', 'batch_export:write'],
   [2, 'POST /api/organizations/:organization_id/batch_exports/:id/unpause', 'batch_export:write'],
@@ -43,7 +43,7 @@ const contractRows: [number, string, string][] = [
   [30, 'PATCH /api/projects/:project_id/environments/:id/add_product_intent', 'project:write'],
 ];
 
-test.each(contractRows)('row %i of the contract: %s with %s', (_row, endpoint, scope) => {
+test.each(contractRows)('row %i of the API: %s with %s', (_row, endpoint, scope) => {
   const found = declared.filter((route) => `${route.method} ${route.path}` === endpoint);
   expect(found.map((route) => route.scope)).toEqual([scope]);
 });

@@ -21,7 +21,7 @@ export interface AcceptedInvite {
 }
 
 /**
- * Makes somebody a member by an invite, which is used up. Only the invite of this organization: the reference also
+ * Makes somebody a member by an invite, which is used up. Only the invite of this organization: PostHog also
  * removes those of others, who have nothing to do with it (docs/api-rules.md#invites).
  *
  * @param requireInvited throws for somebody the invite is not meant for. Nothing is locked or written before.

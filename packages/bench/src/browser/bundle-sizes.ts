@@ -11,7 +11,7 @@ import { entriesOf, libraries, type SourceManifest } from '@millrace/stack/src/b
 import { build } from 'esbuild';
 import type { SizeMeasurement } from '../report/browser-report.ts';
 
-/** What pages load without a build: ours, and the file that the reference's snippet asks for. */
+/** What pages load without a build: ours, and the file that PostHog's snippet asks for. */
 export interface PageScripts {
   millrace: string;
   reference: string;

@@ -63,7 +63,7 @@ async function visit<Result>(
   }
 }
 
-/** Of both alike: as they come, with room for quick clicks, without what only the reference has. */
+/** Of both alike: as they come, with room for quick clicks, without what only PostHog has. */
 function optionsOf(host: string): string {
   return JSON.stringify({
     api_host: host,

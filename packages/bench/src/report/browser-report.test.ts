@@ -29,7 +29,7 @@ test.each<[string, Partial<BrowserMeasurement>, number[]]>([
   ['no start', { initMs: { millrace: [], reference: [10] } }, [3]],
   ['slow clicks', { clicks: [run('millrace', { clickMs: [1, 2.2] }), run('reference'), run('none')] }, [4]],
   [
-    "clicks not much faster than the reference's",
+    "clicks not much faster than PostHog's",
     { clicks: [run('millrace'), run('reference', { clickMs: [2] }), run('none')] },
     [5],
   ],

@@ -40,9 +40,9 @@ export function browserReport(measured: BrowserMeasurement): string {
       [`KB of the ${titles.script}`, size('script'), { atMost: 18 }],
       [`KB of the ${titles.slim}`, size('slim'), { atMost: 8 }],
       [`KB of the ${titles.react}`, size('react'), { atMost: 3 }],
-      ["script and init over the reference's, medians", init, { atMost: 0.5 }],
+      ["script and init over PostHog's, medians", init, { atMost: 0.5 }],
       ['ms of a captured click, p95', clickMs, { atMost: 2 }],
-      ["a captured click over the reference's, p95", clickMs / clickReferenceMs, { atMost: 0.7 }],
+      ["a captured click over PostHog's, p95", clickMs / clickReferenceMs, { atMost: 0.7 }],
       ['tasks over 50 ms caused, of all runs', causedLongTasks(measured), { atMost: 0 }],
     ],
   );

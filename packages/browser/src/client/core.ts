@@ -32,7 +32,7 @@ export interface Emitter {
   emit<Name extends keyof Signals>(name: Name, detail: Signals[Name]): void;
 }
 
-/** What is remembered of a visitor, in the keys and stores of the reference's library. */
+/** What is remembered of a visitor, in the keys and stores of PostHog's library. */
 export interface Store {
   /** What another tab wrote is seen. */
   get(name: string): JsonValue;

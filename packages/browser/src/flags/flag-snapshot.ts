@@ -19,7 +19,7 @@ export interface FlagsDocument {
   evaluatedAt?: number;
 }
 
-/** What is known of a visitor's flags, under the stored names of the reference's library: a site that switches keeps it. */
+/** What is known of a visitor's flags, under the stored names of PostHog's library: a site that switches keeps it. */
 export interface FlagSnapshot {
   $enabled_feature_flags?: Record<string, FlagValue>;
   $active_feature_flags?: string[];

@@ -1,6 +1,6 @@
 import type { Captured, Step } from '../support/start-comparison.ts';
 
-/** A page, and what a visitor does on it: what is captured is what the reference's library captures. */
+/** A page, and what a visitor does on it: what is captured is what PostHog's library captures. */
 export interface ChainCase extends Step {
   of: string;
   /** Neither captures anything. */

@@ -53,7 +53,7 @@ describe('autocapture is on as the service said last', () => {
     expect(captured).toEqual(isOn ? ['$autocapture'] : []);
   });
 
-  test("what it said is kept for the reference's library too", async () => {
+  test("what it said is kept for PostHog's library too", async () => {
     await visit('off', {});
     expect(await visit('none', { advanced_disable_flags: true })).toEqual([]);
     const { page } = await openPage(visitor, site.url);

@@ -113,7 +113,7 @@ export const treeCases: ChainCase[] = [
     html: '<button>x</button>',
     act: `let inner = at('button'); for (let i = 0; i < 1200; i++) inner = inner.appendChild(document.createElement('i')); inner.className = 'end'; inner.click()`,
     otherwise: {
-      because: 'nothing is captured where the reference gives up on what is further out',
+      because: 'nothing is captured where PostHog gives up on what is further out',
       events: (events) => expect(events.length).toBeLessThanOrEqual(1),
     },
   },

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('an exception is told as by the reference', () => {
+describe('an exception is told as by PostHog', () => {
   let comparison: Comparison;
   beforeAll(async () => {
     comparison = await startComparison(browser);
@@ -41,7 +41,7 @@ describe('an exception is told as by the reference', () => {
   test.each(stackCases)('for a stack of %s', async (of, stack) => {
     const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
     if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
-    // The reference captures none of these. An application that hands one over wants it captured.
+    // PostHog captures none of these. An application that hands one over wants it captured.
     expect(reference).toEqual([]);
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });

@@ -60,7 +60,7 @@ describe('bootstrapped flags', () => {
       $feature_flag_bootstrapped_response: 'green',
       $used_bootstrap_value: true,
     });
-    // The reference leaves payloads out that are not text.
+    // PostHog leaves payloads out that are not text.
     if (library === 'ours') {
       expect(called[1]?.properties).toMatchObject({
         $feature_flag_payload: { color: 'green' },

@@ -82,7 +82,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called of %s', (lib
   });
 });
 
-it('has the properties that those of the reference have, on itself and on other events, for the same answers', async () => {
+it('has the properties that those of PostHog have, on itself and on other events, for the same answers', async () => {
   const seen: Record<string, unknown> = {};
   for (const library of ['ours', 'reference'] as const) {
     shop.ingest.clear();
@@ -123,7 +123,7 @@ it('has the properties that those of the reference have, on itself and on other 
   });
 });
 
-it('remembers flags as the reference does, so that a site that switches keeps them', async () => {
+it('remembers flags as PostHog does, so that a site that switches keeps them', async () => {
   const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
     await flagsLoaded(page);

@@ -70,7 +70,7 @@ function withoutAddress(properties: object): object {
   return { ...rest, types: [$initial_current_url, $initial_pathname, $lib_version].map((value) => typeof value) };
 }
 
-it('are those of the reference, after the same calls', async () => {
+it('are those of PostHog, after the same calls', async () => {
   const reference = await questionsOf('reference');
   const ours = await questionsOf('ours');
   for (const [at, question] of reference.entries()) {

@@ -107,7 +107,7 @@ describe('page views', () => {
     expect(more).toEqual([]);
   });
 
-  test('they and their ends say what the reference says', async () => {
+  test('they and their ends say what PostHog says', async () => {
     const comparison = await startComparison(browser);
     const { ours, reference } = await comparison.run({
       html: '<div style="height: 5000px"></div>',

@@ -14,7 +14,7 @@ afterAll(() => lab.stop());
 /** Names that are not on both sides, or not with the same value, and why. */
 const differing: Record<string, string> = {
   $lib_version: 'each its own',
-  $sdk_dist_channel: 'says which of the reference’s packages it is',
+  $sdk_dist_channel: 'says which of PostHog’s packages it is',
   $insert_id: 'random',
   $time: 'now',
   $initialization_time: 'now',
@@ -112,12 +112,12 @@ const rows: [what: string, script: string, options?: InitOptions][] = [
   ['defaults', `posthog.capture('one')`, { defaults: '2025-05-24' }],
 ];
 
-test.each(rows)('%s: the same properties as the reference’s', async (_, script, options = {}) => {
+test.each(rows)('%s: the same properties as PostHog’s', async (_, script, options = {}) => {
   const [ours, theirs] = await Promise.all([eventsOf('ours', script, options), eventsOf('reference', script, options)]);
   expect(comparable(ours)).toEqual(comparable(theirs));
 });
 
-/** Without what has to differ, and what the reference tells of its own state. */
+/** Without what has to differ, and what PostHog tells of its own state. */
 function comparable(events: Event[]): unknown[] {
   return events.map(({ properties, $set_once, ...rest }) => ({
     ...{ ...rest, uuid: 'new', timestamp: 'now' },

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { SiteOptions } from './start-site.ts';
 
-/** Pages under `/reference` load the reference's library, as pages elsewhere load ours: `window.posthog`, not started. */
+/** Pages under `/reference` load PostHog's library, as pages elsewhere load ours: `window.posthog`, not started. */
 export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']>> {
   const { outputFiles } = await build({
     stdin: {
@@ -22,7 +22,7 @@ export async function referenceFiles(): Promise<NonNullable<SiteOptions['files']
   };
 }
 
-/** The reference's library without what it would load besides. */
+/** PostHog's library without what it would load besides. */
 export const referenceOptions = {
   disable_external_dependency_loading: true,
   disable_session_recording: true,

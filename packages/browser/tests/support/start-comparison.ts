@@ -40,7 +40,7 @@ const initial = {
   rageclick: true,
 };
 
-/** A page on which this library and the reference's run side by side: both see the very same events. */
+/** A page on which this library and PostHog's run side by side: both see the very same events. */
 export async function startComparison(browser: Browser, config: Record<string, unknown> = {}): Promise<Comparison> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const ingest = await startScriptedIngest();
@@ -52,7 +52,7 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const visitor = await browser.newContext();
   const { page } = await openPage(visitor, site.url);
   await page.waitForFunction('window.posthog && window.reference');
-  // The reference listens to copies only if it is to when its settings arrive.
+  // PostHog listens to copies only if it is to when its settings arrive.
   const copying = { autocapture: { capture_copied_text: true } };
   await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>

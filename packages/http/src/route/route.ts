@@ -7,7 +7,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
- * key, scope and address were checked (docs/api-rules.md#ordered-routes, row 22). 400 declares it too, with a body that is
+ * key, scope and address were checked (docs/api-rules.md#routes-and-fields, row 22). 400 declares it too, with a body that is
  * not that of all errors.
  */
 type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
@@ -18,7 +18,7 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   schema?: S;
   /**
    * The answer has an empty body unless the request says `Prefer: return=representation` (RFC 7240); then it holds what
-   * the handler returned, with `Preference-Applied`. For the contract's "200, no body" actions.
+   * the handler returned, with `Preference-Applied`. For actions of PostHog's API that answer with 200 and no body.
    */
   onlyIfPreferred?: true;
   /** The request may ask for this in place of the body: the handler then returns `TextContent`. */

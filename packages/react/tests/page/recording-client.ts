@@ -18,7 +18,7 @@ export type RecordingClient = PostHog & {
   listeners(): number;
 };
 
-/** A client by the contract of the real one, whose flags the test decides and whose calls it sees. */
+/** A client with the methods of the real one, whose flags the test decides and whose calls it sees. */
 export function createRecordingClient({
   flags,
   payloads,

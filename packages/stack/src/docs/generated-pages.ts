@@ -12,17 +12,17 @@ export interface Page {
   text: string;
 }
 
-const rulesPath = 'docs/ingestion-rules.md';
+const casesPath = 'docs/cases.md';
 const generatedPart = '<!-- From here on written by `npm run docs`. -->\n';
 
 /** The pages, or parts of pages, that are made from the code, as they should be. */
 export async function generatedPages(root: string): Promise<Page[]> {
-  const [byHand = ''] = (await readFile(join(root, rulesPath), 'utf8')).split(generatedPart);
+  const [byHand = ''] = (await readFile(join(root, casesPath), 'utf8')).split(generatedPart);
   return [
     { path: 'docs/configuration.md', text: await configurationPage(root) },
     { path: 'deploy/helm/millrace/values.schema.json', text: await valuesSchema(root) },
     { path: 'docs/metrics.md', text: await metricsPage(root) },
-    { path: rulesPath, text: `${byHand}${generatedPart}\n${await ruleCaseTables(root)}` },
+    { path: casesPath, text: `${byHand}${generatedPart}\n${await ruleCaseTables(root)}` },
   ];
 }
 
@@ -42,7 +42,7 @@ async function ruleCaseTables(root: string): Promise<string> {
     const rows = (lists.flat() as RuleCase[]).map(({ no = [], is }) => [no.map((n) => `E-${n}`).join(', '), is]);
     sections.push(`### ${titleOf(file)}\n\nIn \`${folder}/${file}\`:\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
   }
-  return `## Cases\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+  return `## Ingestion\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
 }
 
 function titleOf(file: string): string {

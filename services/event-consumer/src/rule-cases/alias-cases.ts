@@ -10,7 +10,7 @@ function mergeDangerously(distinctId: string, aliasValue: unknown, properties = 
   return { event: '$merge_dangerously', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
 }
 
-/** The reference merges an alias the other way round; here the direction that was ordered holds. */
+/** PostHog merges an alias the other way round; here the alias survives. */
 export const aliasCases: RuleCase[] = [
   {
     no: [59],
@@ -35,7 +35,7 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [62],
-    is: 'neither exists: one person, made from the alias (the reference makes it from the distinct id)',
+    is: 'neither exists: one person, made from the alias (PostHog makes it from the distinct id)',
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 0 }],
     outcomes: [{ personOf: 'old', row: { distinctId: 'new' } }],
@@ -43,14 +43,14 @@ export const aliasCases: RuleCase[] = [
   },
   {
     no: [63],
-    is: 'both exist: the alias survives (in the reference the distinct id)',
+    is: 'both exist: the alias survives (in PostHog the distinct id)',
     start: { persons: [{ ids: ['new'] }, { ids: ['old'] }] },
     send: [alias('new', 'old')],
     persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
   },
   {
     no: [64],
-    is: "the alias's value wins a conflict (in the reference the distinct id's); $set goes to the survivor",
+    is: "the alias's value wins a conflict (in PostHog the distinct id's); $set goes to the survivor",
     start: {
       persons: [
         { ids: ['new'], properties: { both: 'n', new: 1 } },

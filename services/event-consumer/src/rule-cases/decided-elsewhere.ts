@@ -1,5 +1,5 @@
 /**
- * Numbers of docs/ingestion-rules.md that no pure rule decides, with who does. A test asserts that
+ * Numbers of docs/cases.md that no pure rule decides, with who does. A test asserts that
  * every number is either a case or here.
  */
 export const decidedElsewhere: { no: number[]; because: string }[] = [

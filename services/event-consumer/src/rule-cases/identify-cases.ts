@@ -16,7 +16,7 @@ export const identifyCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false, version: 0 }],
   },
   {
-    is: 'with $set only, as it was ordered, it writes even filtered properties',
+    is: 'with $set only, it writes even filtered properties',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [{ event: '$identify', distinct_id: 'u', properties: { $set: { $browser: 'y' } } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, isIdentified: false, version: 1 }],

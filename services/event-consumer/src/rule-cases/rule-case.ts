@@ -32,7 +32,7 @@ export interface ExpectedOutcome {
 }
 
 /**
- * One rule as an example. `no` are the numbers of docs/ingestion-rules.md#cases; a case of our own has none.
+ * One rule as an example. `no` are the numbers of docs/cases.md#ingestion; a case of our own has none.
  */
 export interface RuleCase {
   no?: number[];

@@ -62,7 +62,7 @@ function anonymousId(properties: JsonObject): string | null {
 
 /**
  * `$create_alias`: distinct_id is merged into the alias value, and the alias value becomes the main distinct id
- * (docs/ingestion-rules.md#merges), as it was ordered: the reference merges the other way round. Refused only when both
+ * (docs/ingestion-rules.md#merges): PostHog merges the other way round. Refused only when both
  * sides are identified: SDKs disagree about the order of the two arguments, so a merge that is sound in either
  * direction must go through.
  */

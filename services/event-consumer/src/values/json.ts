@@ -43,7 +43,7 @@ function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
 }
 
 /**
- * Deep equality of two JSON values; the order of keys does not count, as PostgreSQL does not keep it. The reference
+ * Deep equality of two JSON values; the order of keys does not count, as PostgreSQL does not keep it. PostHog
  * takes equal objects for different and so rewrites the row on every event that repeats one; we do not.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {

@@ -184,6 +184,8 @@ test('stopping waits for the large bodies under way', async () => {
 
 describe('while many large bodies wait', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
+  /** So many that some are left however late the last one is sent on a busy machine. In one line it would come after all of them. */
+  const manyOthers = 16;
   const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
   const batch = (key: string) => JSON.stringify({ api_key: key, batch: events() });
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
@@ -207,18 +209,18 @@ describe('while many large bodies wait', () => {
 
   test('one of a known key does not wait for those without a key', async () => {
     const key = await newKey();
-    const others = Array.from({ length: 6 }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
+    const others = Array.from({ length: manyOthers }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
     const { status, position } = await orderOf(others, () => post(batch(key), gateway, from('10.1.0.1')));
     expect(status).toBe(200);
-    expect(position).toBeLessThan(5);
+    expect(position).toBeLessThan(manyOthers - 2);
   });
 
   test('one whose key comes last waits for one of another address, and is stored', async () => {
     const key = await newKey();
-    const others = Array.from({ length: 6 }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
+    const others = Array.from({ length: manyOthers }, () => () => post(withoutKey, gateway, from('10.1.0.1')));
     const { status, position } = await orderOf(others, () => post(keyLast(key), gateway, from('10.1.0.2')));
     expect(status).toBe(200);
-    expect(position).toBeLessThan(5);
+    expect(position).toBeLessThan(manyOthers - 2);
     expect(await reader.events(key, 600)).toHaveLength(600);
   });
 
@@ -230,7 +232,7 @@ describe('while many large bodies wait', () => {
   ])('one whose key is %s waits for one of another key', async (_where, make) => {
     const [busy, key] = [await newKey(), await newKey()];
     const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });
-    const others = Array.from({ length: 6 }, () => () => post(many));
+    const others = Array.from({ length: manyOthers }, () => () => post(many));
     const [body, headers, query] = make(key);
     const send = async () => {
       const response = await fetch(`${gateway.url}/batch/${query}`, {
@@ -242,6 +244,6 @@ describe('while many large bodies wait', () => {
     };
     const { status, position } = await orderOf(others, send);
     expect(status).toBe(200);
-    expect(position).toBeLessThan(5);
+    expect(position).toBeLessThan(manyOthers - 2);
   });
 });

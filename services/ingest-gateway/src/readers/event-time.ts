@@ -47,7 +47,7 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** Smaller numbers are seconds or nonsense; the reference ignores years up to 2020 (case T12). */
+/** Smaller numbers are seconds or nonsense; PostHog ignores years up to 2020 (case T12). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
 /** Years that can be written with four digits and stored. */
 const newestMs = Date.UTC(9999, 11, 31);

@@ -81,7 +81,7 @@ interface EventFault {
 
 /**
  * What is wrong with one event, by its types and its depth (docs/wire-rules.md#fields-of-an-event); null when it can be
- * used. A name or an id that is missing is no fault: such an event is dropped silently by the contract.
+ * used. A name or an id that is missing is no fault: such an event is dropped and answered with 200.
  *
  * @param isShallow true when it cannot be nested too deep.
  */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { knownDeviations } from './known-deviations.ts';
 
-/** The numbers of docs/wire-rules.md#cases, which have gaps. */
+/** The numbers of docs/cases.md#the-ingest-host, which have gaps. */
 const all = [
   ...numbers('E', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
   ...numbers(
@@ -75,7 +75,7 @@ test('a number counts only where it names a test', () => {
   );
 });
 
-test('every numbered case of the reference has a row, and no row a number that is not there', () => {
+test('every numbered case of PostHog has a row, and no row a number that is not there', () => {
   const otherwise = knownDeviations.flatMap(({ no }) => no);
   const named = namedByTests();
   expect(all.filter((no) => !named.has(no) && !otherwise.includes(no))).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Numbers of docs/wire-rules.md#cases that this gateway does not meet as the reference has them, with what is
+ * Numbers of docs/cases.md#the-ingest-host that this gateway does not meet as PostHog has them, with what is
  * done instead. A test asserts that every number is either named by a case or here.
  */
 export const knownDeviations: { no: string[]; because: string }[] = [

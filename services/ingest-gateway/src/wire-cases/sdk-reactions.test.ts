@@ -138,7 +138,7 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([taken.uuid]);
 });
 
-test('the table has every row of the reference', () => {
+test('the table has every row of PostHog', () => {
   expect(sdkRows.map(({ row }) => row)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
 });
 

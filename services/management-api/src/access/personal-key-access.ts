@@ -94,7 +94,7 @@ interface GivenKey {
 /**
  * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word in
  * any case, as RFC 9110 has it; extra spaces are tolerated), then the field `personal_api_key` of the query, then of the
- * body (docs/api-rules.md#personal-api-keys; only the header was ordered). The body comes last, because
+ * body (docs/api-rules.md#personal-api-keys; PostHog's own scripts use the header). The body comes last, because
  * it has to be read for it; a large or compressed one is not.
  *
  * @returns null when there is none.

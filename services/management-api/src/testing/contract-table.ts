@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 /**
- * A table of fields as they were ordered (docs/api-rules.md#ordered-routes): the type of every field, in its words. A
- * nullable type ends in `?`: the contract says so, or the value does not exist before something happened.
+ * A table of fields as PostHog's API has them (docs/api-rules.md#routes-and-fields): the type of every field, in its words. A
+ * nullable type ends in `?`: the API says so, or the value does not exist before something happened.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
 export type ContractType =

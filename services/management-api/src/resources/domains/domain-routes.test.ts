@@ -5,7 +5,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 import { createChallengeLookup } from './verification.ts';
 
-/** Cases D1 to D31 (docs/api-rules.md#cases). */
+/** Cases D1 to D31 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;
@@ -188,7 +188,7 @@ test.each([
 });
 
 test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'example.xn--p1ai'])(
-  'beyond the reference: names of other scripts are taken in their ASCII form: %s',
+  'beyond PostHog: names of other scripts are taken in their ASCII form: %s',
   async (domain) => {
     const { status } = await api.send('POST', path, { key: acme.A.key, body: { domain } });
     expect(status).toBe(domain.startsWith('b') ? 400 : 201);

@@ -10,7 +10,7 @@ import type { domainChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
 /**
- * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: the reference kept the old
+ * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: PostHog kept the old
  * one, by which an organization could call any domain its own.
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.

@@ -13,7 +13,7 @@ const samlFields = {
   saml_x509_cert: nullableText('Certificate of the identity provider (PEM or its base64 part).'),
 };
 
-/** A domain of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+/** A domain of an organization, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),

@@ -1,7 +1,7 @@
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-/** A user inside another record, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+/** A user inside another record, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const embeddedUser = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the user.' }),

@@ -120,7 +120,7 @@ function accessRuleChangeRoute<P extends TObject>(
 }
 
 /**
- * Reading and changing the rules of a project. For environments the contract has another answer to the reading.
+ * Reading and changing the rules of a project. For environments the API has another answer to the reading.
  *
  * @param wasRemoved the id of a project that is not found because the caller removed it a moment ago: it is open to nobody,
  *   which the Terraform provider reads from its rules.
@@ -178,7 +178,7 @@ export function accessRuleRoutes<P extends TObject>(
 }
 
 /**
- * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#ordered-routes, row 28), in
+ * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#routes-and-fields, row 28), in
  * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
  */
 export function accessControlRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {

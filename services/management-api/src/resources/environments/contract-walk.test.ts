@@ -3,8 +3,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * The fields of projects and environments as they were ordered (docs/api-rules.md#ordered-routes). A field that is
- * missing or of another type fails; so does one the contract does not have. `?` marks what may be null because it is
+ * The fields of projects and environments as PostHog's API has them (docs/api-rules.md#routes-and-fields). A field that is
+ * missing or of another type fails; so does one the API does not have. `?` marks what may be null because it is
  * unset.
  */
 const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
@@ -115,7 +115,7 @@ function problems(table: string, record: Record<string, unknown>): string[] {
     const fits = (value === null && type.endsWith('?')) || checks[type.replace('?', '')]?.(value);
     return fits ? [] : [`${field} is no ${type}: ${JSON.stringify(value)}`];
   });
-  return [...wrong, ...unknown.map((field) => `${field} is not in the contract`)];
+  return [...wrong, ...unknown.map((field) => `${field} is not in the API`)];
 }
 
 let api: TestApi;
@@ -161,7 +161,7 @@ describe('projects', () => {
     ]);
   });
 
-  test('every field the contract calls writable changes by itself', async () => {
+  test('every field the API calls writable changes by itself', async () => {
     const { body: created } = await send('POST', list(), {});
     for (const [field, value] of Object.entries(filledProject)) {
       const before = (await send('GET', `/api/projects/${created.id}/`)).body;

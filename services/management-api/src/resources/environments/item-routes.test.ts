@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/api-rules.md#cases). */
+/** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let fixture: ItemFixture;
 let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;

@@ -38,7 +38,7 @@ export interface ItemFamily<P extends TObject> {
   remove: (context: { caller: Caller; target: AddressedProject }) => Promise<void>;
   /** Scopes of the activity records that are about it. */
   activityScopes: string[];
-  /** The contract has the activity of environments as an action without a body. */
+  /** The API has the activity of environments as an action without a body. */
   isActivityOnlyIfPreferred: boolean;
 }
 

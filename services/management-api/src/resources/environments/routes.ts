@@ -42,7 +42,7 @@ const listExample = { response: { count: 1, next: null, previous: null, results:
 const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
 const tags: [string] = ['environments'];
 
-/** Environments (docs/api-rules.md#ordered-routes, rows 23 to 30), under their project and by their id alone. */
+/** Environments (docs/api-rules.md#routes-and-fields, rows 23 to 30), under their project and by their id alone. */
 export function environmentRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecret } = deps;
   const parent = addressedParent(sql);

@@ -33,7 +33,7 @@ export const base = {
   api_token: apiToken,
 };
 
-/** Response-only fields whose type the contract gives as text on projects: objects are JSON text. */
+/** Response-only fields whose type the API gives as text on projects: objects are JSON text. */
 export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers, an object as JSON text.' }),
@@ -48,7 +48,7 @@ const environmentComputed = {
   }),
 };
 
-/** Settings and computed fields in the order of the contract's table. */
+/** Settings and computed fields in the order of the API's table. */
 export function inContractOrder(computed: Record<string, TSchema>, isShown: (field: SettingField) => boolean) {
   const fields: Record<string, TSchema> = {};
   for (const [field, setting] of Object.entries(settingFields)) {
@@ -65,7 +65,7 @@ export function inContractOrder(computed: Record<string, TSchema>, isShown: (fie
   return fields;
 }
 
-/** Environment, with all its fields (docs/api-rules.md#ordered-routes). */
+/** Environment, with all its fields (docs/api-rules.md#routes-and-fields). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -88,7 +88,7 @@ const summary = {
   access_control: Type.Boolean({ description: 'Whether it is private to some members.' }),
 };
 
-/** Environment summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+/** Environment summary, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },

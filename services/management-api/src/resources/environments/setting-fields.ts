@@ -5,7 +5,7 @@ import { type TSchema, Type } from 'typebox';
 export interface SettingField {
   request: TSchema;
   response: TSchema;
-  /** The contract has it on environments and not on projects. */
+  /** The API has it on environments and not on projects. */
   isEnvironmentOnly?: true;
 }
 
@@ -35,7 +35,7 @@ const nullableTexts = (description: string, maxLength?: number): SettingField =>
 const environmentOnly = (field: SettingField): SettingField => ({ ...field, isEnvironmentOnly: true });
 
 /**
- * Every setting of an environment, in the order that was asked for; what only environments
+ * Every setting of an environment, in the order of PostHog's API; what only environments
  * have stands beside its like. Names are those of the database columns. Rules of docs/api-rules.md#settings; those
  * a schema cannot say, and which are stored as JSON, are in `@millrace/accounts`.
  */

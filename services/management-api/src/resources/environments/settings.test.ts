@@ -1,7 +1,7 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T23 to T48, T64 and T68 to T69 (docs/api-rules.md#cases): each setting and its rules. */
+/** Cases T23 to T48, T64 and T68 to T69 (docs/cases.md#the-rest-api): each setting and its rules. */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {
@@ -319,7 +319,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
-    // T60 is a later generation, which refuses the field altogether; the contract has it.
+    // T60 is a later generation, which refuses the field altogether; the API has it.
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });

@@ -1,4 +1,4 @@
-/** A clicked element as the reference's clients read it. */
+/** A clicked element as PostHog's clients read it. */
 interface EventElement {
   order: number;
   tag_name: string | null;

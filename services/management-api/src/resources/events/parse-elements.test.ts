@@ -11,7 +11,7 @@ const nothing = {
   attributes: {},
 };
 
-test('a chain is taken apart into elements with what the clients of the reference read', () => {
+test('a chain is taken apart into elements with what the clients of PostHog read', () => {
   const chain =
     'a.btn.md:flex:attr__href="/x;y"attr__data-id="a \\"quoted\\" b"attr_id="buy"href="/x;y"nth-child="2"nth-of-type="1"text="Buy: now"' +
     ';div:nth-child="0"nth-of-type="0";body';

@@ -18,7 +18,7 @@ import { type Actor, createActor, createActors, type OrganizationActors } from '
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
-/** Cases I1 to I39 (docs/api-rules.md#cases). */
+/** Cases I1 to I39 (docs/cases.md#the-rest-api). */
 let mailServer: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
@@ -103,7 +103,7 @@ test('I4: a person is invited, and mailed', async () => {
     message: null,
     created_by: { id: acme.A.userId, email: acme.A.email },
   });
-  // Decided differently: the contract shows null for unset, and shows the last two.
+  // Decided differently: the API shows null for unset, and shows the last two.
   expect(body).toMatchObject({ private_project_access: null, send_email: true, combine_pending_invites: false });
   const [mail, ...others] = mailsTo(email);
   expect(others).toEqual([]);
@@ -263,7 +263,7 @@ describe('several at once', () => {
   test('I14: seven, in order, each mailed', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
-    // Decided differently: the contract says 200, and a body only on request.
+    // Decided differently: the API says 200, and a body only on request.
     expect(status).toBe(200);
     expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
@@ -360,7 +360,7 @@ describe('several at once', () => {
     expect(await countInvites()).toBe(before);
   });
 
-  test('I18: one object is one invite; decided so for clients generated from the contract', async () => {
+  test('I18: one object is one invite; decided so for clients generated from the API', async () => {
     const email = newEmail();
     expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
     expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
@@ -523,7 +523,7 @@ describe('levels', () => {
     [2, 'invalid_choice', '"2" is not a valid choice. Choose one of: 1, 8, 15.'],
     ['admin', 'invalid_choice', '"admin" is not a valid choice. Choose one of: 1, 8, 15.'],
     [null, 'null', 'This field may not be null.'],
-    // Decided differently: the reference writes its language's True.
+    // Decided differently: PostHog writes its language's True.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
   ])('I35: level %j is none', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));

@@ -80,7 +80,7 @@ export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
 
 /**
  * Who is told that somebody joined: active administrators and owners, the somebody aside. Nobody when the organization
- * does not wish it. The reference tells every member, which is a flood where there are thousands.
+ * does not wish it. PostHog tells every member, which is a flood where there are thousands.
  */
 export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

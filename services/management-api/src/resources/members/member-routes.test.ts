@@ -5,7 +5,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases B1 to B16 (docs/api-rules.md#cases). */
+/** Cases B1 to B16 (docs/cases.md#the-rest-api). */
 const { member, administrator, owner } = membershipLevels;
 
 let api: TestApi;

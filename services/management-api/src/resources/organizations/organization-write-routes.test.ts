@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases O1 to O13 (docs/api-rules.md#cases). */
+/** Cases O1 to O13 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import type { OrganizationRow } from './store.ts';
 
-/** Environment summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+/** Environment summary, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 const environmentSummary = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the environment.' }),

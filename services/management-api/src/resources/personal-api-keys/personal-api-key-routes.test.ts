@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases K25 to K38 (docs/api-rules.md#cases). */
+/** Cases K25 to K38 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let acme: OrganizationActors;
 let me: Actor;

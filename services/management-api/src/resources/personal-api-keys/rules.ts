@@ -15,7 +15,7 @@ export interface KeyPowers extends KeyReach {
 
 /**
  * A key makes and changes only keys that can do no more than itself. Otherwise whoever gets hold of a small key could
- * make a great one with it; the reference avoids that by letting no key make keys.
+ * make a great one with it; PostHog avoids that by letting no key make keys.
  *
  * @throws AppError `forbidden`.
  */

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-test('a summary shows the contract’s fields in its order, settings from the first environment', async () => {
+test('a summary shows the API’s fields in its order, settings from the first environment', async () => {
   const { sql } = api.database;
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
     tenant.projectId,

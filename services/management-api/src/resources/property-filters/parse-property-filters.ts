@@ -21,7 +21,7 @@ const maxKeyLength = 400;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
 /**
- * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as the reference's clients send it.
+ * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as PostHog's clients send it.
  *
  * @param owners whose properties the list can filter by, the one that is meant without `type` first.
  * @throws AppError `invalid` naming the filter by its position in the array and its field, `properties__0__operator`.
@@ -123,7 +123,7 @@ const maxLength = 200;
 const maxRepetitions = 1000;
 
 /**
- * Turns a regular expression as the reference takes it (RE2, so without back references and looking around) into one of
+ * Turns a regular expression as PostHog takes it (RE2, so without back references and looking around) into one of
  * PostgreSQL's. What is left is matched without going back, so a pattern costs time in proportion to the text; bounded
  * repetitions bound what compiling it costs.
  *

@@ -13,7 +13,7 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined) {
   };
 }
 
-/** Properties that name a person, the first that is set wins (the reference's default for display names). */
+/** Properties that name a person, the first that is set wins (PostHog's default for display names). */
 const nameProperties = ['email', 'name', 'username'];
 
 /** Longer texts are no names; they stand in the properties as a whole. */

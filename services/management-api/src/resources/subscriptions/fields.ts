@@ -81,7 +81,7 @@ const maxAddresses = 100;
 /**
  * The rules that look at several fields (docs/api-rules.md#subscriptions).
  *
- * Neither dashboard nor insight is needed and both may be given: the contract's example has neither, and the reference's
+ * Neither dashboard nor insight is needed and both may be given: the API's example has neither, and PostHog's
  * own check never takes effect. Whether they exist cannot be asked here.
  *
  * @throws AppError `invalid` naming the field.

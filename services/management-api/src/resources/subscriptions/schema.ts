@@ -48,7 +48,7 @@ const fields = {
   invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for those who receive it for the first time.'),
 };
 
-/** A subscription, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
+/** A subscription, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const subscription = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the subscription.' }),

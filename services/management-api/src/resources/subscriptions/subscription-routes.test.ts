@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases S1 to S27 (docs/api-rules.md#cases), and the fields as they were ordered. */
+/** Cases S1 to S27 (docs/cases.md#the-rest-api), and the fields as PostHog's API has them. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -37,7 +37,7 @@ const dateText =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
 describe.each(['environments', 'projects'])('below %s', (family) => {
-  test('the fields and types are those of the contract', async () => {
+  test('the fields and types are those of the API', async () => {
     const where = `/api/${family}/${acme.projectId}/subscriptions`;
     const created = await create({ byweekday: ['monday'], bysetpos: 1, count: 5, until_date: '2100-01-01' }, where);
     expect(created.status).toBe(201);
@@ -113,7 +113,7 @@ test('S2, S3: a new one has its defaults, and everybody it names is told at once
   expect((await create({ invite_message: null })).status).toBe(201);
 });
 
-test("the contract's example, which names neither dashboard nor insight, makes one", async () => {
+test("the API's example, which names neither dashboard nor insight, makes one", async () => {
   const { target_type, target_value, frequency, start_date } = valid;
   const body = { target_type, target_value, frequency, start_date };
   expect(await api.send('POST', path, { key: acme.M.key, body })).toMatchObject({

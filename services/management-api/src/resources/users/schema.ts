@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller as `/api/users/@me/` shows it: of what the reference shows, what exists here. */
+/** The caller as `/api/users/@me/` shows it: of what PostHog shows, what exists here. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the user.' }),
