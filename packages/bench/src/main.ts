@@ -2,20 +2,16 @@ import { parseArgs } from 'node:util';
 import { benchBrowser } from './browser-bench.ts';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchConsumerGrowth } from './consumer-growth-bench.ts';
-import { benchConsumerTracing } from './consumer-tracing-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchFlags } from './flags-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
-import { benchGatewayTracing } from './gateway-tracing-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { orUsage } from './process/or-usage.ts';
-import { benchStore } from './store-bench.ts';
 
-const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128] [--compare tracing]
-       pnpm bench consumer [--pairs 3] [--events 100000] [--copy | --compare tracing]
+const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128]
+       pnpm bench consumer [--pairs 3] [--events 100000] [--copy]
        pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 100000]
                           [--warm-up 20000] [--statements]
-       pnpm bench store    [--pairs 3] [--events 100000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
        pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
@@ -23,8 +19,7 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about, or with --compare tracing the same build with traces of one request in a hundred and without; flags with
-posthog-node; e2e follows events from the request to the row.
+about, flags with posthog-node; e2e follows events from the request to the row.
 browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH.`;
 
 const { values, positionals } = orUsage(usage, () =>
@@ -36,7 +31,6 @@ const { values, positionals } = orUsage(usage, () =>
       connections: { type: 'string' },
       events: { type: 'string', default: '100000' },
       copy: { type: 'boolean', default: false },
-      compare: { type: 'string' },
       projects: { type: 'string' },
       prefill: { type: 'string' },
       'warm-up': { type: 'string', default: '0' },
@@ -58,9 +52,7 @@ const positive = [
 ];
 const prefills = (values.prefill ?? '0').split(',').map(Number);
 const warmUp = Number(values['warm-up']);
-const isTracing = values.compare === 'tracing';
 const isValid =
-  (values.compare === undefined || (isTracing && ['gateway', 'consumer'].includes(positionals[0] ?? ''))) &&
   positive.every((text) => Number(text) > 0) &&
   [...prefills, warmUp].every((count) => Number.isInteger(count) && count >= 0);
 const print = (line: string) => console.log(line);
@@ -68,15 +60,11 @@ const connections = (usual: number) => Number(values.connections ?? usual);
 const seconds = (usual: number) => Number(values.seconds ?? usual);
 
 switch (isValid ? positionals[0] : 'none') {
-  case 'gateway': {
-    const options = { pairs: Number(pairs), seconds: seconds(4), connections: connections(128) };
-    await (isTracing ? benchGatewayTracing(options, print) : benchGateway(options, print));
+  case 'gateway':
+    await benchGateway({ pairs: Number(pairs), seconds: seconds(4), connections: connections(128) }, print);
     break;
-  }
   case 'consumer':
-    if (isTracing) {
-      await benchConsumerTracing({ pairs: Number(pairs), events: Number(events) }, print);
-    } else if (values.projects === undefined && values.prefill === undefined) {
+    if (values.projects === undefined && values.prefill === undefined) {
       await benchConsumer({ pairs: Number(pairs), events: Number(events), withCopy: values.copy }, print);
     } else {
       await benchConsumerGrowth(
@@ -91,9 +79,6 @@ switch (isValid ? positionals[0] : 'none') {
         print,
       );
     }
-    break;
-  case 'store':
-    await benchStore({ pairs: Number(values.pairs), events: Number(values.events) }, print);
     break;
   case 'e2e':
     await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CapturedEvent, consumerGroup, topicNames } from '@millrace/contracts';
 import { testServers } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
@@ -37,10 +36,6 @@ export interface DrainOptions {
   /** Events that are consumed before the clock begins. */
   warmUp?: number;
   withStatements?: boolean;
-  /** How long after the last row the consumer's CPU still counts. */
-  settleMs?: number;
-  /** Further ones of the consumer. */
-  settings?: Record<string, string>;
 }
 
 /**
@@ -51,7 +46,7 @@ export async function measureDrain(
   file: string,
   { prefix, partitions, count: eventCount, lastEvents }: FilledTopic,
   database: BenchDatabase,
-  { warmUp = 0, withStatements = false, settleMs = 0, settings = {} }: DrainOptions = {},
+  { warmUp = 0, withStatements = false }: DrainOptions = {},
 ): Promise<DrainMeasurement> {
   const servers = testServers();
   const before = await readStart(database);
@@ -67,7 +62,6 @@ export async function measureDrain(
     LOG_LEVEL: 'warn',
     NAIVE_PROJECT_ID: String(database.projectId),
     NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
-    ...settings,
   });
   try {
     const countDone = () => (warmUp > 0 ? countConsumed(database, prefix) : countRows(database, before.at));
@@ -80,7 +74,6 @@ export async function measureDrain(
     // Counting a large table again and again would slow down what is measured.
     await waitUntilStored(database, async () => (await countStored(database, lastEvents)) === lastEvents.length);
     const endedAt = performance.now();
-    await sleep(settleMs);
     const usage = await consumer.usage();
     const backends = await readBackendCpu(database);
     const measured = eventCount - rowsAtStart;

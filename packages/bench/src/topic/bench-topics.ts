@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
 import { Kafka, logLevel, type Message, Partitioners } from 'kafkajs';
 import { groupCount, mixedEvents } from '../workload/mixed-events.ts';
@@ -11,13 +11,12 @@ export interface BenchTopics {
   /**
    * Fills the live topic of `prefix` with `count` mixed events, in turn for each project, each person's in one partition
    * and in their order.
-   * @param load `tracedPart` of them, 0 to 1, belong to a trace each.
    * @returns the last event of each partition: a consumer that has stored those has stored all.
    */
   preload(
     prefix: string,
     projectApiKeys: readonly string[],
-    load: { count: number; partitions: number; tracedPart?: number },
+    load: { count: number; partitions: number },
   ): Promise<CapturedEvent[]>;
   describeBroker(): Promise<string>;
   /** Deletes the topics that were created. */
@@ -38,7 +37,7 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       const offsets = await admin.fetchTopicOffsets(topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
-    async preload(prefix, projectApiKeys, { count, partitions, tracedPart = 0 }) {
+    async preload(prefix, projectApiKeys, { count, partitions }) {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
       await producer.connect();
       const topic = topicNames(prefix).live;
@@ -51,8 +50,7 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       for (const event of spreadEvents(count, projectApiKeys)) {
         const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
         const key = recordKey('live', event.token, event.distinct_id);
-        const headers = Math.random() < tracedPart ? { traceparent: newTraceparent() } : {};
-        messages.push({ key, value: encodeCapturedRecord(event), partition, headers });
+        messages.push({ key, value: encodeCapturedRecord(event), partition });
         last.set(partition, event);
         if (messages.length === 2000) await send();
       }
@@ -66,11 +64,6 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       await admin.disconnect();
     },
   };
-}
-
-/** As a gateway writes it beside a record whose request it traces. */
-function newTraceparent(): string {
-  return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 }
 
 /**
