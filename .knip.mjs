@@ -24,7 +24,7 @@ export default ({ production: isProduction = false }) => ({
     '{packages,services}/*': { ...withEntries(), includeEntryExports: isProduction },
     'packages/bench': withEntries(
       'src/chaos/main.ts!',
-      'src/{load/load-generator,e2e/e2e-load,store/store-worker}.ts!',
+      'src/{load/load-generator,e2e/e2e-load}.ts!',
       'src/naive/*.ts!',
       'src/{process,browser}/*.mjs!',
     ),
@@ -48,7 +48,7 @@ export default ({ production: isProduction = false }) => ({
       // kubectl and Helm are for tests of this and of other packages.
       ...withEntries(
         '{bin,src/*}/*.mjs!',
-        'src/**/{start,run-tests,check,build,image,docs,release,kubectl-and-helm}.ts!',
+        'src/**/{start,run-tests,check,build,image,docs,release,cases,kubectl-and-helm}.ts!',
       ),
       project: ['bin/**/*.mjs!', ...project],
     },
