@@ -155,7 +155,7 @@ test.each<object>([
   { redis: { nodes: ['[fd00::1]:6379'] } },
   { gateway: { resources: { requests: { cpu: 1, memory: '1.5Gi' }, limits: null } } },
   { keys: { existingSecret: 'k', secretsKeyKey: 'a', tokenSecretKey: 'a' } },
-  // An IPv6 cluster (docs/operations.md).
+  // An IPv6 cluster (docs/operations/install.md).
   {
     ...{ gateway: { settings: ipv6('INGEST_HOST') }, flags: { enabled: true, settings: ipv6('INGEST_HOST') } },
     ...{ managementApi: { settings: ipv6('API_HOST') }, consumerDefaults: { settings: ipv6('HEALTH_HOST') } },

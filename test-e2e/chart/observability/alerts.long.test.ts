@@ -6,7 +6,7 @@ import { unknownMetrics } from './metric-names.ts';
 import { promtool } from './promtool.ts';
 
 const headings = new Set(
-  [...readFileSync(join(root, 'docs/operations.md'), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+  [...readFileSync(join(root, 'docs/operations/alerts.md'), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title.toLowerCase(),
   ),
 );
@@ -27,5 +27,5 @@ test.each(alertRules)('$alert asks for metrics that exist, and says what to do',
   expect(unknownMetrics(expr)).toEqual([]);
   expect(['page', 'ticket']).toContain(labels.severity);
   const [page, heading = ''] = annotations.runbook.split('#');
-  expect([page, headings.has(heading)]).toEqual(['docs/operations.md', true]);
+  expect([page, headings.has(heading)]).toEqual(['docs/operations/alerts.md', true]);
 });

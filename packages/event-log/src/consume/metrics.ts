@@ -17,7 +17,7 @@ export interface ConsumeMetrics {
   deletedUnread(topic: string, group: string, records: number): void;
 }
 
-/** What is acknowledged is to be visible within this time (docs/operations.md#objectives). */
+/** What is acknowledged is to be visible within this time (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
 /** Metrics of consuming. Without `metrics` they are dropped. */

@@ -17,7 +17,7 @@ const introduction = `# Configuration
 Written by \`npm run docs\` from \`services/*/src/config.ts\` and what they share; a test fails when this page is stale.
 
 Every setting is a variable of the environment. An empty one counts as unset. A service reads all of them at its start and reports
-all mistakes at once. Those that you will want first are in [operations.md](operations.md#start). The \`millrace\` command reads the same
+all mistakes at once. Those that you will want first are in [Install](operations/install.md#first-settings). The \`millrace\` command reads the same
 variables; \`node dist/millrace.mjs <command> --help\` names them.
 `;
 

@@ -24,7 +24,7 @@ const notServed = new Set(['packages/bench', 'packages/stack']);
 
 const introduction = `# Metrics
 
-Written by \`npm run docs\` from the registrations in the source; a test fails when this page is stale. [Operations](operations.md#alerts-and-what-to-do)
+Written by \`npm run docs\` from the registrations in the source; a test fails when this page is stale. [Alerts](operations/alerts.md)
 says which of them to watch and what to do.
 
 Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses

@@ -4,7 +4,7 @@ import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { eventually } from '@millrace/testing';
 import pg from 'pg';
 
-/** A PostgreSQL whose write-ahead log is archived, with what is needed to bring it back: as docs/operations.md does it. */
+/** A PostgreSQL whose write-ahead log is archived, with what is needed to bring it back: as docs/operations/backup.md does it. */
 export interface PostgresBackup {
   /** Copies the whole cluster while it is in use. @returns what it took. */
   takeBase(): Promise<{ seconds: number; megabytes: number }>;

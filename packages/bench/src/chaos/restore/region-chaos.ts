@@ -39,7 +39,7 @@ const eventsPerPerson = 60;
 const patienceMs = 60_000;
 
 /**
- * Moves a system under load to other servers, as docs/operations.md says it: clients follow a name, the old log is read to its
+ * Moves a system under load to other servers, as docs/operations/backup.md says it: clients follow a name, the old log is read to its
  * end, then the standby is promoted.
  * @returns true when every acknowledged event is stored once, and persons and groups are as they must be.
  */

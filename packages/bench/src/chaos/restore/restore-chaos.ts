@@ -45,7 +45,7 @@ const unarchivedMs = 4000;
 
 /**
  * Takes PostgreSQL away for good while gateways go on acknowledging, and brings it back from a base backup and its archive:
- * first to the end of the archive, as docs/operations.md says it; then to an earlier moment, and nobody has stopped any service.
+ * first to the end of the archive, as docs/operations/backup.md says it; then to an earlier moment, and nobody has stopped any service.
  * @returns true when every acknowledged event is stored once, and persons and groups are as they must be.
  */
 export async function chaosRestore(options: RestoreChaosOptions, print: (line: string) => void): Promise<boolean> {

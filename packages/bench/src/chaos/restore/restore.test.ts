@@ -26,7 +26,7 @@ import { createStoryLoad } from '../story-load.ts';
 import { startArchiving } from './postgres-backup.ts';
 import { createOperator, type Operator } from './restore-chaos.ts';
 
-/** `npm run chaos -- restore` in small: docs/operations.md#back-up-and-restore. */
+/** `npm run chaos -- restore` in small: docs/operations/backup.md. */
 const topicPrefix = uniqueTopicPrefix();
 const servers = testServers();
 const seed = testSeed();

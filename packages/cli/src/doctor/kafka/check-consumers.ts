@@ -36,7 +36,7 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
     findings.push(
       warning(
         `more consumers than partitions: ${listed(names)}, and some have nothing to do`,
-        'run fewer, or grow the topic (docs/operations.md)',
+        'run fewer, or grow the topic (docs/operations/scaling.md)',
       ),
     );
   }

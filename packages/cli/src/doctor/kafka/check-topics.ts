@@ -26,7 +26,7 @@ function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number):
     warning(
       `${topic} has ${partitions.length} partitions, and TOPIC_PARTITIONS is ${wanted}, which only a new topic gets`,
       partitions.length < wanted
-        ? 'set TOPIC_PARTITIONS to what the topic has, or grow the topic (docs/operations.md)'
+        ? 'set TOPIC_PARTITIONS to what the topic has, or grow the topic (docs/operations/scaling.md)'
         : 'set TOPIC_PARTITIONS to what the topic has: partitions cannot be taken away',
     ),
   ];
