@@ -1,4 +1,4 @@
-// The direction of imports (docs/architecture.md, "Rooms and the direction of imports") as errors. What a package may use of
+// The direction of imports (docs/architecture.md, "Packages and the direction of imports") as errors. What a package may use of
 // other packages at all is said by its package.json.
 
 /**
