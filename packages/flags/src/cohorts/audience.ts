@@ -81,7 +81,30 @@ function contextOf(person: StoredPerson, now: number): EvaluationContext {
   };
 }
 
-const portion = 500;
+const smallestPage = 10;
+const largestPage = 500;
+/** Who waits for the end of a page waits about this long. */
+const pageMs = 250;
+
+/**
+ * How many to read for the next page. PostgreSQL unpacks all that it is asked for, also what is too large for the page, and a
+ * page may take long to look at: the next one is half as large then.
+ */
+export function createPageLimit() {
+  let limit = 50;
+  let startedAt = performance.now();
+  return {
+    next(): number {
+      startedAt = performance.now();
+      return limit;
+    },
+    /** @param read how many the page had. */
+    note(read: number): void {
+      const isQuick = read === limit && performance.now() - startedAt < pageMs;
+      limit = isQuick ? Math.min(largestPage, limit * 2) : Math.max(smallestPage, Math.floor(limit / 2));
+    },
+  };
+}
 
 /** A page of persons, each with what the audience says. */
 interface MatchedPerson {
@@ -101,10 +124,13 @@ export async function* matchPersons(
   projectId: number,
   { audience, after = null }: { audience: Audience; after?: string | null },
 ): AsyncGenerator<MatchedPerson[]> {
+  const pageLimit = createPageLimit();
   for (let last = after; ; ) {
-    const page = await readPersonPage(sql, projectId, { after: last, limit: portion });
+    const page = await readPersonPage(sql, projectId, { after: last, limit: pageLimit.next() });
     if (page.length === 0) return;
-    yield await inTimeSlices(matchPage(audience, page, Date.now()));
+    const matched = await inTimeSlices(matchPage(audience, page, Date.now()));
+    pageLimit.note(page.length);
+    yield matched;
     last = page.at(-1)?.uuid ?? null;
   }
 }

@@ -1,3 +1,10 @@
-export { type Audience, cohortAudience, filtersAudience, flagAudience, matchPersons } from './audience.ts';
+export {
+  type Audience,
+  cohortAudience,
+  createPageLimit,
+  filtersAudience,
+  flagAudience,
+  matchPersons,
+} from './audience.ts';
 export { addMembers, type MembersToAdd } from './members.ts';
 export { countCohortMembers, type StaticCohort } from './store.ts';

@@ -38,9 +38,10 @@ describe('the service', () => {
     await testDatabase.drop();
   });
 
-  const ask = async (tenant: TestTenant, path: string) => {
+  const ask = async (tenant: TestTenant, path: string, body?: object) => {
     const response = await fetch(`http://127.0.0.1:${service.port}/api/projects/${tenant.projectId}/${path}`, {
-      headers: { authorization: `Bearer ${tenant.personalApiKey}` },
+      headers: { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() };
   };
@@ -83,6 +84,24 @@ describe('the service', () => {
     const statuses = (await Promise.all(searches)).map(({ status }) => status);
     // One searched and one waited its turn.
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+  });
+
+  test('whoever asks how many a condition reaches searches too', async () => {
+    const properties = [{ key: 'text', type: 'person', operator: 'icontains', value: 'needle' }];
+    const refused: number[] = [];
+    const asked = await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
+      const answers = Array.from({ length: 10 }, async () => {
+        const { status } = await ask(one, 'feature_flags/user_blast_radius/', { condition: { properties } });
+        refused.push(status);
+        return status;
+      });
+      await eventually(() => refused.length >= 8, { what: 'refusing 8 of 10', describe: () => refused });
+      expect(await ask(one, 'groups/')).toMatchObject({ status: 200 });
+      return answers;
+    });
+    expect(refused.slice(0, 8)).toEqual(Array(8).fill(429));
+    expect((await Promise.all(asked)).filter((status) => status === 200)).toHaveLength(2);
   });
 });
 

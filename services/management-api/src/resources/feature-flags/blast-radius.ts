@@ -7,7 +7,7 @@ import {
   selectFlags,
   tryPatterns,
 } from '@millrace/flags';
-import { filtersAudience, matchPersons } from '@millrace/flags/cohorts';
+import { createPageLimit, filtersAudience, matchPersons } from '@millrace/flags/cohorts';
 import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flags/store';
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -44,13 +44,13 @@ const radius = Type.Object(
 );
 
 /** How many a condition would reach. */
-export function flagBlastRadiusRoute({ sql }: Pick<FlagDeps, 'sql'>) {
+export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
   return defineRoute({
     method: 'POST',
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
     summary: 'Count whom a condition of a feature flag reaches',
-    description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, an estimate from so many.`,
+    description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at.`,
     tags,
     scope: 'feature_flag:read',
     params: projectParams,
@@ -61,7 +61,8 @@ export function flagBlastRadiusRoute({ sql }: Pick<FlagDeps, 'sql'>) {
       response: { users_affected: 120, total_users: 1000, is_estimate: false },
     },
     target: addressedProject(sql),
-    handler: async ({ target: { environmentId }, body: { condition, group_type_index: groupType = null } }) => {
+    handler: async ({ caller, target, body: { condition, group_type_index: groupType = null } }) => {
+      const { environmentId } = target;
       if (!condition) {
         const detail = 'Missing condition for which to get blast radius';
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'condition' });
@@ -74,10 +75,11 @@ export function flagBlastRadiusRoute({ sql }: Pick<FlagDeps, 'sql'>) {
       const tried = await inTimeSlices(tryPatterns(sent));
       const filters = parseFlagFilters({ sent, stored: null, tried });
       await checkReferences(sql, { environmentId, id: null, key: '', filters });
-      const { affected, total, isEstimate } =
+      const { affected, total, isEstimate } = await searches.run({ caller, target }, null, (on) =>
         groupType === null
-          ? await personBlastRadius(sql, environmentId, filters)
-          : await groupBlastRadius(sql, { environmentId, groupType }, filters);
+          ? personBlastRadius(on, environmentId, filters)
+          : groupBlastRadius(on, { environmentId, groupType }, filters),
+      );
       return { users_affected: affected, total_users: total, is_estimate: isEstimate };
     },
   });
@@ -85,6 +87,7 @@ export function flagBlastRadiusRoute({ sql }: Pick<FlagDeps, 'sql'>) {
 
 /** Persons or groups of one count: more than that changes little of its answer. */
 const mostLookedAt = 10_000;
+const mostMs = 3000;
 
 interface BlastRadius {
   affected: number;
@@ -98,6 +101,7 @@ interface BlastRadius {
  * they reach into the uuids tells how many there are.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
+  const endsAt = performance.now() + mostMs;
   const audience = await filtersAudience(sql, environmentId, filters);
   let looked = 0;
   let affected = 0;
@@ -105,7 +109,7 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
     looked += page.length;
     affected += page.filter(({ matches }) => matches[0] === true).length;
     const last = page.at(-1)?.uuid;
-    if (looked < mostLookedAt || last === undefined) continue;
+    if (last === undefined || (looked < mostLookedAt && performance.now() < endsAt)) continue;
     const total = Math.max(looked, Math.round(looked / shareUpTo(last)));
     return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
   }
@@ -117,14 +121,13 @@ function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }
 
-const portion = 500;
-
 /** How many groups of a type have what filters ask for; of more than are looked at, an estimate. */
 async function groupBlastRadius(
   sql: Sql,
   groups: { environmentId: number; groupType: number },
   filters: FlagFilters,
 ): Promise<BlastRadius> {
+  const endsAt = performance.now() + mostMs;
   const definitions = await loadDefinitions(sql, groups.environmentId);
   if (definitions === null) return { affected: 0, total: 0, isEstimate: false };
   const flag = {
@@ -138,15 +141,17 @@ async function groupBlastRadius(
     evaluation_contexts: [],
   };
   const flags = await compileDefinitions({ ...definitions, flags: [flag] });
+  const pageLimit = createPageLimit();
   let looked = 0;
   let affected = 0;
   for (let after: string | null = null; ; ) {
-    const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: portion });
+    const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: pageLimit.next() });
     if (page.length === 0) return { affected, total: looked, isEstimate: false };
     looked += page.length;
     affected += await inTimeSlices(countMatches(flags, groups.groupType, page));
+    pageLimit.note(page.length);
     after = page.at(-1)?.group_key ?? null;
-    if (looked < mostLookedAt) continue;
+    if (looked < mostLookedAt && performance.now() < endsAt) continue;
     const total = Math.max(looked, await countGroups(sql, groups));
     return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
   }

@@ -159,4 +159,22 @@ describe('the blast radius of a condition', () => {
     expect(body.total_users).toBeLessThan(22_000);
     expect(body.users_affected / body.total_users).toBeCloseTo(0.25, 1);
   });
+
+  test('of persons that take long to look at is an estimate from some', async () => {
+    const { projectId } = tenant;
+    await api.database.sql.query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1, md5('l' || n)::uuid, 'l' || n, jsonb_build_object('plan', repeat('a', 100000)), now()
+         FROM generate_series(1, 1000) AS n`,
+      [projectId],
+    );
+    // A hundredth of a second for each of the thousand on a quiet machine.
+    const slow = { ...plan, operator: 'not_icontains', value: `${'a'.repeat(499)}b` };
+    const condition = { properties: Array.from({ length: 32 }, () => slow) };
+    const { body } = await send(`projects/${projectId}/feature_flags/user_blast_radius/`, { condition });
+    expect(body.is_estimate).toBe(true);
+    expect(body.users_affected).toBe(body.total_users);
+    expect(body.total_users).toBeGreaterThan(500);
+    expect(body.total_users).toBeLessThan(2000);
+  });
 });
