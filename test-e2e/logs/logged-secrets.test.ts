@@ -34,7 +34,7 @@ test('nothing is said while the database refuses what it is given, and quotes it
   try {
     await sendToApi(services, marks);
     await sendToIngest(services, marks);
-    await eventually(() => services.said().includes('batches cannot be processed until somebody acts'), {
+    await eventually(() => services.said().includes('batches cannot be processed until an operator acts'), {
       what: 'The consumer hearing the refusal',
     });
     await eventually(() => services.said().includes('a batch could not be handled'), { what: 'The log hearing of it' });

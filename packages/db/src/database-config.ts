@@ -18,7 +18,7 @@ export const databaseConfigFields = {
   ),
   ...secretSetting(
     'databasePassword',
-    Type.Optional(Type.String({ description: 'its password, when DATABASE_URL has none; as it is, nothing encoded' })),
+    Type.Optional(Type.String({ description: 'its password, when DATABASE_URL has none; not percent-encoded' })),
     readForEachConnection,
   ),
   databaseSslMode: Type.Optional(

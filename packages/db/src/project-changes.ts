@@ -29,7 +29,7 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(
     'millrace_project_changes_heard',
-    '1 while changes of keys and settings are heard from PostgreSQL as they happen, 0 while answers are only remembered for a second',
+    '1 while PostgreSQL announces changes of keys and settings, 0 while answers are cached for one second only',
   );
   const notify = (change: ProjectChange | null) => {
     for (const onChange of subscribers) onChange(change);
@@ -39,15 +39,12 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
     channel: projectChangeChannel,
     onMessage: (payload) => notify(parseProjectChange(payload)),
     onStart() {
-      logger.info('changes of keys and settings are heard from PostgreSQL');
+      logger.info('PostgreSQL announces changes of keys and settings');
       received.set(1);
       notify(null);
     },
     onInterrupted(error) {
-      logger.warn(
-        'changes of keys and settings are not heard from PostgreSQL; they are asked for every second instead',
-        { error },
-      );
+      logger.warn('PostgreSQL announces no changes of keys and settings; polling every second instead', { error });
       received.set(0);
     },
   });

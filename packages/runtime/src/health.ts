@@ -128,7 +128,7 @@ export const metricsConfigFields = {
     Type.Integer({
       minimum: 0,
       maximum: 65_535,
-      description: 'a TCP port for /metrics alone, which the other port has no more then; 0 takes a free one',
+      description: 'a TCP port for /metrics only, instead of the other port; 0 picks a free one',
     }),
   ),
   metricsHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on with METRICS_PORT' }),
@@ -143,5 +143,5 @@ export async function moveMetrics(
   const only = { answer: async (path: string) => (path === '/metrics' ? health.metrics() : null) };
   const server = lifecycle.own('metrics server', await startHealthServer(only, { port, host }));
   health.moveMetrics();
-  logger.info('metrics on a port of their own', { port: server.port });
+  logger.info('metrics are served on a separate port', { port: server.port });
 }

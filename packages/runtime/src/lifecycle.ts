@@ -60,7 +60,7 @@ export async function runService(
     if (isStopping) return;
     isStopping = true;
     const timer = setTimeout(() => {
-      logger.error('stopping took too long, leaving now', { drainTimeoutMs });
+      logger.error('stopping took too long; exiting now', { drainTimeoutMs });
       process.exit(1);
     }, drainTimeoutMs);
     await lifecycle.stop();
@@ -69,7 +69,7 @@ export async function runService(
     process.exit(exitCode);
   };
   const fail = (error: Error) => {
-    logger.error('the service cannot go on', { error });
+    logger.error('the service cannot continue', { error });
     // Also when it happens while stopping after a signal.
     exitCode = 1;
     void stop();

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const configSchema = Type.Object({
-  healthPort: integerSetting(8021, 'a TCP port; 0 takes a free one', { max: 65_535 }),
+  healthPort: integerSetting(8021, 'a TCP port; 0 picks a free one', { max: 65_535 }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
   ...databaseConfigFields,
   databasePoolSize: integerSetting(8, 'database connections at most', { min: 2, max: 1000 }),
@@ -24,7 +24,7 @@ export const configSchema = Type.Object({
   ),
   allowPrivateDestinations: Type.Boolean({
     default: false,
-    description: 'true lets webhooks and exports lead into private networks',
+    description: 'allow webhooks and exports to reach private networks',
   }),
   ...secretsKeyFields,
   keepOutcomesDays: integerSetting(90, 'days to keep the history of deliveries and export runs', { min: 1 }),
@@ -37,7 +37,7 @@ export const configSchema = Type.Object({
   keepActivityDays: integerSetting(730, 'days to keep the activity log', { min: 1, max: 36_500 }),
   keepDeletedIdsDays: integerSetting(
     90,
-    'days for which it is remembered, as hashes, which distinct ids of persons were deleted; more than the log keeps records',
+    'days to keep hashes of the distinct ids of deleted persons; longer than the log keeps records',
     { min: 1 },
   ),
   recountCohortsHours: integerSetting(24, 'hours between two counts of the persons of a cohort that nobody changed', {

@@ -10,7 +10,7 @@ const laneNames = lanes.join('|');
 
 /** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const consumerConfigSchema = Type.Object({
-  healthPort: integerSetting(8001, 'a TCP port; 0 takes a free one', { max: 65_535 }),
+  healthPort: integerSetting(8001, 'a TCP port; 0 picks a free one', { max: 65_535 }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
   ...databaseConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
@@ -19,12 +19,16 @@ export const consumerConfigSchema = Type.Object({
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
-  kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions to the others', {
-    min: 1000,
-  }),
+  kafkaSessionTimeoutMs: integerSetting(
+    6000,
+    'milliseconds after which a silent member loses its partitions to the others',
+    {
+      min: 1000,
+    },
+  ),
   ...tracingConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
-  topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
+  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
   consumerLanes: Type.String({
     default: lanes.join(','),
     pattern: `^(${laneNames})(,(${laneNames}))*$`,
@@ -46,14 +50,14 @@ export const consumerConfigSchema = Type.Object({
   }),
   eventRetentionDays: integerSetting(
     0,
-    'days events are kept at most, as the delivery worker is told; older ones are dropped; 0 = for ever',
+    'maximum age of events in days, the same as for the delivery worker; older ones are dropped; 0 = no limit',
     { min: 0, max: 36_500 },
   ),
   maxBatchRecords: integerSetting(500, 'records in one transaction at most', { min: 1, max: 10_000 }),
   maxBatchBytes: integerSetting(4 * mebibyte, 'record bytes in one transaction, about', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
-  drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
+  drainTimeoutMs: integerSetting(25_000, 'milliseconds stopping may take'),
 });
 
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;

@@ -147,7 +147,7 @@ async function afterFailure(
       await freeLocks();
       throw error;
     case 'systemic':
-      logger.error('batches cannot be processed until somebody acts', {
+      logger.error('batches cannot be processed until an operator acts', {
         ...positionOf(batch),
         ...describeFailure(error),
       });

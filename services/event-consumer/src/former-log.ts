@@ -36,10 +36,7 @@ const restMs = 10_000;
  */
 export function drainFormerLog({ database, readers, logger, metrics }: DrainFormerLogDeps): FormerLogDrain {
   const stopping = new AbortController();
-  const left = metrics.gauge('millrace_log_left_records', 'Unread records in the log that was left', [
-    'topic',
-    'group',
-  ]);
+  const left = metrics.gauge('millrace_log_left_records', 'Unread records in the former log', ['topic', 'group']);
   const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -63,7 +60,7 @@ export function drainFormerLog({ database, readers, logger, metrics }: DrainForm
     backlog.note(total);
     if (total === 0) announceBegun();
     else if (backlog.isStuck()) {
-      logger.error('what is left in the log in PostgreSQL is not processed', { records: total });
+      logger.error('records left in the log in PostgreSQL are not being processed', { records: total });
       announceBegun();
     }
     if (backlog.hasRested()) await leave();
@@ -82,7 +79,7 @@ export function drainFormerLog({ database, readers, logger, metrics }: DrainForm
       try {
         await look();
       } catch (error) {
-        logger.debug('the log in PostgreSQL could not be looked at', describeFailure(error));
+        logger.debug('could not read the log in PostgreSQL', describeFailure(error));
         // PostgreSQL is away: the lanes wait for it themselves.
         announceBegun();
       }

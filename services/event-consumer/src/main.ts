@@ -99,7 +99,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
   });
   const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
   reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
-    (error: unknown) => logger.debug('logs that were left could not be looked for', describeFailure(error)),
+    (error: unknown) => logger.debug('could not look for former logs', describeFailure(error)),
   );
   const before =
     config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { chosen: log, laneDeps, metrics }) : null;

@@ -36,7 +36,7 @@ interface FlagDataOptions {
 export function createFlagData({ database, changes, memoryBytes, metrics }: FlagDataOptions): FlagData {
   const asked = metrics.counter(
     'millrace_flag_definitions_asked_total',
-    'Questions to PostgreSQL about flag definitions, by what they were for (definitions, document) and what came of them (loaded, unchanged, failed)',
+    'Queries to PostgreSQL for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',
     ['what', 'outcome'],
   );
   const bytes = metrics.gauge('millrace_flag_definitions_bytes', 'Flag definitions kept in memory, estimated', [

@@ -248,7 +248,7 @@ function ensureTopics(
       isDone = true;
     } catch (error) {
       if (isStopped) return;
-      logger.warn('the topics could not be looked at or created; trying again', { error, delayMs });
+      logger.warn('could not read or create the topics; trying again', { error, delayMs });
       timer = setTimeout(() => void attempt(Math.min(delayMs * 2, longestDelayMs)), delayMs);
     }
   }

@@ -6,7 +6,7 @@ import { minSecretLength } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
 export const configSchema = Type.Object({
-  apiPort: integerSetting(8010, 'port to listen on; 0 takes a free one', { max: 65_535 }),
+  apiPort: integerSetting(8010, 'port to listen on; 0 picks a free one', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...databaseConfigFields,
   databasePoolSize: integerSetting(10, 'database connections at most, two fifths of them for searches', {
@@ -19,8 +19,7 @@ export const configSchema = Type.Object({
   ingestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description:
-        'http(s) address of a gateway, which is asked what SDKs that evaluate flags by themselves ask this API',
+      description: 'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on',
     }),
   ),
   trustProxy: Type.Boolean({
@@ -29,7 +28,7 @@ export const configSchema = Type.Object({
   }),
   proxyHops: integerSetting(
     1,
-    'with TRUST_PROXY: proxies in front that add to X-Forwarded-For; the address they saw first is the client’s',
+    'with TRUST_PROXY: number of proxies in front that append to X-Forwarded-For; the entry of the outermost is the client’s',
     { min: 1, max: 20 },
   ),
   dnsServers: Type.Optional(
@@ -75,7 +74,7 @@ export const configSchema = Type.Object({
     Type.Optional(
       Type.String({
         minLength: minSecretLength,
-        description: 'signs tokens for other services; by default one that dies with the process',
+        description: 'signs tokens for other services; default: random, valid until the process ends',
       }),
     ),
     'read again for each token',
@@ -86,6 +85,9 @@ export const configSchema = Type.Object({
     pattern: '^(error|warn|info|debug)$',
     description: 'error, warn, info or debug',
   }),
-  stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),
+  stopDelayMs: integerSetting(
+    2000,
+    'milliseconds between turning unready and refusing connections, so that load balancers notice',
+  ),
   drainTimeoutMs: integerSetting(15_000, 'milliseconds requests in progress may take while stopping'),
 });

@@ -75,7 +75,7 @@ async function join(
   { userId, actor = { userId } }: { userId: number; actor: Actor | undefined },
 ): Promise<Membership> {
   const { level } = invite;
-  if (!isMembershipLevel(level)) throw new Error('An invite has a level that is none.');
+  if (!isMembershipLevel(level)) throw new Error('An invite has an unknown level.');
   // Behind the organization's lock nobody becomes a member between the question and the answer.
   if (await findMember(tx, { organizationId: invite.organization_id, userId })) {
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });

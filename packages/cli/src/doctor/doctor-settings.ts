@@ -16,7 +16,7 @@ export const doctorSettingsSchema = Type.Object({
   }),
   ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '' }),
-  topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
+  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
   maxRecordBytes: integerSetting(900_000, 'one event as it is written to the log', { min: 1000 }),
   maxBodyBytes: integerSetting(20 * 1024 * 1024, 'request body as it comes over the wire', { min: 1 }),
   maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'bodies held in memory at once', { min: 1 }),

@@ -144,5 +144,5 @@ function inside(client: pg.ClientBase): Inside {
 }
 
 function forgottenError(): Error {
-  return Object.assign(new Error('The network has forgotten the connection.'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('The connection is dead: the server does not answer.'), { code: 'ETIMEDOUT' });
 }

@@ -47,7 +47,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     if (!isOpen) return;
     isOpen = false;
     state?.set(0);
-    logger.info('the event log takes records again');
+    logger.info('the event log accepts records again');
   }
 
   function failed(startedAt: number): void {

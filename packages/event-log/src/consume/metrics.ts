@@ -36,14 +36,18 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     };
   }
   const labels = ['topic', 'group'] as const;
-  const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch took effect', labels);
+  const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch was committed', labels);
   const seconds = metrics.histogram(
     'millrace_log_batch_seconds',
-    'Time the handler took for one batch that took effect',
+    'Time the handler took for one committed batch',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     labels,
   );
-  const stale = metrics.counter('millrace_log_stale_batches_total', 'Batches another member had done', labels);
+  const stale = metrics.counter(
+    'millrace_log_stale_batches_total',
+    'Batches another member had already committed',
+    labels,
+  );
   const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose handler threw', labels);
   const lag = metrics.gauge('millrace_log_lag_records', 'Records behind the end of the partition', [
     'topic',
@@ -63,7 +67,7 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
   );
   const deletedUnread = metrics.counter(
     'millrace_log_deleted_unread_records_total',
-    'Records that retention has deleted before they were read: they are lost',
+    'Records deleted by retention before they were read: they are lost',
     labels,
   );
   return {
@@ -103,7 +107,7 @@ interface Waiting {
 function createWaitGauge(metrics: Metrics) {
   const seconds = metrics.gauge(
     'millrace_log_lag_seconds',
-    'How long the oldest record of the partition that has not taken effect has been in the log',
+    'Age of the oldest record of the partition that is not yet committed',
     ['topic', 'group', 'partition'],
   );
   const waiting = new Map<string, Waiting>();

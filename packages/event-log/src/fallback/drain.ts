@@ -79,7 +79,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
           onFatal: options.onFatal,
         });
       } catch (error) {
-        logger.debug('the fallback cannot be looked at yet', { topic, error });
+        logger.debug('could not read the fallback yet', { topic, error });
         await sleep(backoffMs(failures), stopping.signal);
       }
     }

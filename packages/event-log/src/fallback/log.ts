@@ -200,7 +200,7 @@ export const fallbackConfigFields = {
     default: 'none',
     description: 'none or postgres: where events go while Kafka is out',
   }),
-  eventLogFallbackAfterMs: integerSetting(10_000, 'how long Kafka must be out before they do', { min: 500 }),
+  eventLogFallbackAfterMs: integerSetting(10_000, 'milliseconds Kafka must be out before they do', { min: 500 }),
 } as const;
 
 /** @throws ConfigError when there is no Kafka to stand in for. */

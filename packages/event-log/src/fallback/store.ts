@@ -65,7 +65,7 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
      GROUP BY f.topic`,
     [topic, drainGroup],
   );
-  if (row === undefined) throw new Error(`nothing is known of the fallback ${topic}`);
+  if (row === undefined) throw new Error(`no state is stored for the fallback of ${topic}`);
   return {
     phase: row.phase,
     epoch: BigInt(row.epoch),

@@ -58,7 +58,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'asking which log to append to'));
       } catch (error) {
         // A process that cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
-        logger.debug('which log to append to could not be asked', { error });
+        logger.debug('could not read which log to append to', { error });
       }
       await sleep(
         phase === 'opening' || phase === 'closing' ? changingIntervalMs : heartbeatIntervalMs,

@@ -31,7 +31,7 @@ export const kafkaConfigFields = {
   ),
   ...secretSetting(
     'kafkaSaslUsername',
-    Type.Optional(Type.String({ description: 'who this service is to the brokers' })),
+    Type.Optional(Type.String({ description: 'user name of this service at the brokers' })),
     readForEachConnection,
   ),
   ...secretSetting(

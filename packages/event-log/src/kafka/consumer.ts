@@ -117,7 +117,7 @@ async function leaveInOrder(
 ): Promise<void> {
   const inHand = Promise.all(held.map(({ delivery }) => delivery));
   await withDeadline(inHand, drainTimeoutMs, 'finishing the batches in hand').catch((error: unknown) => {
-    logger.warn('a consumer stops with batches in hand', { topic, group, error });
+    logger.warn('a consumer stops with unfinished batches', { topic, group, error });
   });
   await commits.stop();
   await withDeadline(consumer.disconnect(), leaveTimeoutMs, 'leaving the group').catch((error: unknown) => {

@@ -167,7 +167,7 @@ export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, to
     try {
       await consumer.commitOffsets(offsets);
     } catch (error) {
-      logger.debug('offsets could not be told to Kafka', { topic, error });
+      logger.debug('could not commit offsets to Kafka', { topic, error });
     }
   }
 

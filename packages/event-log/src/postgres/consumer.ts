@@ -94,7 +94,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const looking = keepLooking(look, {
     intervalMs: deps.pollIntervalMs,
     failed(error) {
-      logger.debug('a member could not look at the log', { topic, group, error });
+      logger.debug('a member could not read the log', { topic, group, error });
       dropWhenExpired();
     },
     signal: stopping.signal,
@@ -180,7 +180,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       logger.debug('gave up a partition', { topic, group, partition });
     } catch (error) {
       // The next heartbeat finds the lease still there and does this again.
-      logger.debug('a lease could not be given back', { topic, group, partition, error });
+      logger.debug('could not release a lease', { topic, group, partition, error });
     }
   }
 

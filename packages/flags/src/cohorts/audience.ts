@@ -52,7 +52,7 @@ function audienceOf(flags: CompiledFlags, flagId: number): Audience {
 /** Those for whom a flag with these filters would be on, were it there. */
 export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
   const definitions = await loadDefinitions(sql, projectId);
-  if (definitions === null) throw new Error('The project is gone.');
+  if (definitions === null) throw new Error('The project has been deleted.');
   // No key of a flag has a dot in it, and no flag the number 0.
   const asked = { id: 0, key: '.', name: '', version: 0, active: true, filters };
   const flag = { ...asked, has_encrypted_payloads: null, evaluation_contexts: [] };
@@ -61,7 +61,7 @@ export async function filtersAudience(sql: Sql, projectId: number, filters: unkn
 
 async function compiled(sql: Sql, projectId: number): Promise<CompiledFlags> {
   const definitions = await loadDefinitions(sql, projectId);
-  if (definitions === null) throw new Error('The project is gone.');
+  if (definitions === null) throw new Error('The project has been deleted.');
   return compileDefinitions(definitions);
 }
 

@@ -15,7 +15,7 @@ export const redisConfigFields = {
       Type.String({
         pattern: '^rediss?://[^\\s]+$',
         description:
-          'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it this process counts and remembers alone',
+          'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it each process counts on its own',
       }),
     ),
     'user and password in it are read again for each new connection',
@@ -27,10 +27,10 @@ export const redisConfigFields = {
   redisUsername: Type.Optional(Type.String({ description: 'the user, when REDIS_URL names none' })),
   ...secretSetting(
     'redisPassword',
-    Type.Optional(Type.String({ description: 'its password, when REDIS_URL has none; as it is, nothing encoded' })),
+    Type.Optional(Type.String({ description: 'its password, when REDIS_URL has none; not percent-encoded' })),
     readForEachConnection,
   ),
-  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'how the sentinels call the server' }),
+  redisSentinelMaster: Type.String({ default: 'mymaster', description: 'name of the server at the sentinels' }),
   ...secretSetting(
     'redisSentinelPassword',
     Type.Optional(Type.String({ description: 'the password of the sentinels themselves, when they ask for one' })),

@@ -61,7 +61,7 @@ export function createRedisKeyValue(
     wasReported = false;
   });
   client.on('error', (error) => {
-    if (!wasReported) logger.warn('Redis cannot be reached; going on without it', { error });
+    if (!wasReported) logger.warn('Redis is unreachable; continuing without it', { error });
     wasReported = true;
   });
   let subscriber: Subscriber | undefined;

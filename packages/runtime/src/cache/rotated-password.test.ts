@@ -60,7 +60,7 @@ itWithRedis.each([
       secret.exchange({ redis: textOf('second') });
       await eventually(works, { what: 'a connection with the new password' });
     });
-    expect(logged.map(({ message }) => message)).toContain('Redis cannot be reached; going on without it');
+    expect(logged.map(({ message }) => message)).toContain('Redis is unreachable; continuing without it');
   } finally {
     await store.stop();
   }

@@ -104,7 +104,7 @@ test('an address in a file is read for each mail: the password changes without a
     secret.exchange({ smtp: 'half of an addr' });
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
-    expect(lines).toEqual([['SMTP_URL is not an address any more; going on with what it was before']]);
+    expect(lines).toEqual([['SMTP_URL is no longer an address; keeping the previous one']]);
     secret.exchange({ smtp: addressWith('wrong') });
     // Not the fault of whoever it is for: it can be sent again.
     expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });

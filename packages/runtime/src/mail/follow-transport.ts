@@ -31,7 +31,7 @@ export function followTransport(settings: SmtpSettings, logger: Logger) {
     if (!isAddress(address)) {
       // Once for each state of the file: should it be the last one, somebody has to hear of it.
       refused = address;
-      logger.warn('SMTP_URL is not an address any more; going on with what it was before');
+      logger.warn('SMTP_URL is no longer an address; keeping the previous one');
       return current;
     }
     const former = current;

@@ -78,12 +78,12 @@ export const traceChoiceConfigFields = {
     maximum: 1,
     default: 0.01,
     description:
-      'part of the requests that are traced, from the request through the log to the commit; 50 a second at most',
+      'share of the requests that are traced, from the request through the log to the commit; at most 50 per second',
   }),
   traceTrustParent: Type.Boolean({
     default: false,
     description:
-      'whether a caller decides, by the sampled flag of its traceparent header, that its request is traced: only behind a proxy of yours that sets it',
+      'let the sampled flag of the traceparent header decide whether a request is traced; only behind your own proxy that sets it',
   }),
 } as const;
 

@@ -69,11 +69,11 @@ export async function dropMonths({ database, logger }: RetentionDeps, installati
     await database.transaction((tx) => detachPartition(tx, partition));
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    logger.info('a month that is not kept any more is in use and is dropped later', { partition });
+    logger.info('an expired month of events is in use and will be dropped later', { partition });
     return false;
   }
   await dropDetached(sql);
-  logger.info('a month that is not kept any more was dropped', { partition });
+  logger.info('dropped an expired month of events', { partition });
   return true;
 }
 

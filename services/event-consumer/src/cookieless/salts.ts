@@ -31,7 +31,7 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
       });
       if (salt !== undefined) return salt;
     }
-    throw new Error('The salt of a day was neither there nor could be made.');
+    throw new Error('The salt of the day could neither be read nor created.');
   }
 
   return {

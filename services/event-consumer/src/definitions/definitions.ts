@@ -84,7 +84,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
         );
       });
     } catch (error) {
-      logger.warn('definitions could not be written; they come again with the next events', describeFailure(error));
+      logger.warn('could not store definitions; the next events bring them again', describeFailure(error));
       for (const [key] of [...eventList, ...propertyList]) noted.forget(key);
     }
   }

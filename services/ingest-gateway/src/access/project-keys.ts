@@ -129,7 +129,7 @@ function countAnswers(metrics: Metrics) {
   const answeredBy = tallies(
     metrics.counter(
       'millrace_project_key_lookups_total',
-      'Project API key lookups by what knew the answer: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
+      'Project API key lookups by source: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
       ['source'],
     ),
   );

@@ -72,7 +72,7 @@ async function answerTarget(
   try {
     return await documentAnswer(request, await deps.data.documents.get(environmentId));
   } catch (cause) {
-    throw new AppError('unavailable', 'The flags of the project cannot be read now.', { cause });
+    throw new AppError('unavailable', 'The flags of the project cannot be read right now.', { cause });
   }
 }
 
@@ -94,7 +94,7 @@ async function findPayload(...asked: Parameters<typeof findRemoteConfig>) {
   try {
     return await findRemoteConfig(...asked);
   } catch (cause) {
-    throw new AppError('unavailable', 'The payload cannot be read now.', { cause });
+    throw new AppError('unavailable', 'The payload cannot be read right now.', { cause });
   }
 }
 
@@ -166,7 +166,7 @@ function numberIn({ environment }: DefinitionTarget): number | null {
 
 async function keyOf(environmentId: number, { requests }: DefinitionAccess['database']): Promise<string> {
   const key = await findKeyOfEnvironment(requests, environmentId).catch((cause: unknown) => {
-    throw new AppError('unavailable', 'The project cannot be found out now.', { cause });
+    throw new AppError('unavailable', 'The project cannot be determined right now.', { cause });
   });
   if (key === null) throw new AppError('forbidden', 'API key does not have access to the requested project.');
   return key;

@@ -132,7 +132,7 @@ export function createExpensiveQuestions(
 function countOutcomes(metrics: Metrics) {
   return metrics.counter(
     'millrace_flag_expensive_questions_total',
-    'Questions for flags that took more than a millisecond to evaluate, by what became of them: evaluated, given_up (flags that had no turn in time have failed), refused (the address asked too many)',
+    'Flag requests that took over a millisecond to evaluate, by outcome: evaluated, given_up (flags not evaluated in time have failed), refused (too many from the address)',
     ['outcome'],
   );
 }

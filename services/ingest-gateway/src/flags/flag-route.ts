@@ -184,6 +184,6 @@ async function definitionsOf(environmentId: number, { definitions }: FlagData): 
   try {
     return await definitions.get(environmentId);
   } catch (cause) {
-    throw new AppError('unavailable', 'The flags of the project cannot be read now.', { cause });
+    throw new AppError('unavailable', 'The flags of the project cannot be read right now.', { cause });
   }
 }

@@ -26,7 +26,7 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
   );
   const outcomes = metrics.counter(
     'millrace_flag_questions_total',
-    'Answered questions for flags, by what became of them: evaluated, with_errors, disabled, quota_limited, nothing_asked',
+    'Answered flag requests, by outcome: evaluated, with_errors, disabled, quota_limited, nothing_asked',
     ['outcome'],
   );
   const failures = metrics.counter(

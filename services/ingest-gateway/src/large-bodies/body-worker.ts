@@ -105,7 +105,7 @@ function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
   const isAsWritten = events.every(({ raw }) => raw !== undefined);
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
-  if (found === null) throw new Error('What was repaired cannot be scanned.');
+  if (found === null) throw new Error('The repaired body cannot be scanned.');
   // JSON that was written anew holds the usable events only.
   const slots = isAsWritten && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'capture', ...request, json: text, slots, events: events.length };
@@ -136,7 +136,7 @@ function findV1Request(text: string, sdk: V1Head['sdk'], lease: ByteLease): Foun
   const json = Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   lease.take(json.length);
   const found = scan(json);
-  if (found === null) throw new Error('What was written anew cannot be scanned.');
+  if (found === null) throw new Error('The rewritten body cannot be scanned.');
   const slots = found.slots.slice(slotsPerEvent, (1 + found.events) * slotsPerEvent);
   return { kind: 'v1', ...validated, uuids: uuids.join(','), json, slots, events: events.length };
 }

@@ -45,7 +45,8 @@ export async function createRestrictions(options: RestrictionsOptions): Promise<
       set = createRestrictionSet([...configured, ...(await selectRestrictions(sql))]);
       wasReported = false;
     } catch (error) {
-      if (!wasReported) logger.warn('the restriction lists could not be read; the last known ones hold', { error });
+      if (!wasReported)
+        logger.warn('could not read the restriction lists; the last known ones stay in force', { error });
       wasReported = true;
     }
     isReading = false;

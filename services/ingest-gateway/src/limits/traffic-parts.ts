@@ -141,12 +141,12 @@ function createTrafficMetrics(metrics: Metrics, state: TrafficState): TrafficMet
   );
   const personless = metrics.counter(
     'millrace_capture_events_person_processing_skipped_total',
-    'Events for which the operator wants no person',
+    'Events stored without persons because of a restriction',
   );
   const spikes = metrics.counter('millrace_traffic_spikes_total', 'Spikes of live traffic that began', ['scope']);
   const flushed = metrics.counter(
     'millrace_limit_counters_flushed_total',
-    'Counters told to the key-value store; a failed one is told again',
+    'Counters written to the key-value store; a failed one is written again',
     ['outcome'],
   );
   const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Warnings about traffic that were not written');

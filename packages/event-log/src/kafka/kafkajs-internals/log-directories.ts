@@ -86,7 +86,8 @@ function decodeResponse(raw: Buffer, broker: number): LogDirectory[] | null {
   reader.int32(); // throttled for so long
   const error = reader.int16();
   if (error === notAllowed) return null;
-  if (error !== 0) throw new Error(`broker ${broker} does not tell of its disks: error ${error} of Kafka's protocol`);
+  if (error !== 0)
+    throw new Error(`broker ${broker} does not describe its log directories: error ${error} of Kafka's protocol`);
   return reader.array(() => readDirectory(reader, broker));
 }
 
@@ -94,7 +95,7 @@ function readDirectory(reader: FlexibleReader, broker: number): LogDirectory {
   const error = reader.int16();
   const path = reader.text() ?? '';
   reader.array(() => {
-    throw new Error('a broker told of topics that nobody asked for');
+    throw new Error('a broker described topics that were not requested');
   });
   const [totalBytes, freeBytes] = [reader.int64(), reader.int64()];
   // -1 where Java cannot tell.
