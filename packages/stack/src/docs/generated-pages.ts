@@ -33,16 +33,29 @@ interface RuleCase {
   is: string;
 }
 
-/** The cases that are played against the rules of ingestion, with the file that holds each. */
+/** The numbered cases that are played against the rules of ingestion, a line for each number. */
 async function ruleCaseTables(root: string): Promise<string> {
   const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('-cases.ts')).sort();
   const sections: string[] = [];
   for (const file of files.filter((name) => name !== 'all-cases.ts')) {
     const lists = Object.values(await importSource(root, `${folder}/${file}`)).filter((value) => Array.isArray(value));
-    const rows = (lists.flat() as RuleCase[]).map(({ no = [], is }) => [no.map((n) => `E-${n}`).join(', '), is]);
-    sections.push(`### ${titleOf(file)}\n\nIn \`${folder}/${file}\`:\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
+    const rows = rowsOf(lists.flat() as RuleCase[]);
+    sections.push(`### ${titleOf(file)}\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
   }
-  return `## Ingestion\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+  const source = `The cases stand in \`${folder}\`, a file for each heading; those without a number are left out here.`;
+  return `## Ingestion\n\n${source}\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+}
+
+/** Of several cases with one number only the first is told. */
+function rowsOf(cases: readonly RuleCase[]): string[][] {
+  const byNumber = new Map<number, string[]>();
+  for (const { no = [], is } of cases) for (const one of no) byNumber.set(one, [...(byNumber.get(one) ?? []), is]);
+  return [...byNumber]
+    .sort(([a], [b]) => a - b)
+    .map(([no, [first = '', ...others]]) => [
+      `E-${no}`,
+      others.length === 0 ? first : `${first} (and ${others.length} like it)`,
+    ]);
 }
 
 function titleOf(file: string): string {
@@ -55,5 +68,5 @@ async function elsewhere(root: string): Promise<string> {
     decidedElsewhere: { no: number[]; because: string }[];
   };
   const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
-  return `### Decided elsewhere\n\nIn \`${folder}/decided-elsewhere.ts\`:\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
+  return `### Decided elsewhere\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
 }

@@ -26,7 +26,10 @@ export interface WrittenFeature {
   flag: FlagRow;
 }
 
-/** Makes a feature, and a flag where none is named. @throws AppError `invalid` naming the field. */
+/**
+ * Makes a feature, and a flag where none is named (docs/api-rules.md#early-access-features).
+ * @throws AppError `invalid` naming the field.
+ */
 export async function createFeature(tx: Transaction, writer: FlagWriter, body: NewFeature): Promise<WrittenFeature> {
   const { environmentId } = writer;
   await lockFlagsOf(tx, environmentId);
