@@ -141,7 +141,7 @@ const cases: [string, Record<string, string>, number, string][] = [
     1,
     '--api-url: what answers at STRANGER is no management API (status 404)',
   ],
-  ['snippet --host STRANGER --project-api-key phc_x', {}, 1, '--host: no gateway of Millrace: STRANGER answered 404'],
+  ['snippet --host STRANGER --project-api-key phc_x', {}, 1, '--host: not a Millrace gateway: STRANGER answered 404'],
   ['import FILE --host STRANGER --project-api-key phc_x', {}, 1, '--host: STRANGER answered 404'],
   // A database that refuses.
   ['org list', { DATABASE_URL: 'WRONG_PASSWORD' }, 1, '--database-url: PostgreSQL does not let this user in: '],

@@ -37,7 +37,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .description('records the event consumer could not process; reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as it does');
 
   withFilters(commands.command('list'))
-    .description('list those nobody has decided about, the oldest of each partition first')
+    .description('list open letters (neither replayed nor discarded), the oldest of each partition first')
     .option('--all', 'also those that were replayed or discarded')
     .action((options: FilterOptions, command: Command) =>
       withLetters(
@@ -71,7 +71,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
   withFilters(commands.command('replay'))
     .description('send records through their lane again; an event that was stored meanwhile stays as it is')
     .argument('[names...]', nameArgument)
-    .option('--all', 'every letter nobody has decided about')
+    .option('--all', 'every open letter')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { prisma, printer }) => {
         requireAll(found, names);
@@ -90,9 +90,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     );
 
   withFilters(commands.command('discard'))
-    .description('put letters aside; their records stay in the log until it forgets them')
+    .description('mark letters as discarded; their records stay in the log until its retention ends')
     .argument('[names...]', nameArgument)
-    .option('--all', 'every letter nobody has decided about')
+    .option('--all', 'every open letter')
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, _, { prisma, printer }) => {
         requireAll(found, names);

@@ -18,9 +18,9 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   withApiOptions(
     commands
       .command('evaluate')
-      .description('show what a flag is for somebody, by what is stored of the person and the groups')
+      .description('evaluate a flag for a person, by the stored properties of the person and the groups')
       .argument('<key>', "the flag's key")
-      .requiredOption('--distinct-id <id>', 'who')
+      .requiredOption('--distinct-id <id>', 'distinct id of the person')
       .option('--group <type=key>', 'a group of the person; may be given several times', collect, {})
       .option('--property <name=value>', 'instead of what is stored; JSON or text', collectJson, {})
       .option('--explain', 'name every condition, the properties, where their values came from, and the hashes'),

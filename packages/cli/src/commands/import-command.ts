@@ -45,7 +45,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
     .option('--skip-invalid', 'import the other lines when some are not valid events')
     .option('--dry-run', 'check the file and send nothing')
     .option('--state <path>', 'where to note how far it is (default: <file>.import-state.json)')
-    .option('--restart', 'begin anew although a part is imported; events already stored are not stored again')
+    .option('--restart', 'start over although a part is imported; events already stored are skipped')
     .option('--patience <seconds>', 'how long to retry while the host refuses events', wholeNumber(0, 86_400), 600)
     .addHelpText('after', help)
     .action(async (file: string, _options: unknown, command: Command) => {

@@ -49,7 +49,7 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
 
   commands
     .command('forget')
-    .description('forget how far a log was read that is gone for good; were it read again, then from its start')
+    .description('forget the offsets of a log that is gone for good; if it came back, it would be read from its start')
     .argument('<log>', 'as `offsets list` shows it')
     .action((log: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer }) => {

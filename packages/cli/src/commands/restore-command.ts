@@ -23,9 +23,9 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
           throw new Refusal('--database-url: PostgreSQL is still in recovery; wait for its end, or promote it');
         }
         await change((tx) => moveCountersOn(tx));
-        printer.note('Ids and versions were moved on; running services have been told to ask anew.');
+        printer.note('Ids and versions were advanced; running services have been told to reload what they cache.');
         if (settings.config.eventLog === 'postgres') {
-          printer.note('The event log was restored with the database: what it lacks cannot be had from anywhere else.');
+          printer.note('The event log was restored with the database: what it lacks cannot be recovered.');
           return;
         }
         const replay = await replayOfLanes(prisma, settings);
@@ -39,4 +39,4 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
 }
 
 const explainUnknown = ({ topic }: LaneReplay) =>
-  `${topic}: nothing of this log was read when the backup was made. It is read from its start; what is stored already is not stored again.`;
+  `${topic}: nothing of this log was read when the backup was made. It is read from its start; events already stored are skipped.`;

@@ -22,7 +22,7 @@ const timeoutMs = 30_000;
 export function addSnippetCommand(program: Command, terminal: Terminal): void {
   program
     .command('snippet')
-    .description('print what goes into the head of a page, which then sends its events to this installation')
+    .description('print the snippet for the head of a page, which then sends its events to this installation')
     .option('--host <url>', 'address of the gateway, as browsers reach it (default: INGEST_URL)')
     .option('--project-api-key <key>', 'phc_…, of the environment (default: PROJECT_API_KEY)')
     .option('--pin', 'the library of this version only, which browsers check by its digest; settings come apart')
@@ -56,7 +56,7 @@ async function fetchContents(host: string): Promise<Contents> {
     const response = await fetch(`${host}/static/library.json`, { signal: AbortSignal.timeout(timeoutMs) });
     text = await response.text();
     if (!response.ok) {
-      throw new Refusal(`--host: no gateway of Millrace: ${host} answered ${response.status}${describeBody(text)}`);
+      throw new Refusal(`--host: not a Millrace gateway: ${host} answered ${response.status}${describeBody(text)}`);
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -68,5 +68,5 @@ async function fetchContents(host: string): Promise<Contents> {
   } catch {
     // Said below.
   }
-  throw new Refusal(`--host: what answers at ${host} is no gateway of Millrace`);
+  throw new Refusal(`--host: ${host} is not a Millrace gateway`);
 }

@@ -43,7 +43,7 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
       }),
     );
   for (const [name, isActive, description] of [
-    ['deactivate', false, 'keep a user out: keys stop working with the next request'],
+    ['deactivate', false, 'lock a user out: keys stop working with the next request'],
     ['activate', true, 'let a user in again'],
   ] as const) {
     commands

@@ -261,7 +261,7 @@ test('a role that may not write, and sees no others', async () => {
       expect.arrayContaining([
         finding('postgresql server', 'problem', 'transactions are read-only'),
         finding('postgresql privileges', 'problem', 'CREATE on the schema, ownership of event'),
-        finding('postgresql privileges', 'warning', 'hides from this role'),
+        finding('postgresql privileges', 'warning', 'cannot see the transactions of'),
       ]),
     );
   } finally {

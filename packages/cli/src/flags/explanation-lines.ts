@@ -46,7 +46,7 @@ function sourceWords(source: string): string {
     group_key: 'value is the key of the group',
     stored: 'value as stored',
     missing: 'no value',
-    unavailable: 'value not to be had',
+    unavailable: 'value unavailable',
   };
   return words[source] ?? source;
 }

@@ -22,7 +22,7 @@ export async function checkNotifications(database: Pick<Database, 'listen'>): Pr
 
 function notHeard(error: Error): Finding {
   return warning(
-    `LISTEN does not work (${error.message.split('.')[0]}): changes of keys and settings are asked for every second instead of being told`,
+    `LISTEN does not work (${error.message.split('.')[0]}): changes of keys and settings are polled every second instead of being announced`,
     'give gateways and consumers a way to PostgreSQL past a pooler in transaction mode, or set the pooler to session mode',
   );
 }

@@ -18,7 +18,7 @@ export async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   if (hidden.length > 0) {
     findings.push(
       warning(
-        `PostgreSQL hides from this role since when those of ${listed(hidden)} write: batch exports wait longer than they have to`,
+        `this role cannot see the transactions of ${listed(hidden)}: batch exports start later than necessary`,
         'GRANT pg_read_all_stats TO the role of the delivery worker',
       ),
     );

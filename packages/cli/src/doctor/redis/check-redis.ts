@@ -11,7 +11,7 @@ export function checkRedis(facts: RedisFacts): Finding[] {
 function version({ version, isReplica }: RedisFacts): Finding {
   if (!isReplica) return ok(`Redis ${version} answers`);
   return problem(
-    `Redis ${version} is a replica, which takes no writes: every process counts limits alone`,
+    `Redis ${version} is a replica, which takes no writes: every process counts limits on its own`,
     'let REDIS_URL name the primary, or the sentinels with REDIS_MODE=sentinel',
   );
 }
@@ -33,7 +33,7 @@ function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): F
   }
   if (usedMemory < fullAt * maxMemory) return ok(`maxmemory-policy noeviction, ${used}`);
   return warning(
-    `${used}: when it is full Redis takes no writes, and every process counts limits alone`,
+    `${used}: when it is full Redis takes no writes, and every process counts limits on its own`,
     'raise maxmemory',
   );
 }
@@ -42,7 +42,7 @@ function saving({ isSaved }: RedisFacts): Finding[] {
   if (isSaved) return [];
   return [
     warning(
-      'Redis could not save what it holds: unless stop-writes-on-bgsave-error is no, it takes no writes, and every process counts limits alone',
+      'Redis could not save what it holds: unless stop-writes-on-bgsave-error is no, it takes no writes, and every process counts limits on its own',
       'look at its disk and its log; Millrace needs nothing saved: CONFIG SET save "" is enough',
     ),
   ];

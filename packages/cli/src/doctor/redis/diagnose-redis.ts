@@ -14,7 +14,7 @@ export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
   if (connection === undefined) {
-    return [{ check: 'redis', ...ok('REDIS_URL is not set: each process counts limits alone') }];
+    return [{ check: 'redis', ...ok('REDIS_URL is not set: each process counts limits on its own') }];
   }
   return runChecks([
     { name: 'redis', look: () => lookAtRedis(connection) },
