@@ -12,8 +12,8 @@ happens in production. Ends with 1 when anything is lost or doubled. Needs root 
   --only <word,word>   stories whose names contain one of these words
   --run <command>      instead of stories: a shell command that finds the cluster by kubectl and helm
   --chart <directory>  deploy/helm/millrace
-  --image <archive>    this version's, packed anew when not given
-  --from <ref,ref>     also upgrades from these: anything git knows, built and packed anew
+  --image <archive>    this version's; packed now when not given
+  --from <ref,ref>     also upgrades from these: anything git knows; built and packed first
   --rate <number>      events a second that clients capture, 2000
   --report <file>      the one in deploy/ when all stories run, else none`;
 

@@ -12,7 +12,7 @@ import { type OlderRelease, packOlderRelease } from './stories/older-release.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Gathers everything while there is a network, then goes on where the cluster is alone. @returns the exit code */
+/** Gathers everything while there is a network, then continues where the cluster is alone. @returns the exit code */
 export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
   const missing = await missingForCluster();
   if (missing !== null) {

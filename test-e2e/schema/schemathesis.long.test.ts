@@ -122,7 +122,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
     expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
   }, 400_000);
 
-  /** It goes on generating for as long as it may. */
+  /** It continues generating for as long as it may. */
   function generate(config: string, seconds: number, which: string[]) {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],

@@ -44,7 +44,7 @@ interface Sql {
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
-/** Waits while the server's hour has less than a minute left: what is counted by the hour would begin anew within a test. */
+/** Waits while the server's hour has less than a minute left: what is counted by the hour would begin again within a test. */
 export async function awayFromHourEnd(sql: Sql): Promise<void> {
   await eventually(
     async () => {

@@ -12,7 +12,7 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   /** SIGSTOP: it does nothing any more, and keeps all it holds. */
   freeze(): void;
-  /** SIGCONT: it goes on as if no time had passed. */
+  /** SIGCONT: it continues as if no time had passed. */
   thaw(): void;
   /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 30 s. */
   stop(): Promise<number | null>;

@@ -25,7 +25,7 @@ export interface ConsumerBenchOptions {
 
 const partitions = 8;
 
-/** The event consumer against the naive ones, turn about: each drains the same full topic into a fresh database. */
+/** The event consumer against the naive ones, alternating: each drains the same full topic into a fresh database. */
 export async function benchConsumer(options: ConsumerBenchOptions, print: (line: string) => void): Promise<void> {
   const prefix = `bench-${randomUUID()}.`;
   const projectApiKey = `phc_bench_${randomUUID().replaceAll('-', '')}`;

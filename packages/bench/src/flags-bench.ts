@@ -149,7 +149,7 @@ interface BesideOptions {
 const ingestConnections = 64;
 const questionsPerSecond = 300;
 
-/** How long events wait while the gateway takes as many as it can, alone and with questions for flags beside, turn about. */
+/** How long events wait while the gateway takes as many as it can, alone and with questions for flags beside, alternating. */
 async function measureBesideIngest(options: BesideOptions): Promise<BesideIngest> {
   const { pairs, seconds, gateway, loads, questions, print } = options;
   const measured: BesideIngest = { alone: [], beside: [], questionsPerSecond, otherStatuses: {} };
@@ -185,7 +185,7 @@ const sizes = [50, 1000, 2000];
 /** The SDK is for comparison: at the size that requests have. */
 const sizesOfSdk = [50];
 
-/** Both evaluators, turn about, each time in a process that has just been started. */
+/** Both evaluators, alternating, each time in a process that has just been started. */
 async function measureEvaluator(
   file: string,
   { pairs, seconds }: { pairs: number; seconds: number },

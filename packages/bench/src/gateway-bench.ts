@@ -30,7 +30,7 @@ const partitions = 8;
 const warmUpMs = 3000;
 
 /**
- * The gateway against the naive one on the same broker, turn about: first a closed loop (what can it do, at what CPU),
+ * The gateway against the naive one on the same broker, alternating: first a closed loop (what can it do, at what CPU),
  * then an open loop at half of what the slower side could do (how long does a caller wait).
  */
 export async function benchGateway(options: GatewayBenchOptions, print: (line: string) => void): Promise<void> {
@@ -202,7 +202,7 @@ function largeBatch(projectApiKey: string): Buffer {
 }
 
 /**
- * How long small requests wait, alone and while one large batch after the other is sent beside them, turn about.
+ * How long small requests wait, alone and while one large batch after the other is sent beside them, alternating.
  *
  * @param p99OfSmall one run of small requests at a steady rate.
  */

@@ -11,7 +11,7 @@ export type Kind = 'script' | 'module' | 'module for bundlers';
 
 /** Functions are not put into each other: after gzip that makes scripts larger. */
 const asWritten = { inline: 0, reduce_funcs: false } as const;
-/** Bundlers name all anew, which they do worse for what was moved. */
+/** Bundlers name all again, which they do worse for what was moved. */
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
 /**

@@ -76,7 +76,7 @@ function captureFirst({ signals, options, isCapturing, capture }: Core, signal: 
   return captureOnce;
 }
 
-/** A page the browser kept whole is seen anew, as it would be if it were loaded again; its leave was told. */
+/** A page the browser kept whole is seen again, as it would be if it were loaded again; its leave was told. */
 function captureReturns({ options, capture }: Core, forget: () => void, signal: AbortSignal): void {
   const onShow = ({ persisted }: PageTransitionEvent) => {
     if (!persisted) return;

@@ -88,7 +88,7 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
     await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening anew' });
     await notify('after');
     await eventually(() => received.messages.includes('after'), { what: 'the message' });
-    // Once for each time that it was interrupted, however often it tried to begin anew.
+    // Once for each time that it was interrupted, however often it tried to begin again.
     await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
   },
 );

@@ -15,7 +15,7 @@ import { Type } from 'typebox';
 import { databaseConfigFields, withDatabaseAddress } from './database-config.ts';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
-/** Secrets are exchanged while a pool is in use: what was opened goes on, and what is opened uses what the files say then. */
+/** Secrets are exchanged while a pool is in use: what was opened continues, and what is opened uses what the files say then. */
 const logger = createLogger('test', 'error');
 const [one, two] = ['one', 'two'].map((name) => `rotated_${name}_${process.pid}_${Date.now()}`) as [string, string];
 let testDatabase: TestDatabase;

@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects after `timeoutMs`; `work` itself goes on and its outcome is then ignored. */
+/** Settles as `work` does, or rejects after `timeoutMs`; `work` itself continues and its outcome is then ignored. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

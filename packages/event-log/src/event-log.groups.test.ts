@@ -25,7 +25,7 @@ afterAll(async () => {
 describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', (adapter) => {
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 
-  /** Appends the next number of each of 24 keys, a little at a time, while the test goes on. @returns how many numbers. */
+  /** Appends the next number of each of 24 keys, a little at a time, while the test continues. @returns how many numbers. */
   async function appendSlowly(topic: string, isEnough: (count: number) => boolean): Promise<number> {
     let count = 0;
     for (; !isEnough(count); count += 1) {

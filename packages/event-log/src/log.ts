@@ -43,7 +43,7 @@ export interface LogBatch {
   topic: string;
   partition: number;
   /**
-   * Identity of the log the records are of, e.g. cluster and topic of Kafka. A topic that was deleted and made anew, or one
+   * Identity of the log the records are of, e.g. cluster and topic of Kafka. A topic that was deleted and created again, or one
    * of the same name on other servers, is another log: offsets stored for the one mean nothing in the other.
    */
   log: string;
@@ -67,7 +67,7 @@ export interface BatchContext {
  * What the handler did with the batch.
  * - `done`: records below `nextOffset` have taken effect, and the handler's own transaction stored that offset.
  * - `stale`: the stored offset disagrees with this batch (another member moved it, or the log was rewound); nothing
- *   was done. Consumption goes on from `nextOffset`, or from the start of the partition when null.
+ *   was done. Consumption continues from `nextOffset`, or from the start of the partition when null.
  */
 export type BatchResult = { outcome: 'done'; nextOffset: bigint } | { outcome: 'stale'; nextOffset: bigint | null };
 
@@ -98,7 +98,7 @@ export interface ConsumeOptions {
 export interface LogConsumer {
   /** Resolves once the member has joined its group and its first assignment is known, or when it is stopped before. */
   ready: Promise<void>;
-  /** Waits for the batches in hand, gives up the partitions, leaves the group. */
+  /** Waits for the batches under way, gives up the partitions, leaves the group. */
   stop(): Promise<void>;
 }
 

@@ -115,7 +115,7 @@ function asOffset([row]: OffsetRow[]): bigint | null {
 const clockToleranceMs = 2000;
 
 /**
- * Where a group goes on in the log that a partition is read from; null for the start: the group has not read this log.
+ * Where a group continues in the log that a partition is read from; null for the start: the group has not read this log.
  *
  * A former version stored offsets without the log's identity. Such an offset is taken over when the log fits it. When
  * it does not, the log is read from its start. Reading too much is harmless, because events that took effect are known

@@ -55,7 +55,7 @@ function describeCause(cause: unknown, depth: number): unknown {
 /**
  * PostgreSQL quotes the value it dislikes, which may be anybody's, in data exceptions (22), violations (23), exceeded limits
  * (54), what triggers raise (P0) and internal errors (XX000); elsewhere its messages speak of names and servers, which
- * whoever is on call needs. So do those of the typed client when it cannot connect (P1). JSON.parse quotes what it reads.
+ * whoever is on call needs. So do those of the typed client when it cannot connect. JSON.parse quotes what it reads.
  */
 function messageOf(error: Error): string {
   const { code, severity } = error as { code?: unknown; severity?: unknown };

@@ -5,7 +5,7 @@ export interface TimeZone {
   toWallTime(instant: number): number;
   /**
    * The moment at which the clocks show a wall time. Shown twice (clocks are put back): the first one. Never shown
-   * (clocks are put forward): reckoned with the offset in force before, so 02:30 becomes 03:30 (RFC 5545 3.3.5).
+   * (clocks are put forward): calculated with the offset in force before, so 02:30 becomes 03:30 (RFC 5545 3.3.5).
    */
   toInstant(wallTime: number): number;
 }

@@ -56,7 +56,7 @@ function post(
         response.destroy();
       },
     );
-    // An answer of 101 is told as this and nothing else. Without a listener the request would never come to an end.
+    // An answer of 101 is told as this and nothing else. Without a listener the request would never end.
     request.on('upgrade', (response, socket) => {
       resolve(response.statusCode ?? 0);
       socket.destroy();

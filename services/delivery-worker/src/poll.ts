@@ -15,7 +15,7 @@ const maxPatience = 16;
 
 /**
  * Does a task's work again and again: at once while there is more, else after `intervalMs`. A portion that fails is logged
- * and tried again later; what it had claimed is free again when its lease is over. Stopping waits for the portion in hand.
+ * and tried again later; what it had claimed is free again when its lease is over. Stopping waits for the current portion.
  */
 export function startPolling(
   task: Task,

@@ -78,7 +78,7 @@ test('a target that never answers holds up the reports of nobody else', async ()
   await eventually(() => silence.connections() > 0, { what: 'the first silence' });
   await storeSubscription(sql, good.environmentId, { ...due, target_value: `${fixture.receiver.url}/good` });
   await eventually(() => fixture.receiver.posts.length > 0, { what: 'the report of another organization' });
-  // None of those to the silent address has come to an end by then: it was not waited for.
+  // None of those to the silent address has ended by then: it was not waited for.
   const ended = await sql.query(`SELECT FROM subscription_delivery WHERE status = 'pending' AND error IS NOT NULL`);
   expect([ended.length, silence.connections() <= 5]).toEqual([0, true]);
   silence.stop();

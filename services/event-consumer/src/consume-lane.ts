@@ -37,7 +37,7 @@ interface ConsumeLaneDeps {
 /** While live events keep this process busy, a migration still gets one batch done in this time. */
 const maxYieldMs = 250;
 
-/** Processes a batch, and goes on with the traces of its records. */
+/** Processes a batch, and continues with the traces of its records. */
 function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startTimer: () => Timed) => processBatch(work, { ...process, startTimer });
@@ -136,7 +136,7 @@ const longestDelayMs = 5000;
 
 /**
  * Creates the topics and joins the groups in the background, again and again until the log is there: the process comes
- * up, answers its health checks and waits. Stopping waits for the batches in hand.
+ * up, answers its health checks and waits. Stopping waits for the batches under way.
  */
 export function startLanes({ log, topics, topicPartitions, before, joins, logger }: StartLanesOptions): RunningLanes {
   const stopping = new AbortController();

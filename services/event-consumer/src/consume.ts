@@ -11,7 +11,7 @@ export interface ConsumeDeps {
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** A trace that a batch goes on with; null when none of its records is traced. */
+  /** A trace that a batch continues with; null when none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
   /** Called when a lock could not be had: it may be held by a process that has stopped. Never throws. */
   freeLocks(): Promise<void>;

@@ -44,7 +44,7 @@ async function isThere(session: string): Promise<boolean> {
 const untilSessionIs = (session: string) =>
   eventually(() => isThere(`${session} AND state_change < now() - interval '1.1 seconds'`));
 
-/** Who stopped says nothing, neither to the server nor to us, until it goes on. */
+/** Who stopped says nothing, neither to the server nor to us, until it continues. */
 let goOn = () => {};
 const untilItGoesOn = () =>
   new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Returns the function that ends the measurement. It takes a trace that the batch goes on with, if there is one. */
+  /** Returns the function that ends the measurement. It takes a trace that the batch continues with, if there is one. */
   startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }

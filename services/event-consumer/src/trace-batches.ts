@@ -56,7 +56,7 @@ export function traceBatches(
   };
 }
 
-/** The first trace that the batch goes on with; null without one. */
+/** The first trace that the batch continues with; null without one. */
 export function traceIdOf({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }

@@ -84,7 +84,7 @@ const failuresToOpen = 3;
  * Each kind has connections, a queue and a breaker of its own: where many ask for what is stored, changes of flags are
  * heard of all the same.
  *
- * @param pools what is given up goes on in the database for a while, so they share no connections either.
+ * @param pools what is given up continues in the database for a while, so they share no connections either.
  * @param connections how many the pool for requests has: the time limit shall measure the database and not a queue in
  * front of it.
  */

@@ -119,7 +119,7 @@ function isReady(address: string, token: string): Promise<boolean> {
   });
 }
 
-/** The files a control plane proves itself with, made anew for each cluster. */
+/** The files a control plane proves itself with, created again for each cluster. */
 interface ClusterCertificates {
   /** Of the authority that signed the other two. */
   authority: string;

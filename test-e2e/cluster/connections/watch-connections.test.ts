@@ -75,7 +75,7 @@ test('knows each policy as it was last, and until when', () => {
   const known = policyHistory([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
-    // A watch that has ended begins anew.
+    // A watch that has ended begins again.
     policyChange(9000, 'ADDED', 'a', spec),
   ]);
   expect(known).toMatchObject([

@@ -22,7 +22,7 @@ export interface ConnectionWatch {
 /** More than is waiting at any moment. */
 const bufferBytes = 8 * 1024 * 1024;
 
-/** Prints lines of a program after the second at which each came, and starts it anew: a watch ends after a while. */
+/** Prints lines of a program after the second at which each came, and starts it again: a watch ends after a while. */
 const stamped = `while :; do
   "$@" 2>&1 | while IFS= read -r line; do printf '%s %s\\n' "$EPOCHREALTIME" "$line"; done
   sleep 1

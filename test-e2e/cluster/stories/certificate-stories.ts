@@ -13,7 +13,7 @@ const year = 365 * 24 * 3600 * 1000;
 const consumer = 'consumer-live';
 
 /**
- * PostgreSQL's certificate runs out, every connection is lost, and a consumer starts anew: nobody who checks it gets a new
+ * PostgreSQL's certificate runs out, every connection is lost, and a consumer restarts: nobody who checks it gets a new
  * connection until there is a new certificate.
  */
 export const postgresCertificateStory: Story = {

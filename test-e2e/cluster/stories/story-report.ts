@@ -8,7 +8,7 @@ export interface ClusterReport {
   /** That clients captured. */
   eventsPerSecond: number;
   results: StoryResult[];
-  /** Stories that did not come to their end, with the reason. */
+  /** Stories that did not end, with the reason. */
   failures: { name: string; reason: string }[];
 }
 

@@ -24,7 +24,7 @@ interface VisitorOptions {
 export interface Visitor {
   /** One page more. */
   visit(): Promise<void>;
-  /** Begins anew: something went wrong with a tab, as it does when its neighbour crashes. */
+  /** Begins again: something went wrong with a tab, as it does when its neighbour crashes. */
   recover(): Promise<void>;
   /** A last page, which stays until nothing waits any more. */
   finish(): Promise<void>;

@@ -27,7 +27,7 @@ export interface ExpectedState {
 }
 
 /**
- * What the database must hold after the streams, worked out from what was sent and from the contract alone, in another
+ * What the database must hold after the streams, worked out from what was sent and from the rules alone, in another
  * way than the service does it: persons are the connected components of all merges, a person's properties are the
  * union of what each of its ids left behind, each id replayed alone. That is the truth for streams of `writeStory`.
  */

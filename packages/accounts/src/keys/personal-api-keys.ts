@@ -164,7 +164,7 @@ function checkExpiry(expiresAt: Date | null, now: Date): void {
 }
 
 /**
- * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap
+ * The scopes of a key, each once. An empty list is refused: PostHog takes it for "everything", which is a trap
  * (docs/api-rules.md#personal-api-keys).
  * @throws AppError `invalid` naming `scopes`.
  */

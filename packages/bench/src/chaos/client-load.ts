@@ -21,7 +21,7 @@ const clients = 24;
 /** Clients pause between their requests, so that they load a machine and do not overload it. */
 const pauseMs = 40;
 const pauseAfterRefusalMs = 200;
-/** A request is sent again as SDKs do; then the client goes on with the next. */
+/** A request is sent again as SDKs do; then the client continues with the next. */
 const attempts = 60;
 
 /**

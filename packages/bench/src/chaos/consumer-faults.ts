@@ -74,7 +74,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
     },
     {
       name: 'consumer-freeze',
-      // The one before goes on when the next one stops. Under load nearly every moment is one inside a transaction.
+      // The one before continues when the next one stops. Under load nearly every moment is one inside a transaction.
       async strike() {
         pool.thaw();
         pool.freeze(Math.floor(random() * pool.size()));
@@ -233,7 +233,7 @@ function smallProperties(part: number): object {
 
 const pauseMs = 100;
 
-/** Deletes topics and makes them anew at once, with as many partitions as they had. */
+/** Deletes topics and makes them again at once, with as many partitions as they had. */
 async function recreateTopics(broker: string, names: readonly string[]): Promise<void> {
   const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin();
   await admin.connect();

@@ -119,7 +119,7 @@ async function startWithoutPostgres(system: ChaosSystem): Promise<number> {
   return (await system.startGateway(0)).port;
 }
 
-/** How long it takes from now until every asker has asked anew and been answered right. */
+/** How long it takes from now until every asker has asked again and been answered right. */
 async function recovery(load: FlagLoad): Promise<number> {
   const from = performance.now();
   while (load.lastRightAt.some((at) => at < from)) {
@@ -172,7 +172,7 @@ function report(results: readonly PhaseResult[]): string {
   ].join('\n');
 }
 
-/** What goes on while flags are asked for. */
+/** What continues while flags are asked for. */
 interface FlagPhase {
   name: string;
   /** Whether a gateway that has just been started is asked, one that knows nothing yet. */

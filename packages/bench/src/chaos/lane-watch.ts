@@ -48,7 +48,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
 
   async function repeat(look: () => Promise<void>, everyMs: number): Promise<void> {
     while (isRunning) {
-      // What cannot be asked now is asked again; the clock of a stall goes on meanwhile.
+      // What cannot be asked now is asked again; the clock of a stall continues meanwhile.
       await look().catch(() => {});
       await sleep(everyMs);
     }
@@ -140,7 +140,7 @@ export function createLaneOffsets(broker: string, database: Pool, topicPrefix: s
     for (const topic of topics) {
       for (const { partition, log: of, endOffset } of await log.endOffsets(topic)) {
         const view = viewOf(`${topic} ${partition}`);
-        // Made anew: nothing of it has taken effect.
+        // Made again: nothing of it has taken effect.
         if (view.log !== of) view.offset = 0;
         view.log = of;
         view.end = Number(endOffset);

@@ -113,7 +113,7 @@ async function askEverybody(
   const parts = Array.from({ length: lanes }, (_, lane) => others.filter((_one, index) => index % lanes === lane));
   await Promise.all(
     parts.map(async (part) => {
-      // One project goes on asking: it is never the one that was not used for longest.
+      // One project continues asking: it is never the one that was not used for longest.
       for (const one of part) await askAll([often, one]);
     }),
   );

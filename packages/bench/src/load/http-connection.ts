@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export interface HttpConnection {
   /**
    * Sends prepared bytes; calls back once with the status, or with 0 when the connection broke first.
-   * A broken connection is opened anew by the next request.
+   * A broken connection is opened again by the next request.
    */
   request(bytes: Buffer, onStatus: (status: number) => void): void;
   close(): void;

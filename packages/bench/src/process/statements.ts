@@ -81,7 +81,7 @@ export function createStatementReader(onStatement: () => void): StatementReader 
 
 const shown = 14;
 
-/** Begins anew what `costliestStatements` tells. @throws when the server has not loaded `pg_stat_statements`. */
+/** Begins again what `costliestStatements` tells. @throws when the server has not loaded `pg_stat_statements`. */
 export async function forgetStatements(database: BenchDatabase): Promise<void> {
   await database.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
   await database.query(

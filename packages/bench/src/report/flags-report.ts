@@ -34,7 +34,7 @@ export interface DefinitionMeasurement {
   runs: RequestRun[];
 }
 
-/** 99th percentiles of events in a closed loop, milliseconds, turn about with and without questions beside. */
+/** 99th percentiles of events in a closed loop, milliseconds, alternating with and without questions beside. */
 export interface BesideIngest {
   alone: number[];
   beside: number[];

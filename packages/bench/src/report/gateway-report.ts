@@ -17,7 +17,7 @@ export interface GatewayMeasurement {
   otherStatuses: Record<string, number>;
 }
 
-/** 99th percentiles of small requests at a steady rate, milliseconds, turn about with and without a large batch beside. */
+/** 99th percentiles of small requests at a steady rate, milliseconds, alternating with and without a large batch beside. */
 export interface ImpactMeasurement {
   alone: number[];
   beside: number[];

@@ -86,7 +86,7 @@ interface FlagParts {
   read(key: string): unknown;
 }
 
-/** What makes a client ask for flags anew. */
+/** What makes a client ask for flags again. */
 function followSignals(core: Core, { state, request, calls, read }: FlagParts): void {
   const { options, signals } = core;
   const stopRefreshing = refreshWhileVisible(core, request.reload);

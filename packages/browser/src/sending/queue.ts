@@ -142,7 +142,7 @@ const orphanMs = 60_000;
 
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
-  // Not by `Math.random`, which games make begin anew in each tab.
+  // Not by `Math.random`, which games make begin again in each tab.
   const newPage = () => `${prefix}${newUuid()}_`;
   // Asked for when there is something to lock: the first time, it takes milliseconds.
   const locks = (): LockManager | undefined => navigator.locks;

@@ -72,7 +72,7 @@ test.each([
     { status: 200, text: '{"version":null,"versions":{}}' },
     'without the browser library',
   ],
-  ['is another program', { status: 200, text: '<html>' }, 'no gateway of Millrace'],
+  ['is another program', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
   ['refuses', { status: 503, text: '{"detail":"later"}' }, 'answered 503'],
 ])('says so when the host %s', async (_what, answer, text) => {
   contents = answer;

@@ -10,7 +10,7 @@ import { createRejections, type Rejections } from './rejections.ts';
 export interface CheckedFile {
   lines: number;
   bytes: number;
-  /** Valid ones from where the import goes on. */
+  /** Valid ones from where the import continues. */
   events: number;
   rejections: Rejections;
 }

@@ -54,7 +54,7 @@ const maxLineBytes = 20_000_000;
 
 /**
  * Checks the whole file, then sends it as a historical migration. Whatever happens on the way, everything before
- * `lastLine` is done, and the next run goes on there; what was sent beyond it is known to the host by its uuids.
+ * `lastLine` is done, and the next run continues there; what was sent beyond it is known to the host by its uuids.
  */
 export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
   const startedAt = Date.now();

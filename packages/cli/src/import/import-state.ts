@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../refusals.ts';
 
-/** How far an import has come, kept beside the file so that it can be gone on with. */
+/** How far an import has come, kept beside the file so that it can be continued. */
 export interface ImportState {
   version: 1;
   /** Tells one project of one host from another without giving its key away. */
@@ -11,7 +11,7 @@ export interface ImportState {
   offset: number;
   /** The last line before it. */
   line: number;
-  /** SHA-256 of everything before it: another file under the same name is noticed, one that has grown is gone on with. */
+  /** SHA-256 of everything before it: another file under the same name is noticed, one that has grown is continued. */
   sha256: string;
   /** How many events the host has accepted. */
   events: number;

@@ -1,4 +1,4 @@
-/** An import that ended before the end of its file, and can be gone on with. */
+/** An import that ended before the end of its file, and can be continued. */
 export class ImportStopped extends Error {
   readonly exitCode: number;
 

@@ -38,7 +38,7 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
   }));
 }
 
-/** The group goes on from here, whatever record is before it. */
+/** The group continues from here, whatever record is before it. */
 export async function acceptOffset(
   client: Client,
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,

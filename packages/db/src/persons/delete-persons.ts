@@ -19,7 +19,7 @@ export interface DeletePersons {
   actor: { userId: number } | { command: string };
 }
 
-/** What the activity record of a deletion says of it; the worker writes it anew as it gets on. */
+/** What the activity record of a deletion says of it; the worker writes it again as it gets on. */
 export interface DeletionProgress {
   status: 'waiting' | 'running' | 'completed';
   delete_events: boolean;

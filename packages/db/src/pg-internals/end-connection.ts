@@ -1,4 +1,4 @@
-/** Connections of `pg` come to their end, also where the server does not say good-bye. */
+/** Connections of `pg` end, also where the server does not close its side. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -16,7 +16,7 @@ interface Inside {
 
 const goodByeMs = 1000;
 
-/** Ends a connection. One whose server does not say good-bye in time is cut. Never throws. */
+/** Ends a connection. One whose server does not close its side in time is cut. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const ended = client.end().then(
     () => true,
@@ -28,7 +28,7 @@ export async function endConnection(client: pg.Client): Promise<void> {
 
 /**
  * Reason: a pool of `pg` waits without a limit for the server to close a connection that it gives up. Where that good-bye gets
- * lost, neither the pool nor the process comes to its end.
+ * lost, neither the pool nor the process ends.
  * Relies on: the method by which a pool of `pg-pool` 3.14 gives up a connection, and `connection.stream` of a client of `pg`
  * 8.23; their types know neither.
  * Witness: reachability.test.ts ("a pool comes to its end").

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { endConnection } from './end-connection.ts';
 
 /**
- * Reason: `pg` notices a connection that the network has forgotten only when a statement times out.
+ * Reason: `pg` notices a dead connection only when a statement times out.
  * Relies on: `processID`, `readyForQuery` and `connection.stream` of a client of `pg` 8.23, which its types do not know.
  * Witness: silent-connections.test.ts.
  * May go: when `pg` gives up a connection of which the server knows nothing.
@@ -37,7 +37,7 @@ interface Inside {
 }
 
 /**
- * Finds connections that the network has forgotten: we wait for an answer that the server does not owe us. Without this
+ * Finds dead connections: we wait for an answer that the server does not owe us. Without this
  * a process would notice when its query times out, half a minute later, and the server only after hours, with the locks
  * of that transaction held meanwhile.
  *

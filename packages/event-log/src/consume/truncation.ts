@@ -34,7 +34,7 @@ export function createTruncation({ consume, logger, metrics }: TruncationDeps) {
         { topic, group, partition, storedOffset: String(stored.nextOffset), ...found },
       );
     },
-    /** @param stored where the group goes on; 0 also stands for the start, wherever that is. @param low the oldest there is. */
+    /** @param stored where the group continues; 0 also stands for the start, wherever that is. @param low the oldest there is. */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {
       const from = stored > (lostBelow.get(partition) ?? 0n) ? stored : (lostBelow.get(partition) ?? 0n);
       if (stored === 0n || low <= from) return;

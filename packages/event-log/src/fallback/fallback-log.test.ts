@@ -94,7 +94,7 @@ describeWithJava('the log that stands in for Kafka', () => {
       await cluster.kill(0);
       await eventually(async () => (await isOpen()) === 'open', { what: 'an open fallback' });
       await more(2000, 'records in the fallback');
-      // One that copies is stopped and begins anew just when there is something to do.
+      // One that copies is stopped and begins again just when there is something to do.
       await Promise.all([cluster.start(0), drains[0]?.stop()]);
       drains = [startDrain(), ...drains.slice(1)];
       await eventually(async () => (await isOpen()) === 'closed', { what: 'a closed fallback' });

@@ -57,7 +57,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         const standing = { appenderId, settledEpoch };
         follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'asking which log to append to'));
       } catch (error) {
-        // A process that cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
+        // A process that cannot ask continues as before: with PostgreSQL away there is no fallback anyway.
         logger.debug('could not read which log to append to', { error });
       }
       await sleep(

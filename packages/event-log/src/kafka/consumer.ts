@@ -20,7 +20,7 @@ export interface KafkaConsumerDeps {
   topics: TopicReader;
 }
 
-/** `stop` waits this long for the batches in hand; the handlers were told to begin nothing new. */
+/** `stop` waits this long for the batches under way; the handlers were told to begin nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
@@ -110,7 +110,7 @@ interface Leaving {
   logger: Logger;
 }
 
-/** Finishes the batches in hand, tells how far they got, and says good-bye. */
+/** Finishes the batches under way, commits how far they got, and leaves the group. */
 async function leaveInOrder(
   held: AssignedPartition[],
   { consumer, commits, topic, group, logger }: Leaving,

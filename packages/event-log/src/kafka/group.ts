@@ -130,7 +130,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     return held;
   }
 
-  /** The group is rebalancing: finish the batches in hand, begin nothing new. */
+  /** The group is rebalancing: finish the batches under way, begin nothing new. */
   function interruptAll(): void {
     for (const partition of partitions.values()) {
       partition.abort.abort();

@@ -29,12 +29,12 @@ export function createStartPositions(deps: StartPositionsDeps) {
   const { topic, group } = consume;
   const topicState = createSharedTopicState(deps.topics, topic);
 
-  /** Stops delivery, waits, asks for the stored offset and goes on from there. */
+  /** Stops delivery, waits, asks for the stored offset and continues from there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, (view) => consume.startOffset(topic, partition.partition, view));
   }
 
-  /** The same for a partition that was just assigned, once the batch this member still has in hand of it is over. */
+  /** The same for a partition that was just assigned, once the batch of it that this member still works on is over. */
   function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (view) => {
       await inHand;
@@ -62,7 +62,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
-    // The batch in hand moves the stored offset.
+    // The batch under way moves the stored offset.
     await partition.delivery;
     let beyondSince: number | null = null;
     for (let failures = 1; !isOver(); failures += 1) {
@@ -101,7 +101,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
 
 export type StartPositions = ReturnType<typeof createStartPositions>;
 
-/** @returns null when the topic was made anew in between. */
+/** @returns null when the topic was created again in between. */
 async function findStart(
   topicState: SharedTopicState,
   partition: number,

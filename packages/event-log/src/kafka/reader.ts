@@ -132,7 +132,7 @@ interface FetchCheckDeps {
 /** Pause before a partition is started again because the fetched records still do not fit. */
 const beginAgainMs = 250;
 
-/** Whether what kafkajs fetched is what comes next; else it has the partition begun anew. */
+/** Whether what kafkajs fetched is what comes next; else it has the partition begun again. */
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 

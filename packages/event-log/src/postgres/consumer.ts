@@ -163,7 +163,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     );
   }
 
-  /** Stops reading; resolves when the batch in hand is over. Until then the partition is not begun anew. */
+  /** Stops reading; resolves when the batch under way is over. Until then the partition is not begun again. */
   function end(partition: number): Promise<void> {
     const reader = held.get(partition);
     if (reader === undefined) return ending.get(partition) ?? Promise.resolve();
@@ -193,7 +193,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     wakeAll(): void {
       for (const partition of held.values()) partition.wake();
     },
-    /** Resolves when the batches in hand are over. */
+    /** Resolves when the batches under way are over. */
     endAll: () => Promise.all([...held.keys(), ...ending.keys()].map(end)),
   };
 }

@@ -26,7 +26,7 @@ export interface LeasedPartitionDeps {
 export interface LeasedPartition {
   /** The end may have moved. */
   wake(): void;
-  /** Begins nothing new and resolves when the batch in hand is over. */
+  /** Begins nothing new and resolves when the batch under way is over. */
   stop(): Promise<void>;
 }
 

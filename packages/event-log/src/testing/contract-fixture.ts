@@ -121,7 +121,7 @@ export async function readAll(
   count: number,
 ): Promise<(LogRecord & { partition: number })[]> {
   const records: (LogRecord & { partition: number })[] = [];
-  /** A member that lost its group is given its partitions anew, from where it says. */
+  /** A member that lost its group is given its partitions again, from where it says. */
   const ends = new Map<number, bigint>();
   const consumer = await log.consume({
     topic,

@@ -7,7 +7,7 @@ export const memberProgram = 'packages/event-log/src/testing/member-process.ts';
 export interface MemberProcess {
   /** Resolves once the member has joined its group; rejects when it ends before. */
   ready: Promise<void>;
-  /** SIGKILL: no good-bye, no clean-up. */
+  /** SIGKILL: it neither deregisters nor cleans up. */
   kill(): Promise<void>;
 }
 

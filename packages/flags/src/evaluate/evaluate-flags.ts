@@ -14,7 +14,7 @@ export interface EvaluatedFlags {
   hasErrors: boolean;
 }
 
-/** An evaluation that goes on where it was left, each time up to as many steps as it is given, counted from its beginning. */
+/** An evaluation that continues where it was left, each time up to as many steps as it is given, counted from its beginning. */
 export interface FlagEvaluation {
   /** It is left at the flag that the steps do not suffice for. */
   upTo(mostSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;

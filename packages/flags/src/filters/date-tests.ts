@@ -3,7 +3,7 @@ import { type PropertyValue, stepsToCompare, type ValueTest } from './value-test
 
 type Comparison = (value: number, expected: number) => boolean;
 
-/** Null for a filter value that is no date. Relative ones are reckoned at each evaluation. */
+/** Null for a filter value that is no date. Relative ones are calculated at each evaluation. */
 export function compareDates(expected: unknown, zone: TimeZone, holds: Comparison): ValueTest | null {
   if (typeof expected !== 'string') return null;
   const fixed = parseDate(expected, zone);

@@ -86,7 +86,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // A set goes on to what is added while it is walked.
+  // Walking a set also reaches what is added meanwhile.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)

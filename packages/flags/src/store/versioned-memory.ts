@@ -135,7 +135,7 @@ function withPatience<Value>(asked: Promise<Value>, known: Value): Promise<Value
 function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
   return new LRUCache({
     maxSize: maxBytes,
-    // One that is larger than all the room is alone in it, rather than made anew for every request.
+    // One that is larger than all the room is alone in it, rather than created again for every request.
     sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
   });
 }

@@ -35,7 +35,7 @@ test('clients that go on sending while it stops lose no request', async () => {
   let answered = 0;
   let isOver = false;
 
-  /** Sends one request after the other on a kept connection, to the new server once its own has said good-bye. */
+  /** Sends one request after the other on a kept connection, to the new server once its own has closed the connection. */
   async function client(): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (!isOver) {

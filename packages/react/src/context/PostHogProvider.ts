@@ -81,7 +81,7 @@ const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause is
 
 const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
 
-/** The value of the first render that said the same, for comparing by identity what is written anew in each render. */
+/** The value of the first render that said the same, for comparing by identity what is written again in each render. */
 function useStable<Value>(value: Value): Value {
   const [kept, keep] = useState({ value });
   if (isDeepEqual(kept.value, value)) return kept.value;

@@ -149,7 +149,7 @@ function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource
     const isEarly = bootstrapped && !client?.featureFlags?.hasLoadedFlags;
     // A client that has not started complains of every call but the subscription, which it keeps until then.
     const next = isEarly || client?.__loaded === false ? bootstrapped?.value : client && read(client);
-    // Clients make results and payloads anew; React compares by identity.
+    // Clients make results and payloads again; React compares by identity.
     if (!isDeepEqual(last, next)) last = next;
     return last;
   }

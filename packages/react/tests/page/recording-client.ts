@@ -69,7 +69,7 @@ export function createRecordingClient({
       const value = values[key];
       if (value === undefined) return undefined;
       const variant = typeof value === 'string' ? value : undefined;
-      // Made anew at each reading, as real clients do.
+      // Made again at each reading, as real clients do.
       return { key, enabled: Boolean(value), variant, payload: structuredClone(payloadValues[key]) };
     }),
     onFeatureFlags(listener: (active: string[]) => void) {

@@ -7,7 +7,7 @@ import { type RedisConnection, redisConnection } from './redis-config.ts';
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
 const subscriberPingMs = 5000;
 
-/** How long it takes until a lost connection is made anew; longer the more often that has failed. */
+/** How long it takes until a lost connection is created again; longer the more often that has failed. */
 const firstRetryMs = 100;
 
 /** A script and not a pipeline: it is one command for the server, with one answer and one time limit. */
@@ -34,7 +34,7 @@ function connectionTo(redisUrl: string): RedisConnection {
 /**
  * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
  * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests. A connection that
- * is silent for `silenceTimeoutMs` while an answer is due is given up and made anew.
+ * is silent for `silenceTimeoutMs` while an answer is due is given up and created again.
  */
 export function createRedisKeyValue(
   addressOrConnection: string | RedisConnection,
@@ -45,7 +45,7 @@ export function createRedisKeyValue(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
-    // The driver waits so long for the other side's good-bye, even of a connection that is gone, and the process waits with it.
+    // The driver waits so long for the other side to close, even of a connection that is gone, and the process waits with it.
     disconnectTimeout: 100,
     socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,

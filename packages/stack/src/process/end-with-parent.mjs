@@ -6,6 +6,6 @@ if (process.ppid === Number(process.env.MILLRACE_PARENT)) {
     setTimeout(() => process.exit(1), 10_000).unref();
     process.kill(process.pid, 'SIGTERM');
   });
-  // Listening for that alone must not keep a program alive that has come to its end.
+  // Listening for that alone must not keep a program alive that has ended.
   process.channel?.unref();
 }

@@ -95,7 +95,7 @@ interface LaunchedServer {
 /**
  * Launches a server on a port that is free, and waits for it. Somebody else may be quicker to take the port: then it is
  * launched again.
- * @param launch chooses the port anew each time
+ * @param launch chooses the port again each time
  * @throws SetupProblem as `waitUntilReady` does.
  */
 export async function startOnFreePort(

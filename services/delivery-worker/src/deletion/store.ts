@@ -30,7 +30,7 @@ export async function noteHorizons(tx: Transaction): Promise<void> {
 
 /**
  * Locks the request that has waited longest for its turn, of those nobody else can add to any more; one another worker
- * has in hand is left to it. After an hour no transaction is waited for: none of ours takes that long, and in a database
+ * is working on is left to it. After an hour no transaction is waited for: none of ours takes that long, and in a database
  * that was restored elsewhere the numbers of transactions mean nothing.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
@@ -200,7 +200,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest request to clean up that may be done; one another worker has in hand is left to it. */
+/** Locks the oldest request to clean up that may be done; one another worker is working on is left to it. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup

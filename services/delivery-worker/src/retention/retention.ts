@@ -111,7 +111,7 @@ const graceDays = 30;
 
 /**
  * Goes through the identities of events from end to end, some pages at a time, and deletes those whose events are not kept any
- * more. Where it is, it keeps in memory: who starts anew begins from the start, and two workers do each other no harm.
+ * more. Where it is, it keeps in memory: who restarts begins from the start, and two workers do each other no harm.
  */
 export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;

@@ -19,7 +19,7 @@ export interface DueSubscription {
   timezone: string;
 }
 
-/** Locks some subscriptions that are due; those another worker has in hand are left to it. */
+/** Locks some subscriptions that are due; those another worker is working on are left to it. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },

@@ -36,7 +36,7 @@ interface Taken<Outcome> {
 /**
  * Two batches that create the same person or mapping at the same time cost one of them all its work: it waits on a
  * unique index for the commit of the other, and then starts over (ledger/store.ts). Between processes there is no other
- * way. Inside one process the second batch waits until the first has decided, goes on from what that one decided, and
+ * way. Inside one process the second batch waits until the first has decided, continues from what that one decided, and
  * is written after it.
  *
  * Waiting for the commit instead would leave both cores idle a quarter of the time: nearly every batch has somebody who

@@ -55,7 +55,7 @@ export function canBeStored(text: string): boolean {
 /**
  * Writes an event's properties as JSON. When properties were only added or replaced, the received bytes are passed on
  * and the overlay is written behind them: of two members of one name PostgreSQL keeps the later one, as JSON.parse
- * does. Writing everything anew costs more than reading it did.
+ * does. Writing everything again costs more than reading it did.
  *
  * @param written says the same as `properties.under`; absent when there is nothing that can be stored as it is.
  */

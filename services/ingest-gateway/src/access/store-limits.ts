@@ -36,7 +36,7 @@ export const storeTimeLimits: StoreTimeLimits = {
 };
 
 /**
- * The promise's result, or AppError `unavailable` after `ms`. The work goes on; its late result is ignored.
+ * The promise's result, or AppError `unavailable` after `ms`. The work continues; its late result is ignored.
  *
  * Before it gives up it reads what has arrived: a process that was busy itself for that long must not blame the other
  * side.

@@ -83,7 +83,7 @@ export function createBearerRights(
   const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerTurnMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
-    // Changes are rare beside questions: all are asked for anew rather than looked through.
+    // Changes are rare beside questions: all are asked for again rather than looked through.
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 

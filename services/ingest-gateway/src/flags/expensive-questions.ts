@@ -26,7 +26,7 @@ export type ExpensiveQuestionConfig = Pick<
   'flagExpensiveBurstMsPerAddress' | 'flagExpensiveMsPerSecondPerAddress'
 >;
 
-/** What an address has left of its time for a project, and when that was reckoned. */
+/** What an address has left of its time for a project, and when that was calculated. */
 interface Account {
   leftMs: number;
   atMs: number;

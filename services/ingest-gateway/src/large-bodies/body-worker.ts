@@ -96,7 +96,7 @@ const scan = createScanner();
 
 /**
  * Step 3 for a large body: validates it like a small one and gives its events as positions in JSON, which can be
- * transferred to another thread at no cost. JSON that had to be repaired is written anew.
+ * transferred to another thread at no cost. JSON that had to be repaired is written again.
  *
  * @throws AppError see `parseCaptureRequest`.
  */
@@ -106,7 +106,7 @@ function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('The repaired body cannot be scanned.');
-  // JSON that was written anew holds the usable events only.
+  // JSON that was written again holds the usable events only.
   const slots = isAsWritten && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'capture', ...request, json: text, slots, events: events.length };
 }
@@ -127,7 +127,7 @@ function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> 
 
 /**
  * Step 3 for a large body of Capture v1: validates every event like in a small one. The accepted events are written
- * anew, because clients of this protocol move some properties elsewhere, and are given as positions in that JSON.
+ * again, because clients of this protocol move some properties elsewhere, and are given as positions in that JSON.
  *
  * @throws AppError see `parseV1Batch`.
  */

@@ -13,7 +13,7 @@ export interface SharedCountersOptions {
 
 /**
  * Counters that all gateways share through the store. Nobody waits for it: counts are kept in the process and sent to
- * the store in batches. While the store is away, each process goes on with its own counts.
+ * the store in batches. While the store is away, each process continues with its own counts.
  */
 export interface SharedCounters {
   /**

@@ -34,7 +34,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
   return appended.map(({ value }) => value.toString('utf8'));
 }
 
-/** The record as it is without any shortcut: parsed, and written anew. */
+/** The record as it is without any shortcut: parsed, and written again. */
 function plainRecord(event: Record<string, unknown>) {
   repairEmptyObjects(event);
   const { $set, $set_once, $unset, properties = {} } = event;

@@ -23,7 +23,7 @@ export interface TopicReader {
 
 export async function readTopics(log: EventLog, topics: readonly string[]): Promise<TopicReader> {
   const seen: ReadRecord[] = [];
-  /** Of each partition, what comes next. A member that lost its group is given its partitions anew, from where it says. */
+  /** Of each partition, what comes next. A member that lost its group is given its partitions again, from where it says. */
   const ends = new Map<string, bigint>();
   const consumers = await Promise.all(
     topics.map((topic) =>

@@ -26,7 +26,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // Where the path goes on to one project, that is what such a key is compared with.
+    // Where the path continues to one project, that is what such a key is compared with.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

@@ -44,7 +44,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store reports its own loss; counting goes on here.
+        // The store reports its own loss; counting continues here.
       }
     }
     own ??= createInProcessKeyValue();

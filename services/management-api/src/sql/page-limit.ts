@@ -27,7 +27,7 @@ export function pageLimit(
 }
 
 /**
- * Keeps the text of a list's statement for each form of `LIMIT`, of which there are few. A text put together anew for each
+ * Keeps the text of a list's statement for each form of `LIMIT`, of which there are few. A text put together again for each
  * request has to be read as a whole to find out that it is the statement prepared already.
  */
 export function pageText(build: (limits: PageLimits) => string): (limits: PageLimits) => string {

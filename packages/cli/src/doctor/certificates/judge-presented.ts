@@ -31,7 +31,7 @@ function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= warnDays) return null;
   if (validTo <= now) {
-    // Who does not look goes on.
+    // Who does not look continues.
     const say = server.isVerified ? problem : warning;
     return say(`${place} shows a certificate (${subject}) that expired on ${dayOf(validTo)}`, advice);
   }

@@ -8,16 +8,16 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 /**
  * Sockets of one kafkajs client that can be torn down from outside.
  *
- * Reason: kafkajs 2.2.4 goes on using a connection whose requests time out, so behind a broker that is gone without a word
+ * Reason: kafkajs 2.2.4 keeps using a connection whose requests time out, so behind a broker that is gone without a word
  * (pulled cable, frozen machine) it would wait for TCP to give up, a quarter of an hour.
  * Relies on: the setting `socketFactory`, which is public; on `network.request_timeout` naming the broker by the host and port
- * a socket was asked for; and on kafkajs connecting anew after a socket's error.
+ * a socket was asked for; and on kafkajs reconnecting after a socket's error.
  * Witness: tracked-sockets.test.ts, and with whole logs event-log.faults.test.ts.
  * May go: when the client gives up a connection that does not answer.
  */
 interface TrackedSockets {
   socketFactory: ISocketFactory;
-  /** Breaks all connections, or those to one `host:port`. kafkajs sees a connection error and connects anew. */
+  /** Breaks all connections, or those to one `host:port`. kafkajs sees a connection error and reconnects. */
   destroy(reason: string, broker?: string): void;
   /** Breaks all connections and lets no new one come up: what kafkajs still retries by itself fails. */
   retire(reason: string): void;

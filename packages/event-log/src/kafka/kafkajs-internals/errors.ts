@@ -2,7 +2,7 @@
  * Reason: kafkajs calls some errors final that only say that no broker answered, and stops its consumer for good.
  * Relies on: the names of kafkajs's errors, their `cause`, and the text of one plain `Error`.
  * Witness: is-broker-away.test.ts.
- * May go: when the client goes on by itself until brokers are back.
+ * May go: when the client continues by itself until brokers are back.
  */
 
 const names = new Set([
@@ -40,7 +40,7 @@ const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILAB
 export function isWithoutLeader(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
-    // Says that the layout it has is out of date; it reads it anew the next time.
+    // Says that the layout it has is out of date; it reads it again the next time.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
     // It was asked about another topic meanwhile, has forgotten this one, and reads a field of nothing.
     if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;

@@ -5,9 +5,9 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
  * as a new member afterwards; and it crashes whenever brokers are away for a few seconds. Its old self is then still in the
  * group, which waits for it, with all partitions at rest or some in nobody's hands, until its session is over. So the id a
  * coordinator gave is kept here and told again, and who crashes does not leave. A coordinator that does not know the id (any
- * more) says so, and kafkajs joins anew.
+ * more) says so, and kafkajs rejoins.
  * Relies on: an assigner being made for one consumer and given its cluster, which gives coordinators; `joinGroup`,
- * `leaveGroup` and `lookupRequest` of those, the last of which is put in anew with each connecting.
+ * `leaveGroup` and `lookupRequest` of those, the last of which is set again with each connecting.
  * Witness: kept-membership.test.ts. If kafkajs changes, joining a group throws.
  * May go: when the client keeps its membership by itself, or knows static members (`group.instance.id`, KIP-345).
  */

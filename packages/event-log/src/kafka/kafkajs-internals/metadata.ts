@@ -5,7 +5,7 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 
 /**
  * Reason: kafkajs 2.2.4 asks for metadata in versions up to 6, and topics have had ids since version 10 (Kafka 2.8). A topic
- * that was deleted and made anew is told by its id alone. So a version of our own is put beside kafkajs's; it is used
+ * that was deleted and created again is told by its id alone. So a version of our own is put beside kafkajs's; it is used
  * wherever the broker knows it, and older brokers are asked as before.
  * Relies on: kafkajs choosing the newest version in an exported list that the broker knows, looking its encoder up by it in
  * a plain exported object, and handing out the partitions of the answer as they were decoded.

@@ -21,7 +21,7 @@ const maxRunning = 10;
  * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
  * @param exported locked by this transaction.
  * @throws AppError `invalid` when it would make too many runs, or too many others are running.
- * @returns the id of the backfill, and whether it began by this: asked for again while it is running it goes on.
+ * @returns the id of the backfill, and whether it began by this: asked for again while it is running it continues.
  */
 export async function startBackfill(
   tx: Transaction,
@@ -97,7 +97,7 @@ export interface BackfillRow {
 }
 
 /**
- * Asks for a range; one that is running already goes on, one that has ended is done again.
+ * Asks for a range; one that is running already continues, one that has ended is done again.
  * @returns whether it began by this.
  */
 async function upsertBackfill(

@@ -177,7 +177,7 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
   ];
 }
 
-/** Pausing and going on (docs/api-rules.md#routes-and-fields, rows 1 and 2). */
+/** Pausing and going on (docs/api-rules.md#routes-and-fields). */
 function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
   const { path, params, target } = exportAddress(family, sql);
   const tags: [string] = ['batch_exports'];

@@ -96,7 +96,7 @@ export async function changeBatchExport(
 }
 
 /**
- * Pauses or goes on. What is so already stays untouched, to the date of the last change.
+ * Pauses or continues. What is so already stays untouched, to the date of the last change.
  *
  * @param withBackfill whether to export what was missed since the pause.
  * @throws AppError `not_found`.

@@ -203,7 +203,7 @@ const ignoredFields = {
   hogql_query: ignored('A query.'),
 };
 /**
- * Clients generated from the API send the whole export (docs/api-rules.md#routes-and-fields, rows 1 and 2); none of
+ * Clients generated from the API send the whole export (docs/api-rules.md#routes-and-fields); none of
  * it matters.
  */
 export const pauseRequest = Type.Object(ignoredFields, { title: 'BatchExportPause' });

@@ -175,7 +175,7 @@ export async function updateBatchExport(
   );
 }
 
-/** Hides an export, forgets its secrets and ends what it has in hand; a run in progress notices at its next step. */
+/** Hides an export, forgets its secrets and ends what it is working on; a run in progress notices at its next step. */
 export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,

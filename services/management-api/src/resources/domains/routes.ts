@@ -35,7 +35,7 @@ const domainParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
 });
 
-/** Reading domains (docs/api-rules.md#routes-and-fields, rows 3 and 5). */
+/** Reading domains (docs/api-rules.md#routes-and-fields). */
 export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
   return [
     defineRoute({
@@ -80,7 +80,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-/** Creating, changing and removing domains (docs/api-rules.md#routes-and-fields, rows 4, 6 and 7). */
+/** Creating, changing and removing domains (docs/api-rules.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [
     defineRoute({
@@ -177,7 +177,7 @@ interface VerifyDomainDeps extends Pick<Database, 'sql' | 'transaction'> {
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Proving that a domain is the organization's own (docs/api-rules.md#routes-and-fields, row 8). */
+/** Proving that a domain is the organization's own (docs/api-rules.md#routes-and-fields). */
 export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyDomainDeps) {
   return defineRoute({
     method: 'POST',

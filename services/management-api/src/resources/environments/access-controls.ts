@@ -178,7 +178,7 @@ export function accessRuleRoutes<P extends TObject>(
 }
 
 /**
- * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#routes-and-fields, row 28), in
+ * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#routes-and-fields), in
  * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
  */
 export function accessControlRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {

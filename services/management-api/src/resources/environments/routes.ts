@@ -42,7 +42,7 @@ const listExample = { response: { count: 1, next: null, previous: null, results:
 const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
 const tags: [string] = ['environments'];
 
-/** Environments (docs/api-rules.md#routes-and-fields, rows 23 to 30), under their project and by their id alone. */
+/** Environments (docs/api-rules.md#routes-and-fields), under their project and by their id alone. */
 export function environmentRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecret } = deps;
   const parent = addressedParent(sql);
@@ -175,7 +175,7 @@ export function environmentRoutes(deps: ItemDeps) {
   ];
 }
 
-/** Who makes projects and environments administrates the organization; demo data is for everybody (2.8). */
+/** Who makes projects and environments administrates the organization; demo data is for everybody. */
 export async function requireMaker(
   { caller, request }: { caller: Caller; request: ApiRequest },
   organizationId: string,

@@ -34,7 +34,7 @@ export async function createEnvironmentFor(
   return id;
 }
 
-/** Who may make an environment private is who administrates the organization, even if the value stays (2.8). */
+/** Who may make an environment private is who administrates the organization, even if the value stays. */
 export function requireAccessControlLevel(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   if (sent.access_control === undefined) return;
   if (isAdministrator(caller, organizationId)) return;

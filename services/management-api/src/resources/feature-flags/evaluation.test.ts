@@ -95,7 +95,7 @@ test('F-80: another key gives everybody another bucket', async () => {
   expect(renamed).toMatchObject({ status: 200, body: { key: 'new-key', version: 2 } });
   const after = await valuesOf('new-key');
   const changed = after.filter((value, index) => value !== before[index]).length;
-  // Who changes is drawn anew: half of them. Were the bucket kept, nobody would.
+  // Who changes is drawn again: half of them. Were the bucket kept, nobody would.
   expect(changed).toBeGreaterThan(10);
   expect(changed).toBeLessThan(50);
 });

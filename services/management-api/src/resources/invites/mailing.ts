@@ -10,7 +10,7 @@ import { findJoinRecipients, type InviteRow } from './store.ts';
 export interface InviteMailing {
   /**
    * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
-   * done by then goes on beside the request. Never throws.
+   * done by then continues beside the request. Never throws.
    *
    * @returns ids of the invites whose mail was tried by then; those beyond what the organization may send in this hour are not.
    */

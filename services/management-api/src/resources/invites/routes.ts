@@ -39,7 +39,7 @@ interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Invites of an organization (docs/api-rules.md#routes-and-fields, rows 9 to 12). */
+/** Invites of an organization (docs/api-rules.md#routes-and-fields). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';

@@ -25,7 +25,7 @@ const listQuery = Type.Object({
   email: Type.Optional(Type.String({ description: 'Only the member with this e-mail address.' })),
 });
 
-/** Members of an organization (docs/api-rules.md#routes-and-fields, rows 13 to 15). */
+/** Members of an organization (docs/api-rules.md#routes-and-fields). */
 export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);

@@ -148,7 +148,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** Taking an id of nothing and keeping it would be a lie. */
+/** There are no logos: an id of one is refused rather than stored without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

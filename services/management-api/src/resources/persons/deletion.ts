@@ -22,7 +22,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** Deleting persons: the contract with whoever asks for it is in packages/db, `deletePersons`. */
+/** Deleting persons: what a caller may rely on is in packages/db, `deletePersons`. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [

@@ -49,7 +49,7 @@ const creation = {
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;
 
-/** Projects (docs/api-rules.md#routes-and-fields, rows 16 to 18), of an organization and over all of them. */
+/** Projects (docs/api-rules.md#routes-and-fields), of an organization and over all of them. */
 export function projectRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecret } = deps;
   const organization = addressedOrganization(sql);

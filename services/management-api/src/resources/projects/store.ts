@@ -86,7 +86,7 @@ const ofOneOrganization = pageText(({ page }) =>
   ),
 );
 
-/** `$1` = their ids, in a subquery of their own: knowing how many there are, the server would plan each time anew. */
+/** `$1` = their ids, in a subquery of their own: knowing how many there are, the server would plan each time again. */
 const ofOrganizations = pageText(({ page, reach }) =>
   countAndPage(
     `(SELECT coalesce(sum(projects), 0)::int
