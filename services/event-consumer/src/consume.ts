@@ -13,7 +13,7 @@ export interface ConsumeDeps {
   metrics: ConsumeMetrics;
   /** A trace that a batch continues with; null when none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
-  /** Called when a lock could not be had: it may be held by a process that has stopped. Never throws. */
+  /** Called when a lock could not be obtained: it may be held by a process that has stopped. Never throws. */
   freeLocks(): Promise<void>;
   /** Resolves after the time, or at once when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;

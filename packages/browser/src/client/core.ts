@@ -4,7 +4,7 @@ import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './val
 
 /** What happens inside a client, for its parts to act upon. Listeners are called in the order they were added. */
 export interface Signals {
-  /** The environment's settings have arrived; null when they could not be had. */
+  /** The environment's settings have arrived; null when they could not be loaded. */
   remoteConfig: RemoteConfig | null;
   /** The visitor is known by another distinct id from now on. */
   identity: { distinctId: string; anonymousDistinctId?: string };

@@ -176,7 +176,7 @@ test.each([429, 503])('a %d is waited out, as long as it says', async (status) =
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
   expect(await run()).toMatchObject({
     exitCode: 0,
-    err: expect.stringContaining(`takes nothing (${status} Busy.); trying again in 1 s\n`),
+    err: expect.stringContaining(`refuses events (${status} Busy.); trying again in 1 s\n`),
   });
   expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
   expect(batches[0]).toEqual(batches[1]);

@@ -101,7 +101,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
       options.progress.note(
-        `The ingest host ${options.host} takes nothing (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`,
+        `The ingest host ${options.host} refuses events (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`,
       );
     await sendFile(source, {
       ...options,

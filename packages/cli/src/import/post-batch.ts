@@ -34,7 +34,7 @@ export async function postBatch(body: string, { url, patienceMs, signal, onWait 
     const ownWaitMs = Math.min(firstWaitMs * 2 ** attempt, longestWaitMs);
     const waitMs = Math.max(answer.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
     if (Date.now() + waitMs > deadline) {
-      throw new ImportStopped(`--host: ${new URL(url).origin} takes nothing: ${answer.reason}`);
+      throw new ImportStopped(`--host: ${new URL(url).origin} refuses events: ${answer.reason}`);
     }
     onWait(answer.reason, waitMs);
     await sleep(waitMs, undefined, { signal });

@@ -43,7 +43,7 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
     for (const { name, version, files: pinned } of packages) {
       const folder = await archive.unpack(name, version).catch((error: unknown) => {
         throw new SetupProblem(
-          `${name} ${version}, which ${platform.architecture} is pinned to, could not be had. Archives keep the newest version only: ` +
+          `${name} ${version}, which ${platform.architecture} is pinned to, is not available. Archives keep the newest version only: ` +
             '`npm run image -- --update-base` pins that one, and apt can be pointed at an archive of the past.\n' +
             `${error instanceof Error ? error.message : String(error)}`,
         );

@@ -1,6 +1,6 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** The servers that could not be had, by the variables their addresses would be in (src/test/run-tests.ts). */
+/** The servers that are not available, by the variables their addresses would be in (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
 
 /** What `testServers()` of test-e2e/testing says when a test asks for the address. */
@@ -10,7 +10,7 @@ const isAboutMissing = (error) => {
 };
 
 /**
- * Used only when a server could not be had: a test that fails because it asked for that server is reported as skipped.
+ * Used only when a server is not available: a test that fails because it asked for that server is reported as skipped.
  * Tests that never ask for it run as ever.
  */
 export default class SkipWithoutServer extends TestEnvironment {

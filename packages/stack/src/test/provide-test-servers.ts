@@ -17,7 +17,7 @@ import type { Need } from './test-needs.ts';
 export interface TestServerSet {
   /** By variable, of what was needed, as far as it could be had. */
   addresses: Record<string, string>;
-  /** The variables of what was needed and could not be had. */
+  /** The variables of what was needed and is not available. */
   missing: string[];
   stop(): Promise<void>;
 }

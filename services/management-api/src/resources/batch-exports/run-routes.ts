@@ -102,7 +102,7 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       path: `${path}/:id/runs/:run_id`,
       operationId: name('runs_retrieve'),
       summary: 'Show a run of a batch export',
-      description: 'What it covered and what came of it.',
+      description: 'Its interval and its outcome.',
       params: runParams,
       responses: { 200: { description: 'The run.', schema: run } },
       examples: { response: runExample },

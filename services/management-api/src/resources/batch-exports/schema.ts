@@ -66,7 +66,7 @@ export const backfill = Type.Object(
       },
       { description: 'How far it is.' },
     ),
-    created_at: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was requested.' }),
     finished_at: Type.Union([time, Type.Null()], { description: 'When it ended.' }),
     last_updated_at: Type.String({ format: 'date-time', description: 'When it last changed.' }),
   },

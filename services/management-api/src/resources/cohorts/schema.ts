@@ -13,7 +13,7 @@ export const cohortTypes = ['static', 'person_property', 'behavioral', 'analytic
 const fields = {
   name: orNull(Type.String({ maxLength: 400 }), 'Name of the cohort.'),
   description: Type.String({ maxLength: 1000, description: 'What it is for.' }),
-  groups: Type.Array(Type.Unknown(), { description: 'The form of old of `filters`; read where there are no filters.' }),
+  groups: Type.Array(Type.Unknown(), { description: 'The former form of `filters`, read where there are none.' }),
   deleted: Type.Boolean({ description: 'Whether it is deleted.' }),
   filters: orNull(
     freeFormObject({}),

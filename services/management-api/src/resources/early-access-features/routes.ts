@@ -65,7 +65,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       path,
       operationId: 'early_access_feature_create',
       summary: 'Create an early access feature',
-      description: 'Makes a feature of a flag, or with a new flag that is on for nobody who has not enrolled.',
+      description: 'Makes a feature of a flag, or with a new flag that is on only for those who have enrolled.',
       tags,
       scope: 'early_access_feature:write',
       params: projectParams,

@@ -40,7 +40,7 @@ export const newFeature = Type.Object(
     feature_flag_id: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.Null()], {
         description:
-          'Number of the flag it turns on; without it one is made, with the name as its key, that is on for nobody.',
+          'Number of the flag it turns on; without it one is made, with the name as its key, that is on only for those who enrol.',
       }),
     ),
   },

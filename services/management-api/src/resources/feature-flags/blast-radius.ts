@@ -49,7 +49,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
     method: 'POST',
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
-    summary: 'Count whom a condition of a feature flag reaches',
+    summary: 'Count the persons a condition of a feature flag reaches',
     description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at.`,
     tags,
     scope: 'feature_flag:read',

@@ -66,7 +66,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       ...common,
       path: `${flagsPath}/evaluation_reasons`,
       operationId: 'feature_flags_evaluation_reasons',
-      summary: 'Show what feature flags are for somebody, and why',
+      summary: 'Evaluate the feature flags of a person, with reasons',
       description:
         'Every flag by its key, by what is stored of the person and the groups. `explanation` names for every condition the properties, where the value of each came from (never the value), and the hash that the rollout was compared with; it is null for inactive flags, and behind the first 2 MiB.',
       params: projectParams,

@@ -169,7 +169,7 @@ const exposuresAnswer = Type.Object(
     date_from: Type.String({ format: 'date-time', description: 'From then on.' }),
     date_to: Type.String({ format: 'date-time', description: 'Until then.' }),
     timezone: Type.String({ description: 'Time zone of the days: that of the project.' }),
-    conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'What was asked for.' }),
+    conversion_event: Type.Union([Type.String(), Type.Null()], { description: 'As requested.' }),
     persons: Type.Integer({ description: 'Distinct persons of all variants.' }),
     exposures: Type.Integer({ description: 'Calls of all variants.' }),
     variants: Type.Array(Type.Object(counts), { description: 'Of the whole time.' }),

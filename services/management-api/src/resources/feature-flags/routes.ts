@@ -181,7 +181,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
         body: method === 'PUT' ? newFlag : flagChanges,
         responses: {
           200: { description: 'The flag as it is now.', schema: featureFlag },
-          409: { description: 'Somebody else has changed the same meanwhile.' },
+          409: { description: 'Another user has changed the same fields meanwhile.' },
         },
         examples: {
           request: method === 'PUT' ? newFlagExample : { active: false },

@@ -50,7 +50,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_list',
       summary: 'List the invites of an organization',
       description:
-        'Invites nobody has accepted yet, expired ones included, the newest first. Access to projects that are private to others is left out.',
+        'Pending invites, expired ones included, the newest first. Access to projects that are private to others is left out.',
       tags: ['invites'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -68,7 +68,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       method: 'POST',
       path,
       operationId: 'organizations_invites_create',
-      summary: 'Invite somebody',
+      summary: 'Invite a person',
       description:
         'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour.',
       tags: ['invites'],
@@ -166,7 +166,7 @@ export function acceptInviteRoutes({
       path: '/api/signup/:id',
       operationId: 'signup_retrieve',
       summary: 'Look at an invite',
-      description: 'Shows who is invited where, to whoever has the secret of the mail. Nothing is accepted by it.',
+      description: 'Shows the invite to whoever has the secret of its mail, without accepting it.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,

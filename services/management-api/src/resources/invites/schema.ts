@@ -29,7 +29,7 @@ export const invite = Type.Object(
     updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
     message: Type.Union([Type.String(), Type.Null()], { description: 'Words of the inviter in the mail.' }),
     private_project_access: projectGrants,
-    send_email: Type.Boolean({ description: 'Whether a mail was asked for.' }),
+    send_email: Type.Boolean({ description: 'Whether a mail was requested.' }),
     combine_pending_invites: Type.Boolean({ description: 'Whether it took over what earlier invites granted.' }),
   },
   { title: 'Invite' },

@@ -62,7 +62,7 @@ export const organization = Type.Object(
     available_product_features: Type.Array(Type.Unknown(), {
       description: 'What the plan includes, as `{key, name}`.',
     }),
-    is_member_join_email_enabled: Type.Boolean({ description: 'Whether members get a mail when somebody joins.' }),
+    is_member_join_email_enabled: Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
     metadata: Type.Object({ instance_tag: Type.String() }, { description: 'About the installation.' }),
     customer_id: nullable(Type.String(), 'There is no billing: always null.'),
     enforce_2fa: nullable(Type.Boolean(), 'Whether members must have a second factor to sign in.'),
@@ -77,7 +77,7 @@ const settings = {
     Type.Union([Type.String(), Type.Null()], { description: 'There are no logos so far: only null is accepted.' }),
   ),
   is_member_join_email_enabled: Type.Optional(
-    Type.Boolean({ description: 'Whether members get a mail when somebody joins.' }),
+    Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
   ),
   enforce_2fa: Type.Optional(
     Type.Union([Type.Boolean(), Type.Null()], { description: 'Whether members must have a second factor to sign in.' }),

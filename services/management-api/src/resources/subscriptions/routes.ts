@@ -184,7 +184,7 @@ function routesBelow(
       path: `${path}/:id/deliveries`,
       operationId: `${family}_subscriptions_deliveries_list`,
       summary: 'List the reports of a subscription',
-      description: 'What was sent to whom, what came of it and why not, the latest first.',
+      description: 'Reports with their target, outcome and error, the latest first.',
       tags,
       scope: 'subscription:read',
       params,

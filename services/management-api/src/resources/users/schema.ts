@@ -17,7 +17,7 @@ export const me = Type.Object(
     is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
     pending_email: Type.Null({ description: 'Addresses are changed by the operator: always null.' }),
     has_password: Type.Boolean({ description: 'There are no passwords: always false.' }),
-    is_staff: Type.Boolean({ description: 'Nobody stands above organizations: always false.' }),
+    is_staff: Type.Boolean({ description: 'Always false: no user has rights beyond organizations.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
     has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
     hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
