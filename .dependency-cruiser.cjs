@@ -2,11 +2,11 @@
 // other packages at all is said by its package.json.
 
 /**
- * The rooms of a service or package from the bottom to the top: each imports only itself and those before it. `.` are the
- * files beside the rooms, all but those that are named. A room that is not named may import nothing of the rest, until it is.
+ * The folders of a service or package from the bottom to the top: each imports only itself and those before it. `.` are the
+ * files beside the folders, all but those that are named. A folder that is not named may import nothing of the rest, until it is.
  * Nobody inside goes through `index.ts`, which is for others.
  */
-const roomsInOrder = {
+const foldersInOrder = {
   'services/ingest-gateway': [
     ...['config.ts', 'node-http-internals', 'head.ts', 'json'],
     // From the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
@@ -47,35 +47,35 @@ const roomsInOrder = {
 const ours = '^(packages|services)/';
 const tests = ['/(testing|rule-cases|wire-cases)/'];
 
-function orderOf([home, rooms]) {
+function orderOf([home, folders]) {
   const root = `^${home}/src/`;
   const index = `${root}(index|sql)\\.ts$`;
-  const pathOf = (room) => (room === '.' ? '[^/]+$' : room.endsWith('.ts') ? `${room}$` : `${room}/`);
+  const pathOf = (folder) => (folder === '.' ? '[^/]+$' : folder.endsWith('.ts') ? `${folder}$` : `${folder}/`);
   const anyOf = (some) => `${root}(${some.map(pathOf).join('|')})`;
   const rule = (what, from, to) => ({ name: `${home.split('/')[1]}-${what}`, severity: 'error', from, to });
   return [
-    ...rooms.map((room, at) =>
+    ...folders.map((folder, at) =>
       rule(
-        `${room === '.' ? 'root' : room}-knows-only-the-rooms-below`,
-        { path: anyOf([room]), pathNot: [index, ...tests] },
-        { path: root, pathNot: [anyOf(rooms.slice(0, at + 1)), ...tests] },
+        `${folder === '.' ? 'root' : folder}-knows-only-the-folders-below`,
+        { path: anyOf([folder]), pathNot: [index, ...tests] },
+        { path: root, pathNot: [anyOf(folders.slice(0, at + 1)), ...tests] },
       ),
     ),
-    rule('has-no-other-rooms', { path: root, pathNot: [anyOf(rooms), ...tests] }, { path: root }),
-    rule('rooms-do-not-use-the-index', { path: root, pathNot: tests }, { path: index }),
+    rule('has-no-other-folders', { path: root, pathNot: [anyOf(folders), ...tests] }, { path: root }),
+    rule('folders-do-not-use-the-index', { path: root, pathNot: tests }, { path: index }),
   ];
 }
 
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
-/** What reaches inside a library lies in one room, each file with its reason, and few files rely on it. */
+/** What reaches inside a library lies in one folder, each file with its reason, and few files rely on it. */
 const internals = [
   ['packages/event-log/src/kafka/', 'kafkajs-internals', 'node_modules/kafkajs/src/', '[^/]+$'],
   ['packages/db/src/', 'pg-internals', 'node_modules/(pg|pg-pool|pg-protocol)/(lib|dist)/[^i]', '[^/]+$|migrations/'],
   ['services/ingest-gateway/src/', 'node-http-internals', '^_http', 'answer/send-answer'],
-].flatMap(([home, room, inner, users]) => [
-  forbid(`only-${room}`, { pathNot: [`^${home}${room}/`, 'node_modules'] }, { path: inner }),
-  forbid(`${room}-has-few-users`, { pathNot: `^${home}(${room}/|${users})` }, { path: `^${home}${room}/` }),
+].flatMap(([home, folder, inner, users]) => [
+  forbid(`only-${folder}`, { pathNot: [`^${home}${folder}/`, 'node_modules'] }, { path: inner }),
+  forbid(`${folder}-has-few-users`, { pathNot: `^${home}(${folder}/|${users})` }, { path: `^${home}${folder}/` }),
 ]);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -105,7 +105,7 @@ module.exports = {
       { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
     ),
     ...internals,
-    ...Object.entries(roomsInOrder).flatMap(orderOf),
+    ...Object.entries(foldersInOrder).flatMap(orderOf),
   ],
   options: {
     // Tests stand beside what they test and use the whole: what they import is no direction, but that something imports them is.

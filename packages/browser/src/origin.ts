@@ -134,7 +134,7 @@ export function maskAddress(address: string, isMasked: boolean): string {
   return address.replace(new RegExp(`([?&])(${personal.join('|')})=[^&#]*`, 'g'), mask);
 }
 
-/** Of a visitor who came from a search. */
+/** Properties of a visitor who came from a search engine. */
 function searchOf(referrer: string): Record<string, string> {
   const engine = /^https?:\/\/.*(google|bing|yahoo|duckduckgo)\.(?:com|[^/?]*)/.exec(referrer)?.[1];
   if (!engine) return {};

@@ -11,9 +11,9 @@ interface SessionState {
 }
 
 export interface Session {
-  /** Of something the visitor does: keeps the session alive, or begins the next. */
+  /** For what the visitor does: keeps the session alive, or begins the next. */
   touch(nowMs?: number): SessionState;
-  /** Of a mere question. */
+  /** Only reads the session. */
   current(): SessionState;
   onSessionId: Client['onSessionId'];
   reset(nextId?: string | null): void;

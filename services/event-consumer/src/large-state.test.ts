@@ -14,7 +14,7 @@ let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 let handler: HandlerFixture;
-/** Of all statements of transactions: texts and rows of COPY, and their answers. */
+/** Bytes of all statements of transactions: texts and rows of COPY, and their answers. */
 let sentBytes = 0;
 let readBytes = 0;
 
@@ -135,7 +135,7 @@ test('five hundred ids of one large person load it once', async () => {
 });
 
 test('events of more large persons, or groups, than fit are done in parts', async () => {
-  // Of a few kilobytes where it is stored.
+  // Compressed to a few kilobytes where it is stored.
   const large = { text: 'x'.repeat(600_000) };
   for (let n = 0; n < 20; n += 1) await send([{ distinct_id: `p${n}`, event: '$set', properties: { $set: large } }]);
   await send(Array.from({ length: 20 }, (_, n) => ({ distinct_id: `p${n}`, properties: { $set: { n } } })));

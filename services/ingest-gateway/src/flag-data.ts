@@ -74,7 +74,7 @@ export interface FlagDatabase {
   isResting(): boolean;
 }
 
-/** Of the pool for definitions. */
+/** Connections of the pool for definitions. */
 export const definitionConnections = 2;
 const restAfterFailureMs = 1000;
 /** A single connection may be ended on purpose. */

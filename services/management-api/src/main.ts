@@ -37,7 +37,7 @@ import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any statement should take, shorter than what a person or a proxy waits. */
 const statementTimeoutMs = 20_000;
-/** Of a search, which looks at as many rows as it is let. */
+/** Limit of a search, which may walk all rows of a project. */
 const searchTimeoutMs = 10_000;
 
 // What is in use is small (some 40 MB); left alone the heap grows to four times that before it is cleaned, as if the

@@ -25,10 +25,10 @@ interface PhaseResult extends StateCheck {
   name: string;
   strikes: number;
   longestStallMs: number;
-  /** Of the largest consumer. */
+  /** Memory of the largest consumer. */
   memoryMb: number;
   endedByThemselves: number;
-  /** Of the machine, in the last minute of the phase: a stall on a machine that is too busy says little. */
+  /** Load of the machine in the last minute of the phase: a stall on a busy machine says little. */
   machineLoad: number;
 }
 

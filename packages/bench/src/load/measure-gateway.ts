@@ -2,7 +2,7 @@ import type { MeasuredProcess } from '../process/measured-process.ts';
 import type { WorkloadName } from '../workload/gateway-workloads.ts';
 
 export interface LoadedGateway extends LoadResult {
-  /** Of the gateway, for each acknowledged event. */
+  /** CPU of the gateway for each acknowledged event. */
   cpuMicrosPerEvent: number;
   /** Since its start. */
   maxRssBytes: number;
@@ -81,7 +81,7 @@ export interface LoadResult {
   acknowledgedEvents: number;
   /** Requests answered otherwise, by status; 0 = the connection broke. */
   otherStatuses: Record<string, number>;
-  /** Of acknowledged requests, milliseconds. */
+  /** Latency of acknowledged requests, in milliseconds. */
   p50Ms: number;
   p99Ms: number;
 }

@@ -10,7 +10,7 @@ export interface EvaluatorMeasurement {
 /** One run of requests against one server. */
 export interface RequestRun {
   requestsPerSecond: number;
-  /** Of the server for each answered request. */
+  /** CPU of the server for each answered request. */
   cpuMicros: number;
   /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
   databaseMicros: number;

@@ -111,7 +111,7 @@ export function readHeld(parts: Part[]): Repeats {
   };
 }
 
-/** Of the document, and of the shadow trees on the way up. */
+/** The places of a path in the document and in the shadow trees on the way up. */
 function placesIn(path: Element[]): Element[] {
   const roots = path.flatMap((element) => [rootOf(element), shadowRoot.call(element)]);
   return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));

@@ -19,7 +19,7 @@ export type PropertiesOf<Name> = Name extends keyof EventTypes ? EventTypes[Name
 export interface FlagResult {
   key: string;
   enabled: boolean;
-  /** Of a flag with variants only. */
+  /** Only for a flag with variants. */
   variant: string | undefined;
   payload: JsonValue;
 }

@@ -85,7 +85,7 @@ interface ThrownDescription {
   /** Not an error with a stack of its own: the stack, if any, is of whoever captured it. */
   synthetic: boolean;
   cause?: unknown;
-  /** Of an `AggregateError`. */
+  /** Only an `AggregateError` has them. */
   errors?: unknown[] | undefined;
 }
 

@@ -14,7 +14,7 @@ interface Follower {
 /** Hears of errors nobody caught when the application or the environment's settings ask for them. */
 export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
-  /** Of the time before the settings are known: the first moments of a page are when it breaks. */
+  /** Errors from before the settings are known: the first moments of a page are when it breaks. */
   let waiting: Uncaught[] | undefined = [];
   let isAsked: boolean | undefined;
 

@@ -62,7 +62,7 @@ function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean
   return typeof value !== 'number' || value >= 0;
 }
 
-/** Of what the full build has besides, and what is off. `defaults` is a date: what was changed by then holds. */
+/** Defaults of the full build's further options, and what is off. `defaults` is a date: what was changed by then holds. */
 export function moreOptions(defaults: string | undefined): Partial<Options> {
   return {
     api_host: '',

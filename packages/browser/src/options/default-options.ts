@@ -2,7 +2,7 @@ import type { InitOptions, Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 import { page } from '../page/globals.ts';
 
-/** Of what every build has. An option that is not named is off. */
+/** Defaults of the options every build has. An option that is not named is off. */
 export function defaultOptions(): Partial<Options> {
   const { hostname = '', protocol = '', search = '' } = page?.location ?? {};
   return {

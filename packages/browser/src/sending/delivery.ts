@@ -17,7 +17,7 @@ interface Taken {
 }
 
 const mostEvents = 500;
-/** Of a request that outlives its page, with room for beacons. */
+/** Limit of a request that outlives its page, with room for beacons. */
 const mostHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 

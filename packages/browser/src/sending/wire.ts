@@ -15,7 +15,7 @@ interface Question {
 /** One that asks for no preflight; the service knows JSON and gzip by their first bytes. */
 const contentType = 'text/plain';
 
-/** Of a request that outlives its page. Browsers allow 64 KiB to all of them together, beacons included. */
+/** Limit of a request that outlives its page. Browsers allow 64 KiB to all of them together, beacons included. */
 const mostKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
 /** A server that asks for more is wrong. */
@@ -98,7 +98,7 @@ export function createEnvelope({
   };
 }
 
-/** Of all beacons and other requests that outlive their page, together. */
+/** Limit of all beacons and other requests that outlive their page, together. */
 const mostBytes = 65_536;
 
 /**

@@ -8,9 +8,9 @@ import { memoizeLast, toJson, toPlain } from '../values.ts';
 import { type Area, cookieArea, doesKeep, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
 
 export interface Stores {
-  /** Of the visitor. */
+  /** What is kept for the visitor. */
   store: WholeStore;
-  /** Of the tab. */
+  /** What is kept for the tab. */
   tabStore: WholeStore;
 }
 
@@ -43,7 +43,7 @@ interface StorePlace {
   isPersistent(): boolean;
 }
 
-/** Of the core only: what all other parts need not know. */
+/** For the core only: what other features need not know. */
 export interface WholeStore extends Store {
   readonly name: string;
   clear(): void;

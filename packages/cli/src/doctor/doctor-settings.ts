@@ -23,7 +23,7 @@ export const doctorSettingsSchema = Type.Object({
   maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'request body after decompression', { min: 1 }),
   gatewayProcesses: integerSetting(1, 'processes on the port', { min: 1 }),
   flagDatabaseConnections: integerSetting(4, 'connections for questions about flags, of each process', { min: 1 }),
-  /** Of the management API and of delivery workers, whose defaults differ. */
+  /** Pool size of the management API and of delivery workers, whose defaults differ. */
   databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
   kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions', { min: 1000 }),
   keepDeletedIdsDays: integerSetting(90, 'more than the log keeps records', { min: 1 }),

@@ -10,7 +10,7 @@ import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 interface FallbackLogOptions {
   /** Where records belong. It is closed with this log. */
   kafka: EventLog;
-  /** Of the appending process; with a `queryTimeoutMs`. */
+  /** Database of the appending process; with a `queryTimeoutMs`. */
   database: SqlDatabase;
   /** The fallback's topic: the same for all gateways and consumers of an installation. */
   topic: string;

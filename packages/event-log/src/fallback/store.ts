@@ -123,9 +123,9 @@ export interface FallbackView {
   epoch: bigint;
   /** How long the phase has lasted, by the database's clock. */
   ageMs: number;
-  /** Of the appenders that are alive: none has anything on its way to Kafka from before this epoch. */
+  /** No living appender has records from before this epoch on their way to Kafka. */
   isSettled: boolean;
-  /** Of the appenders that are alive: each of them reaches Kafka. */
+  /** Every living appender reaches Kafka. */
   allReachKafka: boolean;
   /** Records that have not been copied to Kafka. */
   backlog: number;

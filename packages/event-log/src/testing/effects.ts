@@ -58,7 +58,7 @@ export function createExactHandler(database: Database, topic: string, group: str
   } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
 }
 
-/** Of the one log this group has read. */
+/** The offset in the one log this group has read. */
 export async function storedOffset(
   database: Database,
   topic: string,

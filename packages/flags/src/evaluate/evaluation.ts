@@ -11,7 +11,7 @@ export interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
   values: PropertyValues;
-  /** Of the flags evaluated so far, by id. */
+  /** Results of the flags evaluated so far, by id. */
   results: Map<number, FlagResult>;
   /** Whether the person belongs to a cohort, as far as it was asked. */
   membership: Map<number, Outcome>;
@@ -48,13 +48,13 @@ export function negate(outcome: Outcome): Outcome {
  * the same answer; 80,000 steps are about a millisecond.
  */
 export const stepLimits = {
-  /** Of a question that costs little more than its request itself. */
+  /** A request up to this costs little more than receiving it. */
   cheap: 80_000,
   /** Of one flag, whatever the others took: a rollout is always told. */
   least: 100,
   /** Of one flag or cohort: 40 ms, after which others are served. */
   each: 3_200_000,
-  /** Of all flags of a question: 100 ms. */
+  /** For all flags of a request: 100 ms. */
   whole: 8_000_000,
 };
 

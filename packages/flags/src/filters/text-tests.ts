@@ -2,7 +2,7 @@ import { isBooleanLike, isTruthy, textForm } from '../values/forms.ts';
 import { sharedPattern } from './patterns.ts';
 import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-test.ts';
 
-/** Of what is looked for in texts. */
+/** Longest text that may be searched for. */
 export const longestNeedle = 1000;
 
 /** Null for a text that is too long to look for: then it is neither found nor not found. */

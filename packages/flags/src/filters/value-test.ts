@@ -44,7 +44,7 @@ export const never: CompiledTest = { test: quickTest(() => false), whenMissing: 
 export class PropertyValue {
   /** As it was sent or stored. */
   readonly value: unknown;
-  /** Of its text; 0 for what is short by nature: numbers, booleans, null. */
+  /** Length of its text; 0 for what is short by nature: numbers, booleans, null. */
   readonly length: number;
   /** Whether the evaluation has counted what making the forms takes. */
   isCounted = false;

@@ -25,7 +25,7 @@ const personText = `
    CROSS JOIN ${named('p.properties', '$3')}
    WHERE d.project_id = $1::int AND d.distinct_id = $2`;
 
-/** Of the named properties those the person has; empty for a person nobody has heard of. */
+/** The named properties that the person has; empty for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: Asker,
@@ -51,7 +51,7 @@ const groupsText = `
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;
 
-/** Of the properties named for any of the groups those that each has. Groups nobody has heard of are left out. */
+/** Those of the properties named for any of the groups that each group has. Unknown groups are left out. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,

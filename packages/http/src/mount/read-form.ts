@@ -10,7 +10,7 @@ import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
 import { requireSender, stoppedSending } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
-/** Of the lines between parts and their heads. */
+/** Bytes allowed for the lines between parts and for their headers. */
 const frameBytes = 64 * 1024;
 
 export function isForm(contentType: string | undefined): boolean {

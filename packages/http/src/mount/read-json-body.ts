@@ -14,7 +14,7 @@ export interface JsonBodyReader {
   readSmall(request: IncomingMessage): Promise<unknown>;
 }
 
-/** Of what a stranger sends; JSON of this size can do no harm. */
+/** Limit for callers without a key; JSON of this size can do no harm. */
 const smallBytes = 16 * 1024;
 const maxFormFields = 1000;
 

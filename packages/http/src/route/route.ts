@@ -69,7 +69,7 @@ interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
-  /** Of a GET that changes something: it is not done for HEAD, which is refused. */
+  /** A GET with effects: HEAD is refused. */
   isUnsafe?: true;
   /** With `:name` for parameters and without a trailing slash; served with and without one. */
   path: string;
@@ -157,7 +157,7 @@ export interface FileField<File> {
   /** Name of the part. */
   name: string;
   description: string;
-  /** Of the file. */
+  /** Limit of the file. */
   maxBytes: number;
   /** @throws AppError `invalid` naming the part. What it does not read is thrown away. */
   read(content: Readable): Promise<File>;

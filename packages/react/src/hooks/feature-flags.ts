@@ -95,7 +95,7 @@ type Reading = [flag: string, options?: { send_event: false }];
 
 interface FlagView<Value> {
   fromClient(client: PostHog, ...reading: Reading): Value | undefined;
-  /** Of what the bootstrap says. */
+  /** Reads the value from the bootstrap. */
   fromResult(result: FlagResult): Value | undefined;
   /** The part of the bootstrap that has to name the flag. */
   part?: 'featureFlags' | 'featureFlagPayloads';

@@ -8,7 +8,7 @@ export interface UseThumbSurveyOptions {
   surveyId: string;
   /** Where the questions that follow appear; beside the trigger by default. */
   displayPosition?: SurveyPosition;
-  /** Of the events that are captured. */
+  /** Added to the captured events. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;
   /** Captures `survey shown` when `trackShown` is called, rather than at once. */

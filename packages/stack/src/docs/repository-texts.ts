@@ -12,7 +12,7 @@ export interface RepositoryTexts {
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
 const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.sh', '.py', '.go', '.rs'];
 /** Writes and tries documents, so that it names some from their own place, and some that are not there. */
-const ownRoom = 'packages/stack/src/docs/';
+const ownFolder = 'packages/stack/src/docs/';
 
 export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
   const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
@@ -23,7 +23,7 @@ export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
   ]);
   return {
     pages: [...pagesAtTheTop, ...docs],
-    sources: [...settingsAtTheTop, ...sources.filter(({ path }) => !path.startsWith(ownRoom))],
+    sources: [...settingsAtTheTop, ...sources.filter(({ path }) => !path.startsWith(ownFolder))],
   };
 }
 

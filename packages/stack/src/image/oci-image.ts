@@ -138,7 +138,7 @@ interface Blob {
 }
 
 interface Layer extends Blob {
-  /** Of the tar before it was compressed. */
+  /** Digest of the tar before it was compressed. */
   diffId: string;
 }
 

@@ -44,7 +44,7 @@ export function needsOf(root: string, testFiles: readonly string[]): Set<Need> {
     if (isForTests.test(relative(root, file))) {
       for (const need of needs) if (asks[need](module.text)) found.add(need);
     }
-    // Of a file that only passes on what others export, just those count whose names are imported.
+    // Of a file that only re-exports, only the imported names count.
     const isMeant = (one: Import) =>
       !module.isBarrel || names === null || one.names === null || one.names.some((name) => names.includes(name));
     waiting.push(...module.imports.filter(isMeant));

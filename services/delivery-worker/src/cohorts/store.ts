@@ -9,7 +9,7 @@ export interface ClaimedCohort {
   is_static: boolean;
   /** Whose persons are to be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
-  /** Of the record of this attempt. */
+  /** Id of the record of this attempt. */
   calculation_id: string;
 }
 

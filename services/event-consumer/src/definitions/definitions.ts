@@ -228,7 +228,7 @@ function createNotedNames(): NotedNames {
   };
 }
 
-/** Of the hour, even while the type is not known yet: a later mark is a larger number. */
+/** A mark of the hour, even while the type is not known yet: a later mark is a larger number. */
 function markOf(nowMs: number, isTypeKnown: boolean): number {
   return Math.floor(nowMs / hourMs) * 2 + (isTypeKnown ? 1 : 0);
 }

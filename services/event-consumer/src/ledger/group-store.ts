@@ -145,7 +145,7 @@ interface GroupRow {
   group_properties: JsonObject;
   version: string;
   created_at_ms: number;
-  /** Of the properties of the groups up to this row. */
+  /** Bytes of the properties of the groups up to this row. */
   running_bytes: number;
 }
 

@@ -330,7 +330,7 @@ export interface MergedPerson {
 interface MappedPersonRow extends PersonColumns {
   distinct_id: string;
   mapping_version: string;
-  /** Of the properties of the persons up to this row. */
+  /** Bytes of the properties of the persons up to this row. */
   running_bytes: number;
   /** Null in all rows of a person but the first, and beyond the limit. */
   properties: JsonObject | null;

@@ -17,7 +17,7 @@ export interface Exchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** Of a request that is being served. */
+/** State of a request that is being served. */
 export interface Progress {
   /** The project of the request, for its line in the log; null until it is known. */
   environmentId: number | null;

@@ -28,7 +28,7 @@ export interface DecodedBody {
   json: Buffer;
   /** A key given as a form field beside the payload. */
   apiKey: string | null;
-  /** Of a large body: the key its outermost object names. */
+  /** Only for a large body: the key its outermost object names. */
   envelopeKey: string | null;
 }
 
@@ -93,7 +93,7 @@ export function isLongLz64(raw: Buffer, { compression, contentType, contentEncod
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** Of these bytes, unpacked, the key is looked for before a large body gets its turn. */
+/** Unpacked bytes in which the key is looked for before a large body gets its turn. */
 const startBytes = 64 * 1024;
 const keyField = /"(?:api_key|\$?token)"\s*:\s*"([^"\\]{1,64})"/;
 

@@ -32,7 +32,7 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
       return {
         ...{ token, isHistorical, events: uuids.length, parts },
         dropped: createV1Tally({ drops, indexes }, results),
-        // Of the clients that speak this protocol only some do (docs/wire-rules.md#capture-v1), and none says which it is.
+        // Only some clients of this protocol do (docs/wire-rules.md#capture-v1), and none says which it is.
         retriesOn429: false,
         async answer(outcome) {
           if (outcome === 'quota_limited') results.restLimited();

@@ -11,7 +11,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { type BrowserLibrary, joinGzip, readBrowserLibrary } from './library.ts';
 
 const origin = 'https://app.example';
-/** Of a build before: its folder was kept. */
+/** Version of an earlier build, whose folder was kept. */
 const former = '0.0.1';
 
 let directory: string;

@@ -39,7 +39,7 @@ export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** Of the content; what is sent says beside which form it is. */
+  /** Tag of the content; the encoding is added to it when it is sent. */
   etag: string;
   /** What a page may demand of it: `sha384-…`. */
   integrity: string;

@@ -65,7 +65,7 @@ interface Remembered {
 const maxRemembered = 10_000;
 /** A revoked secret key is announced; a message may be lost all the same. */
 const secretForMs = 60_000;
-/** Of a personal key nothing is announced. */
+/** How long rights of a personal key are cached: their changes are not announced. */
 const personalForMs = 1000;
 /** How long an outage of the database is bridged for those who had access before it. */
 const bridgeForMs = 12 * 60 * 60 * 1000;

@@ -169,7 +169,7 @@ function missingDistinctId(): AppError {
 export interface FlagQuery {
   /** What stands in for a body, and how the body is encoded. */
   body: CaptureQuery;
-  /** Of a question without a body. */
+  /** The distinct id of a request without a body. */
   distinctId: string | null;
   shape: AnswerShape;
   /** Whether the answer carries what browsers are told to do, as well. */

@@ -82,7 +82,7 @@ interface JsonCursor {
   /** @param pattern sticky. */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
-  /** Of a faulty string it takes what stands before the fault. */
+  /** Takes of a faulty string what is before the fault. */
   takeString(): boolean;
   skipSpace(): void;
   /** What stands here. */

@@ -18,7 +18,7 @@ export const maxNesting = 64;
  */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
-  /** Of a batch or an array, after the first. */
+  /** Further events of a batch or an array, after the first. */
   events: number;
   slots: Int32Array;
 }

@@ -61,7 +61,7 @@ export interface FoundRequest {
   isHistorical: boolean;
   sentAtMs: number | null;
   unreadableSentAt?: string | undefined;
-  /** Of an event in parts: names of those that are not stored. */
+  /** For an event in parts: names of the parts that are not stored. */
   leftOut?: string[];
 }
 

@@ -15,7 +15,7 @@ export interface Quotas {
 export interface QuotaOptions {
   counters: SharedCounters;
   now(): number;
-  /** Of the counters; `quota` are those of events. */
+  /** Name of the counters; `quota` are those of events. */
   name?: string;
 }
 

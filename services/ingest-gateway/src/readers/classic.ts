@@ -30,7 +30,7 @@ export interface CaptureRequest {
   token: string;
   /** In the order they were sent, at least one. */
   events: ClientEvent[];
-  /** Of a part of a large request: the index of its first event. */
+  /** For a slice of a large request: the index of its first event. */
   firstIndex?: number;
   /** For each event its index in the request, when others were dropped before it. */
   indexes?: Int32Array<ArrayBuffer> | undefined;
@@ -283,7 +283,7 @@ export interface IncomingRequest {
   isHistorical: boolean;
   /** How many events were sent, those with a fault included. */
   events: number;
-  /** Of an event that came in parts: names of those that are not stored. */
+  /** For an event in parts: names of the parts that are not stored. */
   leftOut?: readonly string[];
   /** Its events in their order. A large request has several parts, so that others are served between them. */
   parts(): Iterable<CaptureRequest>;

@@ -1,6 +1,6 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 
-/** Of each reason. */
+/** Samples kept for each reason. */
 export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;

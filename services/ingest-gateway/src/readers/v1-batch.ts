@@ -24,7 +24,7 @@ interface V1Drop {
   reason: V1DropReason;
   /** Their indexes in the batch. */
   indexes: number[];
-  /** Of the first of them, as many as are told. */
+  /** Samples of the first ones, up to the limit. */
   samples: DropSample[];
 }
 

@@ -20,7 +20,7 @@ export interface ValidatedEvents {
 export interface EventDrop {
   cause: EventFault['cause'];
   count: number;
-  /** Of the first of them, as many as are told. */
+  /** Samples of the first ones, up to the limit. */
   samples: DropSample[];
 }
 

@@ -17,7 +17,7 @@ let api: TestApi;
 let own: TestTenant;
 let foreign: TestTenant;
 let memberKey: string;
-/** Of the owner, with less than everything. */
+/** Keys of the owner, with less than everything. */
 const keys = new Map<string, string>();
 beforeAll(async () => {
   api = await startTestApi();

@@ -20,7 +20,7 @@ export interface RestoreChaosOptions {
 /** What an operator needs the minutes for. */
 interface Times {
   baseBackup: number;
-  /** Of the base backup, and of the archive until the database takes writes. */
+  /** Time to restore the base backup and the archive, until the database takes writes. */
   putBack: number;
   finish: number;
   /** From the start of the consumers until everything acknowledged is stored. */

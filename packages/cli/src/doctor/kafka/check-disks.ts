@@ -2,7 +2,7 @@ import type { LogDirectory } from '@millrace/event-log';
 import { type Finding, listed, ok, problem, warning } from '../finding.ts';
 import { shownBytes } from '../shown-bytes.ts';
 
-/** Of a disk; below them something is to be done this week, and now. */
+/** Free shares of a disk below which something is to be done this week, and now. */
 const littleShare = 0.2;
 const tooLittleShare = 0.05;
 

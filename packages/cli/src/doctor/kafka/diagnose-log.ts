@@ -67,7 +67,7 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
   }
 }
 
-/** Of the brokers in the settings and of those they name, to which clients go after the first question. */
+/** Checks certificates of the brokers in the settings and of those they name, to which clients connect next. */
 function certificates(connection: KafkaConnection, kafka?: KafkaInspection) {
   return {
     name: 'kafka certificates',

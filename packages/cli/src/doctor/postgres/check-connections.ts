@@ -4,7 +4,7 @@ import { type Finding, ok, warning } from '../finding.ts';
 import { readConnections } from './postgres-store.ts';
 
 const fullAt = 0.8;
-/** Of each process of a gateway, beside those for questions about flags: keys, definitions, changes that are told. */
+/** Connections of each gateway process, beside those for flag requests: keys, definitions, announced changes. */
 const ofEachGateway = 7;
 
 /** There is room for one service more, as a rolling upgrade starts it. */

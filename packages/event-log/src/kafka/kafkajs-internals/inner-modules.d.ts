@@ -1,5 +1,5 @@
 /**
- * The files inside kafkajs 2.2.4 that this room corrects (produce.ts, metadata.ts, connection.ts). Imported by name, not
+ * The files inside kafkajs 2.2.4 that this folder corrects (produce.ts, metadata.ts, connection.ts). Imported by name, not
  * through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {

@@ -15,7 +15,7 @@ export interface LogDirectory {
   path: string;
   /** The broker has given it up: what is in it can be neither read nor written. */
   isOffline: boolean;
-  /** Of the disk it is on, with what others keep there; null when the broker cannot tell. */
+  /** Space of its disk, including what others keep there; null when the broker cannot tell. */
   space: { totalBytes: number; freeBytes: number } | null;
 }
 

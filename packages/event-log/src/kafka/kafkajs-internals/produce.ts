@@ -277,7 +277,7 @@ class Frame implements RequestFrame {
   }
 }
 
-/** Of an encoder whose head and body are in their place: all of its request. */
+/** The whole request of an encoder whose head and body are in place. */
 const wholeOf = new WeakMap<object, Buffer>();
 
 /** Has kafkajs frame such bodies in their place. To be called once. @throws Error when kafkajs is not the one this was written for. */

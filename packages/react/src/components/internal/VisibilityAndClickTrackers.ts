@@ -6,7 +6,7 @@ interface VisibilityAndClickTrackersProps {
   children?: ReactNode;
   observerOptions: IntersectionObserverInit | undefined;
   wrapperProps: HTMLProps<HTMLDivElement> & { flag?: string };
-  /** Of all children together, while it is given. */
+  /** Called for the first click on any of the children. */
   onFirstClick: (() => void) | undefined;
   onFirstView: (() => void) | undefined;
 }

@@ -33,7 +33,7 @@ const service = {
   ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
 };
 
-/** Of an image: what stands behind the colon. */
+/** Tag of an image: what follows the colon. */
 export const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
 
 /** What every component has. */

@@ -68,7 +68,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   return {
-    // Of a chart that this one is part of.
+    // Values of a chart that this one is part of.
     global: anyMap,
     nameOverride: text,
     fullnameOverride: text,

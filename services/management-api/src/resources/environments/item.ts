@@ -26,7 +26,7 @@ export interface ItemFamily<P extends TObject> {
   params: P;
   target: (context: { caller: Caller; params: Static<P> }) => Promise<AddressedProject>;
   schema: TSchema;
-  /** Of the answers that show secret keys. */
+  /** Schema of the answers that show secret keys. */
   schemaWithSecretKeys: TSchema;
   example: Record<string, unknown>;
   changes: TObject<Record<string, TSchema>>;

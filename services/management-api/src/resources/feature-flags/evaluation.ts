@@ -135,7 +135,7 @@ async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFo
   return { flags, context, results };
 }
 
-/** Of the explanations in one answer together. */
+/** Limit of all explanations in one answer. */
 const mostBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {

@@ -26,7 +26,7 @@ export interface ExposureDay extends Record<string, unknown> {
   persons: number;
   /** Who of these did the conversion event from then on. */
   conversions: number;
-  /** Of all variants and days; more than `mostExposures` when not all were read. */
+  /** Exposures of all variants and days; more than `mostExposures` when not all were read. */
   exposures_read: number;
 }
 

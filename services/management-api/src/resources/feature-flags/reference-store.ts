@@ -78,7 +78,7 @@ export interface GroupReference {
   groupKey: string;
 }
 
-/** Of a group's name, which is whatever its events said. */
+/** Longest name shown for a group, which is whatever its events said. */
 const maxNameLength = 400;
 
 /** Names of cohorts, deleted ones too, by id. Those without one are left out. */

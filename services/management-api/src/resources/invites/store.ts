@@ -26,7 +26,7 @@ export interface InviteRow {
 }
 type Row = InviteRow & Record<string, unknown>;
 
-/** Of the environments it opens those the caller (`$1`) does not see are left out; null when there are no others. */
+/** Environments that the caller (`$1`) does not see are left out; null when there are no others. */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
   ${embeddedUserColumn('u')} AS created_by,

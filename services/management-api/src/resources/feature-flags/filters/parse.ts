@@ -10,7 +10,7 @@ const mostConditions = 1000;
 export interface FiltersToParse {
   /** Keys that are not sent stay as they are stored. */
   sent: Record<string, unknown>;
-  /** Of a flag that is changed, in the form in which it is shown. */
+  /** The stored filters of a flag that is changed, in the form in which they are shown. */
   stored: Record<string, unknown> | null;
   /** Patterns that were tried before, where that took long; others are tried here. */
   tried?: TriedPatterns | undefined;
