@@ -48,7 +48,7 @@ export default ({ production: isProduction = false }) => ({
       // kubectl and Helm are for tests of this and of other packages.
       ...withEntries(
         '{bin,src/*}/*.mjs!',
-        'src/**/{start,run-tests,check,build,image,docs,release,cases,kubectl-and-helm}.ts!',
+        'src/**/{start,run-tests,check,build,image,docs,release,cases,fetched-programs}.ts!',
       ),
       project: ['bin/**/*.mjs!', ...project],
     },

@@ -3,7 +3,7 @@ import { databaseAddress } from '@millrace/db';
 import { kafkaConnection } from '@millrace/event-log';
 import { environmentName, readConfig } from '@millrace/runtime';
 import { redisConnection } from '@millrace/runtime/cache';
-import { configSchemas } from '@millrace/stack/src/docs/config-schemas.ts';
+import { configSchemas } from '@millrace/stack/docs/configuration';
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
 import { containerOf, type Manifest } from './testing/manifest.ts';

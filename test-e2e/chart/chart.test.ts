@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { runProgram } from '@millrace/stack/run-program';
 import { parse } from 'yaml';
 import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
 import { chartDirectory, exampleNames, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';

@@ -1,8 +1,8 @@
 // What runs beside the control plane: names (CoreDNS), the use of resources (metrics-server), scaling by backlog (KEDA).
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepInCache } from '@millrace/stack/src/process/cache-directory.ts';
-import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { keepInCache } from '@millrace/stack/fetched-programs';
+import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import type { RunningApiServer } from './api-server/run-api-server.ts';
 import type { KubernetesTools } from './api-server/start-api-server.ts';
 import { type PartOptions, startPart } from './control-plane.ts';

@@ -1,12 +1,11 @@
 // A whole cluster: what it is made of, and how its parts are started one after the other.
 import { join } from 'node:path';
-import type { Progress } from '@millrace/stack/src/command.ts';
-import { kafkaJars } from '@millrace/stack/src/kafka/kafka-programs.ts';
-import { postgresPrograms } from '@millrace/stack/src/postgres/postgres-programs.ts';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
-import { unprivilegedUser } from '@millrace/stack/src/process/unprivileged-user.ts';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import type { Progress } from '@millrace/stack/command';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { unprivilegedUser } from '@millrace/stack/run-program';
+import { kafkaJars } from '@millrace/stack/servers/kafka';
+import { postgresPrograms } from '@millrace/stack/servers/postgres';
+import { createReaper, type ServerProcess } from '@millrace/stack/servers/server-process';
 import { coreDns, kedaParts, metricsServer, startDns, startKeda, startMetricsServer } from './addons.ts';
 import { runApiServer } from './api-server/run-api-server.ts';
 import { type KubernetesTools, kubernetesTools } from './api-server/start-api-server.ts';

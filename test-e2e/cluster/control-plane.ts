@@ -1,8 +1,7 @@
 // The control plane without its API server: controllers, scheduler and the proxy of services.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import { type ServerProcess, startServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
 import type { RunningApiServer } from './api-server/run-api-server.ts';
 import { podRange } from './node/cluster-network.ts';
 import { kubernetesProgram } from './parts/go-program.ts';

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isWell } from '@millrace/bench/src/chaos/gateway-chaos.ts';
 import { environment } from '@millrace/runtime';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { kubernetesVersion } from './parts/go-program.ts';

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '@millrace/runtime';
-import { findJava } from '@millrace/stack/src/kafka/kafka-programs.ts';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import { hasProgram, runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { findRedisServer } from '@millrace/stack/src/redis/start-redis.ts';
+import { hasProgram, runProgram } from '@millrace/stack/run-program';
+import { findJava } from '@millrace/stack/servers/kafka';
+import { findRedisServer } from '@millrace/stack/servers/redis';
+import { createReaper } from '@millrace/stack/servers/server-process';
 import { missingForApiServer } from './api-server/start-api-server.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Progress } from '@millrace/stack/src/command.ts';
+import type { Progress } from '@millrace/stack/command';
 import { fetchParts } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { missingForCluster, runInNamespaces } from './namespaces.ts';

@@ -1,7 +1,6 @@
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { startScriptedIngest } from '../../browser/tests/support/scripted-ingest.ts';
-import { measureSizes, readPageScripts } from './browser/bundle-sizes.ts';
-import { measureClicks, measureInit, startBenchSite } from './browser/measure-pages.ts';
+import { measureClicks, measureInit, readPageScripts, startBenchSite } from './browser/measure-pages.ts';
 import { type BrowserMeasurement, browserReport } from './report/browser-report.ts';
 import { processorFacts } from './report/report.ts';
 
@@ -12,13 +11,12 @@ export interface BrowserBenchOptions {
   pairs: number;
 }
 
-/** The client library beside PostHog's, in turn, in a real browser: bytes, start, clicks. */
+/** The client library beside PostHog's, in turn, in a real browser: start, clicks. */
 export async function benchBrowser(
   { visits, pairs }: BrowserBenchOptions,
   print: (line: string) => void,
 ): Promise<void> {
   const scripts = await readPageScripts();
-  const sizes = await measureSizes(scripts);
   const [browser, ingest, site] = await Promise.all([launchChromium(), startScriptedIngest(), startBenchSite(scripts)]);
   try {
     for (const line of processorFacts()) print(line);
@@ -35,7 +33,7 @@ export async function benchBrowser(
       for (const side of ['millrace', 'reference', 'none'] as const) clicks.push(await measureClicks(pages, side));
     }
     print('');
-    print(browserReport({ sizes, initMs, clicks }));
+    print(browserReport({ initMs, clicks }));
   } finally {
     await browser.close();
     await Promise.all([site.stop(), ingest.stop()]);

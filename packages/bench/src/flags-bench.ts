@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import type { CompareAnswer, CompareMessage, EvaluateAnswer, EvaluateMessage } from './flags/evaluator-worker.ts';
+import type { EvaluateAnswer, EvaluateMessage } from './flags/evaluator-worker.ts';
 import { environmentsForDefinitions, measureDefinitions, measureMemory } from './flags/measure-definitions.ts';
 import {
   type Asker,
@@ -95,7 +95,6 @@ export async function benchFlags(options: FlagsBenchOptions, print: (line: strin
 async function measureAll(bench: Bench): Promise<FlagsMeasurement> {
   const { database, programs, print } = bench;
   const evaluator = await measureEvaluator(programs.evaluator, bench, print);
-  const agreement = await compareEvaluators(programs.evaluator);
   const asking = await measureAsking(bench);
   print(`adding ${memory.projects} projects with ${memory.flags} flags each`);
   const environments = await addFlagEnvironments(database, memory.projects, mixedFlags(memory.flags));
@@ -103,7 +102,7 @@ async function measureAll(bench: Bench): Promise<FlagsMeasurement> {
   const roomy = await measureMemory({ ...limited, limitMb: memory.roomyMb });
   const limitedMemory: FlagsMeasurement['limitedMemory'] = [];
   for (const limitMb of memory.limitsMb) limitedMemory.push(await measureMemory({ ...limited, limitMb }));
-  return { evaluator, agreement, ...asking, memory: roomy, limitedMemory };
+  return { evaluator, ...asking, memory: roomy, limitedMemory };
 }
 
 /** What is asked of one and the same gateway. */
@@ -203,16 +202,6 @@ async function measureEvaluator(
     }
   }
   return runs.map(({ side, flags, micros }) => ({ side, flags, cpuMicros: median(micros) }));
-}
-
-/** Of how many values both evaluators agree. */
-async function compareEvaluators(file: string): Promise<{ values: number; agreed: number }> {
-  return inWorker(file, async (worker) => {
-    const message: CompareMessage = { type: 'compare', flags: sizes[0] ?? 0 };
-    const answer = await worker.ask<CompareAnswer>(message, 'compared', 'failed');
-    if (answer.type === 'failed') throw new Error(`Comparing failed: ${answer.message}`);
-    return answer;
-  });
 }
 
 async function evaluateOnce(worker: MeasuredProcess, run: Omit<EvaluateMessage, 'type'>): Promise<number> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from './command.ts';
 
@@ -34,7 +34,8 @@ function readerOf(root: string, commit: string | null): { paths: string[]; text(
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8', maxBuffer: 1e9 });
   if (commit === null) {
     const text = (path: string) => readFileSync(join(root, path), 'utf8');
-    return { paths: git('ls-files', '--cached', '--others', '--exclude-standard').split('\n').filter(Boolean), text };
+    const paths = git('ls-files', '--cached', '--others', '--exclude-standard').split('\n');
+    return { paths: paths.filter((path) => path !== '' && existsSync(join(root, path))), text };
   }
   const text = (path: string) => git('show', `${commit}:${path}`);
   return { paths: git('ls-tree', '-r', '--name-only', commit).split('\n').filter(Boolean), text };

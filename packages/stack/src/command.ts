@@ -1,5 +1,17 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { SetupProblem } from './setup-problem.ts';
+
+/**
+ * Something the person at the terminal can put right: a program that is missing, a directory that belongs to somebody
+ * else. Shown as its message alone, without a stack (bin/prepare/run-command.mjs).
+ */
+export class SetupProblem extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SetupProblem';
+  }
+}
 
 /** Shows what is being done, step by step (bin/prepare/progress.mjs). */
 export interface Progress {
@@ -29,4 +41,15 @@ export function parseOptions<const T extends NonNullable<ParseArgsConfig['option
   } catch (error) {
     throw new SetupProblem(`${command}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Where this clone keeps what it makes: `.millrace`, or what MILLRACE_DATA_DIR says. Created when it is not there. */
+export function dataDirectory(root: string): string {
+  const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (cause) {
+    throw new SetupProblem(`The data directory ${directory} cannot be created: ${(cause as Error).message}`, { cause });
+  }
+  return directory;
 }

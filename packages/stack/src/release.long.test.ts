@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
-import { ownPlatform } from './image/platform.ts';
-import { runProgram } from './process/run-program.ts';
-import { kubectlAndHelm } from './registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from './fetched-programs.ts';
+import { ownPlatform } from './image/base.ts';
 import { publish } from './release.ts';
+import { runProgram } from './run-program.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));

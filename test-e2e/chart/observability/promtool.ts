@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { runProgram } from '@millrace/stack/run-program';
 import { debianFiles } from '../../cluster/index.ts';
 import { root } from '../testing/render-chart.ts';
 

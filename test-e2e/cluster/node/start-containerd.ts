@@ -1,11 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { platformImage, writeArchive, writeLayer } from '@millrace/stack/src/image/oci-image.ts';
-import { ownPlatform } from '@millrace/stack/src/image/platform.ts';
-import { file } from '@millrace/stack/src/image/tree.ts';
-import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import { type ServerProcess, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { ownPlatform } from '@millrace/stack/image/base';
+import { file } from '@millrace/stack/image/layers';
+import { platformImage, writeArchive, writeLayer } from '@millrace/stack/image/oci-image';
+import {
+  type Reaper,
+  type ServerProcess,
+  startServerProcess,
+  waitUntilReady,
+} from '@millrace/stack/servers/server-process';
 import { goProgram } from '../parts/go-program.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { podRangeOf } from './cluster-network.ts';

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
-import { type ServerProcess, startServerProcess } from '@millrace/stack/src/process/server-process.ts';
+import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
 import { kubernetesProgram } from '../parts/go-program.ts';
 import { createCgroup } from './cgroups.ts';
 import { dnsAddress, nodeAddress } from './cluster-network.ts';

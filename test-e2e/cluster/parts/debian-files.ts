@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keepInCache } from '@millrace/stack/src/process/cache-directory.ts';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import { SetupProblem } from '@millrace/stack/command';
+import { keepInCache } from '@millrace/stack/fetched-programs';
+import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '@millrace/runtime';
-import { hasProgram } from '@millrace/stack/src/process/run-program.ts';
+import { hasProgram } from '@millrace/stack/run-program';
 import { goSources, moduleDirectory } from './go-program.ts';
 
 let cache: string;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environment } from '@millrace/runtime';
-import { keepInCache } from '@millrace/stack/src/process/cache-directory.ts';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import { SetupProblem } from '@millrace/stack/command';
+import { keepInCache } from '@millrace/stack/fetched-programs';
+import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
 /** A program that a Go module of ours, `test-e2e/cluster/go/<module>`, pins with all it is made of. */

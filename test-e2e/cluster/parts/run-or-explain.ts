@@ -1,5 +1,5 @@
-import { type ProgramOptions, runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import { SetupProblem } from '@millrace/stack/command';
+import { type ProgramOptions, runProgram } from '@millrace/stack/run-program';
 
 /**
  * Runs a program that must succeed, and gives what it said.

@@ -3,11 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildRelease, type ReleaseBuild } from '@millrace/bench/src/chaos/upgrade/upgrade-chaos.ts';
-import { nodeLayer, systemLayer } from '@millrace/stack/src/image/layers.ts';
-import { readBaseLock } from '@millrace/stack/src/image/locks.ts';
-import { platformImage, writeArchive, writeLayer } from '@millrace/stack/src/image/oci-image.ts';
-import { ownPlatform } from '@millrace/stack/src/image/platform.ts';
-import { addFolder, type Tree } from '@millrace/stack/src/image/tree.ts';
+import { ownPlatform, readBaseLock } from '@millrace/stack/image/base';
+import { addFolder, nodeLayer, systemLayer, type Tree } from '@millrace/stack/image/layers';
+import { platformImage, writeArchive, writeLayer } from '@millrace/stack/image/oci-image';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 

@@ -1,4 +1,4 @@
-import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import { SetupProblem } from '@millrace/stack/command';
 import type { Cluster } from '../cluster.ts';
 import { kafkaCertificateStory, postgresCertificateStory } from './certificate-stories.ts';
 import { connectionsStory } from './connections-story.ts';

@@ -2,12 +2,11 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChaosServer, startChaosServer } from '@millrace/bench/src/chaos/chaos-system.ts';
-import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
-import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import { unprivilegedUser } from '@millrace/stack/src/process/unprivileged-user.ts';
-import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
+import { unprivilegedUser } from '@millrace/stack/run-program';
+import { startKafka } from '@millrace/stack/servers/kafka';
+import { startPostgres } from '@millrace/stack/servers/postgres';
+import { startRedis } from '@millrace/stack/servers/redis';
+import { createReaper, freePort } from '@millrace/stack/servers/server-process';
 import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';

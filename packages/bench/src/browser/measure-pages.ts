@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { bundleLibrary } from '@millrace/browser/bundle-library';
 import { eventually, startServer, type TestServer } from '@millrace/testing';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { ScriptedIngest } from '../../../browser/tests/support/scripted-ingest.ts';
 import type { ClickRun, Side } from '../report/browser-report.ts';
-import type { PageScripts } from './bundle-sizes.ts';
 
 export interface BenchPages {
   browser: Browser;
@@ -105,6 +107,22 @@ async function clickAll(page: Page, selector: string): Promise<void> {
 async function mainThreadMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+}
+
+/** What pages load without a build: ours, and the file that PostHog's snippet asks for. */
+export interface PageScripts {
+  millrace: string;
+  reference: string;
+}
+
+export async function readPageScripts(): Promise<PageScripts> {
+  const reference = await readFile(referenceFile('dist/array.js'), 'utf8');
+  return { millrace: (await bundleLibrary('array.js')).code, reference };
+}
+
+function referenceFile(path: string): string {
+  const manifest = createRequire(import.meta.url).resolve('posthog-js/package.json');
+  return join(dirname(manifest), path);
 }
 
 /** A shop: `/small` and `/busy`, and at `/<side>.js` the library that a page loads. */

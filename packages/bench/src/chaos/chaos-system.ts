@@ -2,14 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
-import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
-import { removePostgresFiles } from '@millrace/stack/src/postgres/postgres-files.ts';
-import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { readProcessRecord } from '@millrace/stack/src/process/process-record.ts';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
-import type { RunningServer } from '@millrace/stack/src/process/server-process.ts';
-import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
+import { startKafka } from '@millrace/stack/servers/kafka';
+import { removePostgresFiles, startPostgres } from '@millrace/stack/servers/postgres';
+import { startRedis } from '@millrace/stack/servers/redis';
+import { createReaper, freePort, type RunningServer, readProcessRecord } from '@millrace/stack/servers/server-process';
 import {
   compilePrograms,
   createTestTenant,

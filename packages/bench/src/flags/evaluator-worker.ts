@@ -16,28 +16,19 @@ export interface EvaluateMessage {
 export type EvaluateAnswer =
   /** CPU of the whole process for one evaluation. */
   { type: 'evaluated'; cpuMicros: number } | { type: 'failed'; message: string };
-/** Of how many values of the same flags for the same persons the sides agree. */
-export interface CompareMessage {
-  type: 'compare';
-  flags: number;
-}
-export type CompareAnswer = { type: 'compared'; values: number; agreed: number } | { type: 'failed'; message: string };
-
 interface Evaluator {
   evaluate(asker: Asker): Record<string, unknown> | Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-const answer = (message: EvaluateAnswer | CompareAnswer) => process.send?.(message);
+const answer = (message: EvaluateAnswer) => process.send?.(message);
 const everybody = askers(1000);
-const compared = 100;
 /** Of a thousand flags there are few evaluations in a second, and it takes many until they are compiled. */
 const warmUpMs = 1500;
 
-process.on('message', (message: EvaluateMessage | CompareMessage | { type: 'usage' }) => {
+process.on('message', (message: EvaluateMessage | { type: 'usage' }) => {
   if (message.type === 'usage') return;
-  const work = message.type === 'evaluate' ? evaluate(message) : compare(message);
-  work.then(answer, (error: Error) => answer({ type: 'failed', message: error.stack ?? error.message }));
+  evaluate(message).then(answer, (error: Error) => answer({ type: 'failed', message: error.stack ?? error.message }));
 });
 process.send?.({ type: 'listening', port: 0 });
 
@@ -66,21 +57,6 @@ async function repeat({ evaluate: once }: Evaluator, durationMs: number): Promis
     evaluations += 1;
   }
   return evaluations;
-}
-
-async function compare({ flags }: CompareMessage): Promise<CompareAnswer> {
-  const definitions = mixedFlags(flags);
-  const ours = await start('millrace', definitions);
-  const theirs = await start('posthog-node', definitions);
-  let values = 0;
-  let agreed = 0;
-  for (const asker of everybody.slice(0, compared)) {
-    const [own, other] = [await ours.evaluate(asker), await theirs.evaluate(asker)];
-    values += definitions.length;
-    agreed += definitions.filter(({ key }) => own[key] === other[key]).length;
-  }
-  await theirs.stop();
-  return { type: 'compared', values, agreed };
 }
 
 function start(side: EvaluatorSide, flags: readonly MixedFlag[]): Promise<Evaluator> {

@@ -1,14 +1,10 @@
-import { type BrowserMeasurement, browserReport, type ClickRun, type SizeMeasurement } from './browser-report.ts';
+import { type BrowserMeasurement, browserReport, type ClickRun } from './browser-report.ts';
 
-const size = (name: SizeMeasurement['name'], bytes: number): SizeMeasurement => ({
-  ...{ name, bytes, referenceBytes: 54_000 },
-});
 const run = (side: ClickRun['side'], overrides: Partial<ClickRun> = {}): ClickRun => {
   const clickMs = { millrace: [1, 1.5], reference: [4, 3], none: [0.1, 0.1] }[side];
   return { side, clickMs, longTasks: 0, mainThreadMs: 900, ...overrides };
 };
 const met: BrowserMeasurement = {
-  sizes: [size('script', 18_000), size('slim', 8000), size('react', 3000)],
   initMs: { millrace: [4, 5, 90], reference: [10, 11, 12] },
   clicks: [run('millrace'), run('reference'), run('none')],
 };
@@ -19,25 +15,23 @@ const verdicts = (overrides: Partial<BrowserMeasurement>) =>
     .map((line) => line.startsWith('MET'));
 
 test('everything met, by the median of the starts', () => {
-  expect(verdicts({})).toEqual(Array(7).fill(true));
+  expect(verdicts({})).toEqual(Array(4).fill(true));
 });
 
 test.each<[string, Partial<BrowserMeasurement>, number[]]>([
-  ['a byte too much', { sizes: [size('script', 18_001), size('slim', 8001), size('react', 3001)] }, [0, 1, 2]],
-  ['an unknown size', { sizes: [] }, [0, 1, 2]],
-  ['a slow start', { initMs: { millrace: [6], reference: [10] } }, [3]],
-  ['no start', { initMs: { millrace: [], reference: [10] } }, [3]],
-  ['slow clicks', { clicks: [run('millrace', { clickMs: [1, 2.2] }), run('reference'), run('none')] }, [4]],
+  ['a slow start', { initMs: { millrace: [6], reference: [10] } }, [0]],
+  ['no start', { initMs: { millrace: [], reference: [10] } }, [0]],
+  ['slow clicks', { clicks: [run('millrace', { clickMs: [1, 2.2] }), run('reference'), run('none')] }, [1]],
   [
     "clicks not much faster than PostHog's",
     { clicks: [run('millrace'), run('reference', { clickMs: [2] }), run('none')] },
-    [5],
+    [2],
   ],
-  ['no page without a library', { clicks: [run('millrace'), run('reference')] }, [4, 5]],
-  ['a long task', { clicks: [run('millrace', { longTasks: 1 }), run('reference'), run('none')] }, [6]],
-  ['no clicks', { clicks: [] }, [4, 5, 6]],
+  ['no page without a library', { clicks: [run('millrace'), run('reference')] }, [1, 2]],
+  ['a long task', { clicks: [run('millrace', { longTasks: 1 }), run('reference'), run('none')] }, [3]],
+  ['no clicks', { clicks: [] }, [1, 2, 3]],
 ])('%s is not met', (_, overrides, missed) => {
-  expect(verdicts(overrides)).toEqual([0, 1, 2, 3, 4, 5, 6].map((at) => !missed.includes(at)));
+  expect(verdicts(overrides)).toEqual([0, 1, 2, 3].map((at) => !missed.includes(at)));
 });
 
 test('what a page does without a library is not counted', () => {
@@ -47,6 +41,6 @@ test('what a page does without a library is not counted', () => {
     run('reference', { clickMs: [9, 9], longTasks: 8 }),
     run('none', busy),
   ];
-  expect(verdicts({ clicks })).toEqual(Array(7).fill(true));
+  expect(verdicts({ clicks })).toEqual(Array(4).fill(true));
   expect(browserReport({ ...met, clicks })).toMatch(/^reference, more than without +4 +4 +8 +900$/m);
 });

@@ -1,23 +1,10 @@
-import { type Columns, everyRun, median, mediansByName, percentile, report } from './report.ts';
-
-const titles = {
-  script: 'script for pages, with autocapture and flags',
-  slim: 'slim client in an application',
-  react: 'React binding in an application',
-} as const;
+import { everyRun, median, mediansByName, percentile, report } from './report.ts';
 
 /** Both libraries beside each other, then the targets and whether they are met. */
 export function browserReport(measured: BrowserMeasurement): string {
   const ofLibrary = (library: Library) => percentile(clickCosts(measured, library), 0.95);
   const [clickMs, clickReferenceMs] = [ofLibrary('millrace'), ofLibrary('reference')];
   const init = median(measured.initMs.millrace) / median(measured.initMs.reference);
-  const size = (sought: SizeMeasurement['name']) =>
-    (measured.sizes.find(({ name }) => name === sought)?.bytes ?? Number.NaN) / 1000;
-  const sizeColumns: Columns<SizeMeasurement> = {
-    millrace: ({ bytes }) => bytes / 1000,
-    reference: ({ referenceBytes }) => referenceBytes / 1000,
-    ratio: ({ bytes, referenceBytes }) => bytes / referenceBytes,
-  };
   const inits = (['millrace', 'reference'] as const).flatMap((library) =>
     measured.initMs[library].map((ms) => ({ library, ms })),
   );
@@ -32,14 +19,10 @@ export function browserReport(measured: BrowserMeasurement): string {
   });
   return report(
     [
-      ['KB after gzip', everyRun(measured.sizes, ({ name }) => titles[name], sizeColumns)],
       ['Script and init', mediansByName(inits, ({ library }) => library, { ms: ({ ms }) => ms })],
       ['Clicks', clicks],
     ],
     [
-      [`KB of the ${titles.script}`, size('script'), { atMost: 18 }],
-      [`KB of the ${titles.slim}`, size('slim'), { atMost: 8 }],
-      [`KB of the ${titles.react}`, size('react'), { atMost: 3 }],
       ["script and init over PostHog's, medians", init, { atMost: 0.5 }],
       ['ms of a captured click, p95', clickMs, { atMost: 2 }],
       ["a captured click over PostHog's, p95", clickMs / clickReferenceMs, { atMost: 0.7 }],
@@ -64,13 +47,6 @@ function runsOf({ clicks }: BrowserMeasurement, wanted: Side) {
   return clicks.filter(({ side }) => side === wanted);
 }
 
-export interface SizeMeasurement {
-  name: 'script' | 'slim' | 'react';
-  /** Both after gzip. */
-  bytes: number;
-  referenceBytes: number;
-}
-
 type Library = 'millrace' | 'reference';
 
 /** A page without a library is what both are compared with. */
@@ -88,7 +64,6 @@ export interface ClickRun {
 }
 
 export interface BrowserMeasurement {
-  sizes: SizeMeasurement[];
   /** Evaluating the script and `init` until it returns, one for each page. */
   initMs: Record<Library, number[]>;
   clicks: ClickRun[];

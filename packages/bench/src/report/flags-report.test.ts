@@ -21,7 +21,6 @@ const good: FlagsMeasurement = {
     { side: 'millrace', flags: 2000, cpuMicros: 3100 },
     { side: 'posthog-node', flags: 50, cpuMicros: 900 },
   ],
-  agreement: { values: 5000, agreed: 5000 },
   questions: { closed: [run()], open: [run()] },
   personReads: { closed: [run()], open: [run()] },
   definitions: [

@@ -61,7 +61,6 @@ export interface LimitedMemory extends MemoryMeasurement {
 
 export interface FlagsMeasurement {
   evaluator: EvaluatorMeasurement[];
-  agreement: { values: number; agreed: number };
   questions: RequestLoops;
   /** For which a person is read; the open loop at 1,000 requests a second. */
   personReads: RequestLoops;
@@ -97,7 +96,7 @@ const memoryColumns: Columns<LimitedMemory> = {
 
 /** Medians, then targets: on 2 cores. */
 export function flagsReport(measured: FlagsMeasurement): string {
-  const { evaluator, agreement, questions, personReads, definitions, besideIngest, memory, limitedMemory } = measured;
+  const { evaluator, questions, personReads, definitions, besideIngest, memory, limitedMemory } = measured;
   const named = (name: string, runs: readonly RequestRun[]): NamedRun[] => runs.map((run) => ({ ...run, name }));
   const requests = [
     ...named('50 flags, closed loop', questions.closed),
@@ -123,7 +122,6 @@ export function flagsReport(measured: FlagsMeasurement): string {
     'cpu µs': (one) => one.cpuMicros,
     'cpu µs/flag': (one) => one.cpuMicros / one.flags,
   });
-  const agreed = `both agree on ${readable(agreement.agreed)} of ${readable(agreement.values)} values`;
   const limits = everyRun(
     [memory, ...limitedMemory],
     (one) => `limit of ${one.limitBytes / megabyte} MB`,
@@ -131,7 +129,7 @@ export function flagsReport(measured: FlagsMeasurement): string {
   );
   return report(
     [
-      [`Evaluators: ${agreed}`, evaluators],
+      ['Evaluators', evaluators],
       ['Requests', mediansByName(requests, ({ name }) => name, requestColumns)],
       ['Events in a closed loop', mediansByName(events, ({ name }) => name, { 'p99 ms': ({ p99Ms }) => p99Ms })],
       [`Definitions of ${readable(memory.projects)} projects x 100 flags in memory`, limits],

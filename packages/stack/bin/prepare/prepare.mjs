@@ -1,9 +1,22 @@
-import { join } from 'node:path';
+// Brings a clone to the point where its TypeScript runs. Before anything is installed: plain JavaScript, Node's own modules.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clientGeneration } from './generate-client.mjs';
-import { packageInstallation } from './install-packages.mjs';
 import { createProgress } from './progress.mjs';
-import { whileLocked } from './while-locked.mjs';
 
 /**
  * Brings a clone to the point where its TypeScript runs: packages installed, database client generated. Does nothing,
@@ -22,4 +35,225 @@ export async function prepare({ isQuiet }) {
     });
   }
   return { root, progress };
+}
+
+const neededBytes = 2_000_000_000;
+const unreachable =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|META_FETCH_FAIL|SELF_SIGNED_CERT\w*|UNABLE_TO_\w*CERT\w*/;
+/** npm's own patience, a minute and more, is for machines that nobody waits at. */
+const patience = { npm_config_fetch_retry_mintimeout: '2000', npm_config_fetch_retry_maxtimeout: '10000' };
+
+/** Installs exactly what the lockfile says, with the pnpm that package.json names, unless that has been done. */
+function packageInstallation(root) {
+  const stamp = createStamp(
+    join(root, 'node_modules/.millrace-installed-from'),
+    [join(root, 'pnpm-lock.yaml'), join(root, 'pnpm-workspace.yaml'), join(root, 'package.json')],
+    [process.platform, process.arch],
+  );
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return {
+    isDone: () => stamp.isCurrent(),
+    run: (progress) =>
+      progress.step(`Installing packages with ${packageManager.replace('@', ' ')}`, async (tell) => {
+        checkDisk(root);
+        const { status, output } = await install(root, packageManager, tell);
+        if (status !== 0) throw setupProblem(explain(status, output));
+        stamp.write();
+      }),
+  };
+}
+
+function install(root, packageManager, tell) {
+  return withHomeDirectory((env) => {
+    // What `npm --silent test` hands down would silence the reason of a failure.
+    for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
+    return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
+      cwd: root,
+      // pnpm must not ask questions.
+      env: { ...patience, ...env, CI: 'true' },
+      onLine: (line) => {
+        const counts = /^Progress: .*?downloaded (\d+), added (\d+)/.exec(line);
+        if (counts) tell(`${counts[2]} packages, ${counts[1]} downloaded`);
+      },
+    });
+  });
+}
+
+/** npx of this very Node.js first: another one on the PATH may belong to an older Node.js. */
+function findNpx() {
+  const beside = join(dirname(process.execPath), 'npx');
+  return existsSync(beside) ? beside : 'npx';
+}
+
+function explain(status, output) {
+  const said = output.split('\n').filter((line) => !/^(npm warn|npm notice|Progress:|Scope:|\s*$)/.test(line));
+  const end = said.slice(-10).join('\n');
+  if (status === 127) return 'npx was not found. It comes with npm; install Node.js together with npm.';
+  if (/ENOSPC/.test(output)) return 'The disk is full; the packages could not be installed.';
+  if (/EACCES|EPERM|EROFS/.test(output)) return `The packages could not be written here:\n${end}`;
+  const [reason] = unreachable.exec(output) ?? [];
+  if (reason) {
+    return `The npm registry cannot be reached (${reason}), and packages are missing. See to the network, or to npm's registry and proxy settings.`;
+  }
+  return `The packages could not be installed:\n${end}`;
+}
+
+function checkDisk(root) {
+  const { bavail, bsize } = statfsSync(root);
+  const free = bavail * bsize;
+  if (free >= neededBytes) return;
+  const gigabytes = (bytes) => (bytes / 1e9).toFixed(1);
+  throw setupProblem(
+    `${gigabytes(neededBytes)} GB of disk are needed for the packages, ${gigabytes(free)} GB are free in ${root}.`,
+  );
+}
+
+/** Generates the typed database client when the schema or the generator has changed. */
+function clientGeneration(root) {
+  const generated = join(root, 'packages/db/src/generated');
+  const generator = join(root, 'packages/db/bin/generate.mjs');
+  const stamp = createStamp(join(generated, '.made-from'), [
+    join(root, 'prisma/schema.prisma'),
+    generator,
+    join(root, 'packages/db/package.json'),
+  ]);
+  return {
+    isDone: () => stamp.isCurrent() && existsSync(join(generated, 'client.ts')),
+    run: (progress) =>
+      progress.step('Generating the database client', async () => {
+        const { status, output } = await runQuietly(process.execPath, [generator, '--quiet'], { cwd: root });
+        if (status !== 0) throw setupProblem(`The database client could not be generated:\n${output.trim()}`);
+        stamp.write();
+      }),
+  };
+}
+
+/**
+ * Runs `work` with an environment whose home directory can be written to: npm and pnpm keep their caches there. Where
+ * HOME is empty, missing or read-only they get one for the time being.
+ *
+ * @template T
+ * @param {(env: Record<string, string | undefined>) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function withHomeDirectory(work) {
+  const home = process.env.HOME || passwordFileHome();
+  if (home && isWritable(home)) return work({ ...process.env, HOME: home });
+  const temporary = mkdtempSync(join(tmpdir(), 'millrace-home-'));
+  const env = { ...process.env, HOME: temporary };
+  for (const name of ['XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'npm_config_cache']) {
+    delete env[name];
+  }
+  try {
+    return await work(env);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function passwordFileHome() {
+  try {
+    return userInfo().homedir;
+  } catch {
+    // A user id without an entry, as containers like to have.
+    return '';
+  }
+}
+
+function isWritable(directory) {
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A note of what a result was made from, so that making it again can be left out.
+ *
+ * @param {string} file where the note is kept; inside the result, so that it goes when the result goes
+ * @param {string[]} sources files the result is made from
+ * @param {string[]} facts anything else it depends on
+ */
+function createStamp(file, sources, facts = []) {
+  const current = () => {
+    const hash = createHash('sha256').update(JSON.stringify(facts));
+    for (const source of sources) hash.update(existsSync(source) ? readFileSync(source) : 'none');
+    return hash.digest('hex');
+  };
+  return {
+    isCurrent: () => existsSync(file) && readFileSync(file, 'utf8') === current(),
+    write: () => writeFileSync(file, current()),
+  };
+}
+
+/** Runs `work` while no other command of the same clone runs its own: two installations at once break each other. */
+async function whileLocked(directory, progress, work) {
+  const lock = join(directory, 'prepare.lock');
+  for (let hasTold = false; !tryLock(directory, lock); hasTold = true) {
+    if (!hasTold) progress.print('… Another command is preparing this clone; waiting for it');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** The lock appears with its content or not at all: a name is given to a file that is already written. */
+function tryLock(directory, lock) {
+  const own = `${lock}.${process.pid}`;
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(own, String(process.pid));
+    linkSync(own, lock);
+    return true;
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(error.code)) {
+      throw setupProblem(`Nothing can be written to ${directory}. Use a clone that belongs to you.`);
+    }
+    if (error.code !== 'EEXIST') throw error;
+    if (!isHeld(lock)) rmSync(lock, { force: true });
+    return false;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** A lock whose process is gone was left behind by a crash. */
+function isHeld(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/**
+ * Runs a program and keeps the end of what it says.
+ *
+ * @param {{ cwd?: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void }} options
+ * @returns {Promise<{ status: number, output: string }>} status 127 when there is no such program
+ */
+function runQuietly(command, commandArguments, { cwd, env, onLine } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, commandArguments, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output = (output + text).slice(-20_000);
+        for (const line of text.split('\n')) if (line.trim()) onLine?.(line.trim());
+      });
+    }
+    child.once('error', (error) => resolve({ status: error.code === 'ENOENT' ? 127 : 126, output: error.message }));
+    child.once('close', (status) => resolve({ status: status ?? 1, output }));
+  });
+}
+
+/** Something the person at the terminal can put right, shown as its message alone: what `SetupProblem` is in TypeScript. */
+function setupProblem(message) {
+  return Object.assign(new Error(message), { name: 'SetupProblem' });
 }

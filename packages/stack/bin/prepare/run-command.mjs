@@ -1,6 +1,16 @@
 // Runs before anything is installed: plain JavaScript, nothing but Node's own modules, and syntax an old Node can read,
 // so that it can be told to go.
-import { requireNode } from './require-node.mjs';
+const oldest = [20, 19];
+
+/** Ends the program with one line when this Node.js is too old to run anything further. */
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return;
+  console.error(
+    `✗ Node.js ${oldest.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).`,
+  );
+  process.exit(1);
+}
 
 /**
  * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this same

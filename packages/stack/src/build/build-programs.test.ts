@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceFile, writeEntries } from './build-programs.ts';
+import { serviceFile, writeEntries } from './build.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-entries-'));
 const mayBeProcessOne = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;

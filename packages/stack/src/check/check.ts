@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { documentProblems } from '../docs/document-problems.ts';
-import { runProgram } from '../process/run-program.ts';
+import { documentProblems } from '../docs/documents.ts';
+import { runProgram } from '../run-program.ts';
 
 /** Each is a promise of CONTRIBUTING.md that a machine can hold. */
 const programs: { name: string; program: string; arguments: string[] }[] = [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { services as ourServices } from '../build/programs.ts';
-import { kafkaVersion } from '../kafka/kafka-programs.ts';
+import { kafkaVersion } from '../servers/kafka.ts';
 import { type ComposeProject, type ComposeService, loadCompose, whyNoComposeLoader } from '../testing/load-compose.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -59,7 +59,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(new Set(ours().map(([, { image }]) => image))).toEqual(new Set([`millrace/millrace:${version}`]));
     expect(serviceNamed('kafka').image).toBe(`apache/kafka:${kafkaVersion}`);
-    const tested = await readFile(join(root, 'packages/stack/src/docker/containers.ts'), 'utf8');
+    const tested = await readFile(join(root, 'packages/stack/src/servers/containers.ts'), 'utf8');
     for (const name of ['postgres', 'redis'])
       expect(tested).toContain(`GenericContainer('${serviceNamed(name).image}')`);
     for (const { image } of Object.values(project.services)) expect(image).toMatch(/:v?\d[\w.-]*$/);

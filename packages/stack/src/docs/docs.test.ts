@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programs } from '../build/programs.ts';
-import { generatedPages } from './generated-pages.ts';
+import { generatedPages } from './docs.ts';
+import { repositoryTexts, type SourceFile } from './documents.ts';
 import { readRegistrations } from './metrics-page.ts';
-import { repositoryTexts, type SourceFile } from './repository-texts.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 

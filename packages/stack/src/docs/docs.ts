@@ -1,7 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { generatedPages } from './generated-pages.ts';
+import { configurationPage, importSource } from './configuration.ts';
+import { markdownTable } from './documents.ts';
+import { metricsPage } from './metrics-page.ts';
+import { valuesSchema } from './values-schema.ts';
 
 /** `npm run docs`: writes the pages that are made from the code. A test fails when one of them is stale. */
 export const main: Command = async ({ progress, root }) => {
@@ -11,3 +14,68 @@ export const main: Command = async ({ progress, root }) => {
   }
   return 0;
 };
+
+export interface Page {
+  /** Relative to the repository. */
+  path: string;
+  text: string;
+}
+
+const casesPath = 'docs/cases.md';
+const generatedPart = '<!-- From here on written by `npm run docs`. -->\n';
+
+/** The pages, or parts of pages, that are made from the code, as they should be. */
+export async function generatedPages(root: string): Promise<Page[]> {
+  const [byHand = ''] = (await readFile(join(root, casesPath), 'utf8')).split(generatedPart);
+  return [
+    { path: 'docs/configuration.md', text: await configurationPage(root) },
+    { path: 'deploy/helm/millrace/values.schema.json', text: await valuesSchema(root) },
+    { path: 'docs/metrics.md', text: await metricsPage(root) },
+    { path: casesPath, text: `${byHand}${generatedPart}\n${await ruleCaseTables(root)}` },
+  ];
+}
+
+const folder = 'services/event-consumer/src/rule-cases';
+
+interface RuleCase {
+  no?: number[];
+  is: string;
+}
+
+/** The numbered cases that are played against the rules of ingestion, a line for each number. */
+async function ruleCaseTables(root: string): Promise<string> {
+  const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('-cases.ts')).sort();
+  const sections: string[] = [];
+  for (const file of files.filter((name) => name !== 'all-cases.ts')) {
+    const lists = Object.values(await importSource(root, `${folder}/${file}`)).filter((value) => Array.isArray(value));
+    const rows = rowsOf(lists.flat() as RuleCase[]);
+    sections.push(`### ${titleOf(file)}\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
+  }
+  const source = `The cases stand in \`${folder}\`, a file for each heading; those without a number are left out here.`;
+  return `## Ingestion\n\n${source}\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+}
+
+/** Of several cases with one number only the first is told. */
+function rowsOf(cases: readonly RuleCase[]): string[][] {
+  const byNumber = new Map<number, string[]>();
+  for (const { no = [], is } of cases) for (const one of no) byNumber.set(one, [...(byNumber.get(one) ?? []), is]);
+  return [...byNumber]
+    .sort(([a], [b]) => a - b)
+    .map(([no, [first = '', ...others]]) => [
+      `E-${no}`,
+      others.length === 0 ? first : `${first} (and ${others.length} like it)`,
+    ]);
+}
+
+function titleOf(file: string): string {
+  const words = file.replace('-cases.ts', '').replaceAll('-', ' ');
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}
+
+async function elsewhere(root: string): Promise<string> {
+  const { decidedElsewhere } = (await importSource(root, `${folder}/decided-elsewhere.ts`)) as {
+    decidedElsewhere: { no: number[]; because: string }[];
+  };
+  const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
+  return `### Decided elsewhere\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
+}

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { documentProblems } from './document-problems.ts';
+import { documentProblems } from './documents.ts';
 
 let root: string;
 

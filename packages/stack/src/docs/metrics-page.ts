@@ -1,6 +1,5 @@
 // The page of metrics, made from the calls that register them.
-import { markdownTable } from './markdown.ts';
-import { sourceFiles } from './repository-texts.ts';
+import { markdownTable, sourceFiles } from './documents.ts';
 
 /** Every metric with type, labels and help, from the places in the source that register them. */
 export async function metricsPage(root: string): Promise<string> {

@@ -1,14 +1,20 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Command, parseOptions } from '../command.ts';
-import { runProgram } from '../process/run-program.ts';
-import { SetupProblem } from '../setup-problem.ts';
-import { buildImageTrees, type ImageTree } from './build-image.ts';
-import { baseLockFile } from './locks.ts';
+import { buildPrograms } from '../build/build.ts';
+import { type Command, type Progress, parseOptions, SetupProblem } from '../command.ts';
+import { runProgram } from '../run-program.ts';
+import {
+  baseLockFile,
+  ownPlatform,
+  type Platform,
+  parsePlatforms,
+  readBaseLock,
+  readLockfile,
+  updateBase,
+} from './base.ts';
+import { carriedLayer, nodeLayer, programsLayer, systemLayer, type Tree, writeTree } from './layers.ts';
 import { type Labels, platformImage, writeArchive, writeLayer } from './oci-image.ts';
-import { ownPlatform, parsePlatforms } from './platform.ts';
-import { writeTree } from './tree.ts';
-import { updateBase } from './update-base.ts';
+import { bundledPackages, sbom, thirdPartyLicenses } from './sbom.ts';
 
 export const usualRepository = 'docker.io/millrace/millrace';
 
@@ -92,4 +98,60 @@ export async function imageLabels(root: string): Promise<Labels> {
     created: new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'),
     revision: process.env.REVISION || commit,
   };
+}
+
+/** Where an image says what it consists of. */
+export const sbomPath = 'usr/share/sbom/millrace.cdx.json';
+
+/** What an image of one platform consists of, from the bottom up: what changes seldom comes first. */
+export interface ImageTree {
+  platform: Platform;
+  layers: { title: string; tree: Tree }[];
+}
+
+/**
+ * Builds the programs, and for each platform the trees of its image.
+ * @throws SetupProblem when something cannot be had
+ */
+export async function buildImageTrees(
+  root: string,
+  { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
+): Promise<ImageTree[]> {
+  // In the repository: source maps name the sources as they lie from here, and nobody's folders belong into an image.
+  await mkdir(join(root, '.millrace'), { recursive: true });
+  const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
+  try {
+    const bundled = await progress.step('Building the programs', () => buildPrograms(root, dist));
+    const [lock, lockfile, packages] = await Promise.all([
+      readBaseLock(root),
+      readLockfile(root),
+      bundledPackages(root, bundled),
+    ]);
+    const documents = {
+      'app/LICENSE': await readFile(join(root, 'LICENSE'), 'utf8'),
+      'app/THIRD-PARTY-LICENSES.txt': thirdPartyLicenses(packages),
+    };
+    const lockedPackages = packages.map((one) => ({ ...one, ...lockfile.find(one.name, one.version) }));
+    const treesFor = async (platform: Platform): Promise<ImageTree> => {
+      const base = lock[platform.architecture];
+      const contents = { platform, base, debianRelease: lock.debianRelease, packages: lockedPackages };
+      const layers = [
+        { title: 'libraries of Debian', tree: await systemLayer(lock, platform) },
+        { title: `Node.js ${base.node.version}`, tree: await nodeLayer(base) },
+        { title: 'packages beside the programs', tree: await carriedLayer(root, lockfile, platform) },
+        {
+          title: 'programs',
+          tree: await programsLayer(dist, { ...documents, [sbomPath]: sbom(contents, labels) }),
+        },
+      ];
+      return { platform, layers };
+    };
+    const built: ImageTree[] = [];
+    for (const platform of platforms) {
+      built.push(await progress.step(`Gathering linux/${platform.architecture}`, () => treesFor(platform)));
+    }
+    return built;
+  } finally {
+    await rm(dist, { recursive: true, force: true });
+  }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BaseLock, readBaseLock } from './locks.ts';
+import { type BaseLock, readBaseLock } from './base.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 let lock: BaseLock;

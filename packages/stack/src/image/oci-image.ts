@@ -5,10 +5,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Gzip } from 'fflate';
 import { type Header, pack } from 'tar-stream';
-import { cacheDirectory } from '../process/cache-directory.ts';
-import { nonroot } from './layers.ts';
-import type { Platform } from './platform.ts';
-import { type Entry, inOrder, type Tree } from './tree.ts';
+import { cacheDirectory } from '../fetched-programs.ts';
+import type { Platform } from './base.ts';
+import { type Entry, inOrder, nonroot, type Tree } from './layers.ts';
 
 interface ImageName {
   /** With the registry: `docker.io/millrace/millrace`. */

@@ -1,11 +1,10 @@
 // What the image consists of, as a bill of materials and as the licenses it carries.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { carriedPackages } from '../build/carried-packages.ts';
-import type { NpmPackage } from '../registry/npm-package.ts';
-import type { Base } from './locks.ts';
+import { carriedPackages } from '../build/build.ts';
+import type { NpmPackage } from '../fetched-programs.ts';
+import type { Base, Platform } from './base.ts';
 import type { Labels } from './oci-image.ts';
-import type { Platform } from './platform.ts';
 
 export interface ImageContents {
   platform: Platform;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../command.ts';
 import { lockInstance } from './instance-lock.ts';
 
 let directory: string;

@@ -1,7 +1,7 @@
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning, readProcessRecord, writeProcessRecord } from '../process/process-record.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../command.ts';
+import { isRunning, readProcessRecord, writeProcessRecord } from '../servers/server-process.ts';
 
 /** A part of this command's line; see package.json. */
 const marker = 'bin/start.mjs';

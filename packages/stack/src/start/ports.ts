@@ -1,5 +1,5 @@
 import type { ServiceName } from '../build/programs.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../command.ts';
 
 /** Which port everything would like to have; the next free one is taken when it is in use. */
 export type Ports = Record<ServiceName | 'shop' | 'postgres' | 'kafka' | 'redis', number>;

@@ -3,7 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../command.ts';
 import { shortLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
@@ -28,7 +28,7 @@ export interface ServiceRun {
   kill(): void;
 }
 
-const endWithParent = fileURLToPath(new URL('../process/end-with-parent.mjs', import.meta.url));
+const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
 /** A little longer than the services give themselves. */
 const drainedWithinMs = 35_000;

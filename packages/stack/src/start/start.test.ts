@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, testServers } from '@millrace/testing';
-import { removePostgresFiles } from '../postgres/postgres-files.ts';
+import { removePostgresFiles } from '../servers/postgres.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { paste } from '../testing/paste.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';

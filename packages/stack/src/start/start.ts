@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from '../command.ts';
-import { dataDirectory } from '../data-directory.ts';
-import { createReaper } from '../process/reaper.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { type Command, dataDirectory, SetupProblem } from '../command.ts';
+import { createReaper } from '../servers/server-process.ts';
 import { connectionFile } from './connection-file.ts';
 import { lockInstance } from './instance-lock.ts';
 import { runSystem } from './run-system.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../process/free-port.ts';
-import type { Reaper } from '../process/reaper.ts';
-import { SetupProblem } from '../setup-problem.ts';
+import { SetupProblem } from '../command.ts';
+import { freePort, type Reaper } from '../servers/server-process.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
 export interface SupervisedOptions extends Omit<ServiceOptions, 'env'> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProgram } from '../process/run-program.ts';
+import { runProgram } from '../run-program.ts';
 import { jestRuns, readCounts, sumOf } from './jest.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));

@@ -5,15 +5,13 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { readBaseLock } from '../image/locks.ts';
-import { ownPlatform } from '../image/platform.ts';
-import { cacheDirectory } from '../process/cache-directory.ts';
-import { npmPackage } from '../registry/npm-package.ts';
-import { SetupProblem } from '../setup-problem.ts';
-import type { TestServerSet } from './provide-test-servers.ts';
+import { SetupProblem } from '../command.ts';
+import { cacheDirectory, npmPackage } from '../fetched-programs.ts';
+import { ownPlatform, readBaseLock } from '../image/base.ts';
 import { needsOf } from './test-needs.ts';
+import type { TestServerSet } from './test-servers.ts';
 
-const endWithParent = new URL('../process/end-with-parent.mjs', import.meta.url).href;
+const endWithParent = new URL('../servers/end-with-parent.mjs', import.meta.url).href;
 const countReporter = fileURLToPath(new URL('../jest/count-reporter.mjs', import.meta.url));
 const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs', import.meta.url));
 

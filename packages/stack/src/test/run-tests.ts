@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command, Progress } from '../command.ts';
-import { dataDirectory } from '../data-directory.ts';
-import { createReaper } from '../process/reaper.ts';
+import { type Command, dataDirectory, type Progress } from '../command.ts';
+import { createReaper } from '../servers/server-process.ts';
 import {
   type JestRun,
   jestRuns,
@@ -14,9 +13,14 @@ import {
   sumOf,
   type TestCounts,
 } from './jest.ts';
-import { provideTestServers, type TestServerSet } from './provide-test-servers.ts';
 import { needsOf } from './test-needs.ts';
-import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-run-directory.ts';
+import {
+  createTestRunDirectory,
+  provideTestServers,
+  removeDeadTestRuns,
+  removeTestRunDirectory,
+  type TestServerSet,
+} from './test-servers.ts';
 
 /**
  * `npm test [-- jest's arguments]`, and with `--long` before them `npm run test:long`: clears away what killed runs left,

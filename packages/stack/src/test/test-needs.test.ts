@@ -16,7 +16,7 @@ test.each([
   ['packages/event-log/src/kafka/kafka-tls.test.ts', ['KAFKA_BROKERS']],
   ['packages/browser/tests/client/init.test.ts', ['CHROMIUM_PATH']],
   ['packages/browser/tests/firefox/firefox.long.test.ts', ['FIREFOX_PATH']],
-  ['packages/stack/src/provision/sources.test.ts', []],
+  ['packages/stack/src/servers/sources.test.ts', []],
   ['test-e2e/story.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
 ])('%s needs %j', (file, needs) => {
   expect([...needsOf(root, [join(root, file)])].sort()).toEqual(needs);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeProcessRecord } from '../process/process-record.ts';
-import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-run-directory.ts';
+import { writeProcessRecord } from '../servers/server-process.ts';
+import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-servers.ts';
 
 let parent: string;
 const children: ChildProcess[] = [];

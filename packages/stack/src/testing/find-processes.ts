@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { isRunning } from '../process/process-record.ts';
+import { isRunning } from '../servers/server-process.ts';
 
 /** Ids of all processes whose command line contains the text. */
 export function findProcesses(text: string): number[] {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheDirectory } from '../process/cache-directory.ts';
-import { hasProgram, runProgram } from '../process/run-program.ts';
+import { cacheDirectory } from '../fetched-programs.ts';
+import { hasProgram, runProgram } from '../run-program.ts';
 
 /** What Docker's own library makes of a Compose file: names resolved, defaults filled in, shorthands written out. */
 export interface ComposeProject {

@@ -1,6 +1,6 @@
 /** Started by reaper.test.ts: owns a reaper and two servers, prints their process ids, then stays or dismisses it. */
 import { spawn } from 'node:child_process';
-import { createReaper } from '../process/reaper.ts';
+import { createReaper } from '../servers/server-process.ts';
 
 const startServer = () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'reaper-test'], {

@@ -1,6 +1,6 @@
 import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { runProgram } from '@millrace/stack/run-program';
 import { eventually } from '@millrace/testing';
 import pg from 'pg';
 

@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
-import { removePostgresFiles } from '@millrace/stack/src/postgres/postgres-files.ts';
-import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { createReaper } from '@millrace/stack/src/process/reaper.ts';
+import { removePostgresFiles, startPostgres } from '@millrace/stack/servers/postgres';
+import { createReaper, freePort } from '@millrace/stack/servers/server-process';
 import {
   compilePrograms,
   createTestTenant,

@@ -4,9 +4,9 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSy
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findJava, hasKafkaJars, kafkaJars } from '@millrace/stack/src/kafka/kafka-programs.ts';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { hasProgram, runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { hasProgram, runProgram } from '@millrace/stack/run-program';
+import { findJava, hasKafkaJars, kafkaJars } from '@millrace/stack/servers/kafka';
+import { freePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {

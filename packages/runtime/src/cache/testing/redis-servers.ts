@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { findRedisServer } from '@millrace/stack/src/redis/start-redis.ts';
+import { findRedisServer } from '@millrace/stack/servers/redis';
+import { freePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '@millrace/testing';
 import { Redis } from 'ioredis';
 

@@ -10,9 +10,8 @@ import { bundleLibrary as bundleScript } from '@millrace/browser/bundle-library'
 import { gzipTightly } from '@millrace/browser/gzip-tightly';
 import { build, stop } from 'esbuild';
 import { publint } from 'publint';
-import { runProgram } from '../../process/run-program.ts';
-import { buildLibrary } from './build-library.ts';
-import { libraries } from './libraries.ts';
+import { runProgram } from '../../run-program.ts';
+import { buildLibrary, libraries } from './libraries.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../../..');

@@ -1,7 +1,13 @@
-// The libraries that applications install, and what their packages say of themselves.
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, parse } from 'node:path';
+import { bundleOptions, bundleLibrary as bundleScript } from '@millrace/browser/bundle-library';
 import { shortNames } from '@millrace/browser/internal-names';
-import type { BuildOptions } from 'esbuild';
+import { type Code, minifyCode } from '@millrace/browser/minify-code';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { runProgram } from '../../run-program.ts';
 
+// The libraries that applications install, and what their packages say of themselves.
 /** A library that applications install; its `exports` in the repository are its entries. */
 export interface Library {
   directory: string;
@@ -51,7 +57,7 @@ export interface SourceManifest {
 }
 
 /** The file of each entry by its name in the package: `.` is `index`, `./slim` is `slim`. */
-export function entriesOf({ exports }: SourceManifest): Record<string, string> {
+function entriesOf({ exports }: SourceManifest): Record<string, string> {
   const entries = Object.entries(exports).filter(([, path]) => path.startsWith('./src/'));
   return Object.fromEntries(entries.map(([name, path]) => [name === '.' ? 'index' : name.slice(2), path]));
 }
@@ -61,7 +67,7 @@ export function entriesOf({ exports }: SourceManifest): Record<string, string> {
  *
  * @param entries the source file by name
  */
-export function packedManifests(
+function packedManifests(
   source: SourceManifest,
   { sideEffects, script }: Library,
   entries: Record<string, string>,
@@ -105,4 +111,206 @@ export function packedManifests(
         ]),
     ),
   };
+}
+
+/**
+ * Makes of a library the package that applications install: `npm pack <outDirectory>`.
+ *
+ * - `esm/` modules, with what they share in chunks; `umd/` one file for each entry, for `require` and for pages;
+ * - `types/`, the same again for `require`; stubs for resolvers that know no `exports`;
+ * - a manifest of its own, README and licence.
+ *
+ * @param outDirectory emptied first
+ */
+export async function buildLibrary(root: string, library: Library, outDirectory: string): Promise<void> {
+  const source = join(root, library.directory);
+  const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as SourceManifest;
+  const entries = entriesOf(manifest);
+
+  await rm(outDirectory, { recursive: true, force: true });
+  await mkdir(join(outDirectory, 'umd'), { recursive: true });
+  const target = { ...library, version: manifest.version, outDirectory };
+  await Promise.all([
+    bundleModules(source, entries, target).then((exported) => bundleUmd(source, entries, target, exported)),
+    declareTypes(root, library.directory, entries, outDirectory),
+    cp(join(source, 'README.md'), join(outDirectory, 'README.md')),
+    cp(join(root, 'LICENSE'), join(outDirectory, 'LICENSE')),
+    library.script === './array.js' ? writeScript(outDirectory) : undefined,
+  ]);
+  const manifests = packedManifests(manifest, library, entries);
+  for (const [path, content] of Object.entries(manifests)) {
+    await mkdir(join(outDirectory, path, '..'), { recursive: true });
+    await writeFile(join(outDirectory, path), `${JSON.stringify(content, null, 2)}\n`);
+  }
+}
+
+/** The script that the gateway serves too. */
+async function writeScript(outDirectory: string): Promise<void> {
+  const { code, sourceMap } = await bundleScript('array.js');
+  await writeFile(join(outDirectory, 'array.js'), `${code.trimEnd()}\n//# sourceMappingURL=array.js.map\n`);
+  await writeFile(join(outDirectory, 'array.js.map'), sourceMap);
+}
+
+/** Writes the declarations of the entries, and of what they name, to `types/`, and again for `require` to `umd/types/`. */
+async function declareTypes(
+  root: string,
+  directory: string,
+  entries: Record<string, string>,
+  outDirectory: string,
+): Promise<void> {
+  const all = await mkdtemp(join(tmpdir(), 'millrace-types-'));
+  try {
+    await compile(root, directory, all);
+    const source = join(all, directory.slice('packages/'.length));
+    for (const path of await reachable(source, Object.values(entries))) {
+      await writeDeclaration(join(source, path), join(outDirectory, 'types', path.slice('src/'.length)));
+    }
+  } finally {
+    await rm(all, { recursive: true, force: true });
+  }
+  await cp(join(outDirectory, 'types'), join(outDirectory, 'umd/types'), { recursive: true });
+}
+
+async function compile(root: string, directory: string, outDirectory: string): Promise<void> {
+  const { status, output } = await runProgram(
+    join(root, 'node_modules/.bin/tsc'),
+    [
+      ...['-p', directory, '--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--stripInternal'],
+      ...['--rootDir', 'packages', '--outDir', outDirectory, '--pretty', 'false'],
+    ],
+    { cwd: root },
+  );
+  if (status !== 0) throw new Error(`The types of ${directory} cannot be declared:\n${output}`);
+}
+
+const relativeImport = /(['"])(\.{1,2}\/[^'"]+)\.ts\1/g;
+
+/** The declarations that the entries name, and those these name. */
+async function reachable(source: string, entries: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  const waiting = entries.map((path) => join(path.replace(/\.ts$/, '.d.ts')));
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    const text = await readFile(join(source, path), 'utf8');
+    for (const [, , imported] of text.matchAll(relativeImport)) waiting.push(join(dirname(path), `${imported}.d.ts`));
+  }
+  return found;
+}
+
+const typeStar = /^export type \* from/gm;
+
+/** As others import it: a declaration stands beside a `.js`, and compilers before TypeScript 5 know no `export type *`. */
+async function writeDeclaration(from: string, to: string): Promise<void> {
+  const text = await readFile(from, 'utf8');
+  await mkdir(dirname(to), { recursive: true });
+  await writeFile(to, text.replace(relativeImport, '$1$2.js$1').replace(typeStar, 'export * from'));
+}
+
+interface Target extends Library {
+  version: string;
+  outDirectory: string;
+}
+
+function common(source: string, { version, options }: Target): BuildOptions {
+  return {
+    ...bundleOptions(version),
+    ...options,
+    absWorkingDir: source,
+    packages: 'external',
+  };
+}
+
+/**
+ * Minified already, further than most bundlers of applications go; source maps say what was written.
+ *
+ * @returns the names that each entry exports
+ */
+async function bundleModules(
+  source: string,
+  entries: Record<string, string>,
+  target: Target,
+): Promise<Record<string, string[]>> {
+  const { metafile, outputFiles } = await build({
+    ...common(source, target),
+    entryPoints: Object.entries(entries).map(([out, path]) => ({ in: path, out })),
+    outdir: join(target.outDirectory, 'esm'),
+    chunkNames: 'shared/[hash]',
+    format: 'esm',
+    splitting: true,
+    sourcemap: 'external',
+    write: false,
+    metafile: true,
+    ...(target.directive !== undefined && { banner: { js: target.directive } }),
+  });
+  const text = Object.fromEntries(outputFiles.map((file) => [file.path, file.text]));
+  await Promise.all(
+    Object.entries(text).map(async ([path, code]) => {
+      const sourceMap = text[`${path}.map`];
+      if (sourceMap !== undefined)
+        await writeModule(path, await minifyCode({ code, sourceMap }, 'module for bundlers'));
+    }),
+  );
+  const outputs = Object.entries(metafile.outputs).map(([path, { exports }]) => [parse(path).name, exports]);
+  return Object.fromEntries(outputs) as Record<string, string[]>;
+}
+
+async function writeModule(path: string, { code, sourceMap }: Code): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${code}\n//# sourceMappingURL=${basename(path)}.map\n`);
+  await writeFile(`${path}.map`, sourceMap);
+}
+
+/** One file for each entry that works by `require`, and as a script, which sets a global. */
+async function bundleUmd(
+  source: string,
+  entries: Record<string, string>,
+  target: Target,
+  exported: Record<string, string[]>,
+): Promise<void> {
+  const { entries: globals, imports } = target.globals;
+  await Promise.all(
+    Object.entries(entries).map(([name, path]) =>
+      build({
+        ...common(source, target),
+        entryPoints: [{ in: path, out: name }],
+        outdir: join(target.outDirectory, 'umd'),
+        format: 'cjs',
+        minify: true,
+        sourcemap: 'linked',
+        plugins: name === 'surveys' ? [contextOfMainEntry] : [],
+        banner: { js: umdHead(globals[name] ?? name, imports) },
+        footer: { js: umdFoot(exported[name] ?? []) },
+      }),
+    ),
+  );
+}
+
+/** A second copy of the context would be another one: hooks of this entry would not see the provider of the main one. */
+const contextOfMainEntry: Plugin = {
+  name: 'context-of-main-entry',
+  setup({ onResolve }) {
+    onResolve({ filter: /PostHogContext\.ts$/ }, () => ({ path: './index.js', external: true }));
+  },
+};
+
+/** After the code, and never run: tells those who only read the file, as Node and TypeScript do, what it exports. */
+function umdFoot(names: string[]): string {
+  const exports = names.map((name) => `exports.${name} = 0;`).join(' ');
+  return `});\nif (0) { Object.defineProperty(exports, '__esModule', { value: true }); ${exports} }`;
+}
+
+/** What others load a library by: `require`, or globals in the place of imports and of exports. */
+function umdHead(global: string, imports: Record<string, string>): string {
+  const globals = Object.entries(imports).map(
+    ([name, value]) => `${JSON.stringify(name)}: ${value.startsWith('{') ? value : `root.${value}`}`,
+  );
+  return [
+    '(function (root, define) {',
+    "  if (typeof module === 'object' && module.exports) return define(module, require);",
+    `  var globals = { ${globals.join(', ')} }, made = {};`,
+    '  define(made, function (name) { return globals[name]; });',
+    `  root.${global} = made.exports;`,
+    "})(typeof self !== 'undefined' ? self : this, function (module, require) {",
+  ].join('\n');
 }

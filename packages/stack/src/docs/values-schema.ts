@@ -1,0 +1,359 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { environmentName } from '@millrace/runtime';
+import { parse } from 'yaml';
+import { type ConfigSchema, configSchemas, type Setting } from './configuration.ts';
+
+/** A JSON Schema, or a part of one. */
+type JsonSchema = { [keyword: string]: unknown };
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const texts: JsonSchema = { type: 'array', items: text };
+/** Passed on to Kubernetes, which knows what may be in it. */
+const anyMap: JsonSchema = { type: 'object' };
+const anyMaps: JsonSchema = { type: 'array', items: anyMap };
+/** Labels and annotations: a number or `true` without quotes is what Kubernetes refuses. */
+const textMap: JsonSchema = { type: 'object', additionalProperties: text };
+const port: JsonSchema = whole(1, 65_535);
+/** What requests and limits are counted in; null takes one away. */
+const quantities: JsonSchema = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
+};
+const resources: JsonSchema = object({
+  requests: orNull(quantities),
+  limits: orNull(quantities),
+  claims: anyMaps,
+});
+/** Variables: a number or `true` without quotes is what Kubernetes refuses. */
+const variables: JsonSchema = {
+  type: 'array',
+  items: { ...object({ name: shaped('.'), value: text, valueFrom: anyMap }), required: ['name'] },
+};
+/** A network, as 10.0.0.0/8. */
+const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
+/** A key of a secret or a configMap, or none. */
+const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
+/** The name of an object of Kubernetes, or none. */
+const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
+
+function shaped(pattern: string): JsonSchema {
+  return { type: 'string', pattern };
+}
+
+function whole(minimum: number, maximum?: number): JsonSchema {
+  return { type: 'integer', minimum, maximum };
+}
+
+function oneOf(...allowed: (string | null)[]): JsonSchema {
+  return { enum: allowed };
+}
+
+/** An object with these fields and no others, so that a misspelt one is named. */
+function object(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', additionalProperties: false, properties };
+}
+
+function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  return { ...schema, type: [schema.type, 'null'] };
+}
+
+const autoscaling = {
+  enabled: flag,
+  minReplicas: whole(0),
+  maxReplicas: whole(1),
+  targetCPUUtilization: whole(1, 100),
+};
+const service = {
+  type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+  port,
+  annotations: textMap,
+  externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+  ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+};
+
+/** Tag of an image: what follows the colon. */
+const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
+
+/** What every component has. */
+const common: Record<string, JsonSchema> = {
+  replicas: whole(0),
+  port,
+  image: object({ tag: imageTag }),
+  terminationGracePeriodSeconds: orNull(whole(1)),
+  resources,
+  extraEnv: variables,
+  podLabels: textMap,
+  podAnnotations: textMap,
+  nodeSelector: textMap,
+  tolerations: anyMaps,
+  affinity: anyMap,
+  priorityClassName: objectName,
+};
+
+/** What those that answer requests have besides. */
+const answering = {
+  ...common,
+  preStopSeconds: whole(0),
+  autoscaling: object(autoscaling),
+};
+
+/** Values of everything that runs. */
+function componentSchemas(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
+  const settingsOf = (service: string) => settingsSchema(configs[service] ?? { properties: {} });
+  const gateway = { ...answering, settings: settingsOf('ingest-gateway') };
+  const consumer = {
+    ...common,
+    autoscaling: object({ ...autoscaling, lagThreshold: whole(1), triggers: anyMaps }),
+    settings: settingsOf('event-consumer'),
+  };
+  const lanes = { ...listOf(oneOf('live', 'historical', 'overflow')), uniqueItems: true };
+  return {
+    gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: listOf(network) }) }),
+    flags: object({ ...gateway, enabled: flag, service: object(service) }),
+    managementApi: object({
+      ...answering,
+      settings: settingsOf('management-api'),
+      service: object(service),
+    }),
+    consumers: { type: 'object', additionalProperties: object({ ...consumer, lanes }) },
+    consumerDefaults: object(consumer),
+    deliveryWorker: object({ ...common, settings: settingsOf('delivery-worker') }),
+    migrations: object({
+      enabled: flag,
+      backoffLimit: whole(0),
+      activeDeadlineSeconds: whole(1),
+      resources,
+      extraEnv: variables,
+      podLabels: textMap,
+      podAnnotations: textMap,
+    }),
+  };
+}
+
+/**
+ * Variables that the chart sets from values of their own: what several services have to agree on, where the stores are, and
+ * what the chart itself has to know. Patterns of names.
+ */
+const setByChart = [
+  /^(INGEST|API|HEALTH|METRICS)_PORT$/,
+  /^INGEST_URL$/,
+  /^DATABASE_(URL|USER|PASSWORD|SSL_)/,
+  /^REDIS_/,
+  /^(EVENT_LOG|TOPIC)_?/,
+  /^KAFKA_(BROKERS|SSL|SASL)/,
+  /^(GATEWAY_ROLES|CONSUMER_LANES|EVENT_RETENTION_DAYS|NODE_ENV|LOG_LEVEL|(SECRETS_KEY|TOKEN_SECRET)(_FILE)?)$/,
+  /^(TRUST_PROXY|PROXY_HOPS|SMTP_URL(_FILE)?|SMTP_FROM|MAILS_PER_ORGANIZATION_HOUR)$/,
+];
+
+function isSetByChart(variable: string): boolean {
+  return setByChart.some((pattern) => pattern.test(variable));
+}
+
+/** What may stand in `settings` of a component: every variable of its service that the chart does not set by itself. */
+function settingsSchema({ properties }: ConfigSchema): JsonSchema {
+  const variables = Object.entries(properties).map(([field, setting]) => [environmentName(field), setting] as const);
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      variables.filter(([name]) => !isSetByChart(name)).map(([name, setting]) => [name, schemaOf(setting)]),
+    ),
+  };
+}
+
+function schemaOf({ type, anyOf, minimum, maximum, pattern, description }: Setting): JsonSchema {
+  const shape = anyOf === undefined ? { type: type ?? 'string' } : { enum: anyOf.map((choice) => choice.const) };
+  const highest = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  return { description, ...shape, minimum, maximum: highest, pattern };
+}
+
+/**
+ * What the values of the chart may be (deploy/helm/millrace/values.schema.json). What a schema cannot say in a sentence that
+ * a person understands, or at all, is in the chart's `_problems.tpl`.
+ */
+export async function valuesSchema(root: string): Promise<string> {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart millrace',
+    description: 'Written by `npm run docs`, from the settings of the services.',
+    ...requireDefaults(object(values(await configSchemas(root))), await defaults(root)),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+async function defaults(root: string): Promise<unknown> {
+  return parse(await readFile(join(root, 'deploy/helm/millrace/values.yaml'), 'utf8'));
+}
+
+/**
+ * What has a value of its own can be given another, but not be taken away (`null`): templates rely on it. Settings of services,
+ * and what a pod is given, can.
+ */
+function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
+  const fields = schema.properties as Record<string, JsonSchema> | undefined;
+  if (fields === undefined || !isMap(usual)) return schema;
+  const below = (name: string, field: JsonSchema) =>
+    ['settings', 'resources'].includes(name) ? field : requireDefaults(field, usual[name]);
+  return {
+    ...schema,
+    required: Object.keys(usual).filter((name) => name !== 'settings' && !isNullable(fields[name])),
+    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, below(name, field)])),
+  };
+}
+
+function isNullable(field: JsonSchema | undefined): boolean {
+  return Array.isArray(field?.type) && field.type.includes('null');
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
+  return {
+    // Values of a chart that this one is part of.
+    global: anyMap,
+    nameOverride: text,
+    fullnameOverride: text,
+    labels: textMap,
+    podLabels: textMap,
+    podAnnotations: textMap,
+    image: object({
+      // Neither with https:// nor with a tag.
+      registry: shaped('^[^\\s@:]*(:[0-9]+)?(/[^\\s@:]*)?$'),
+      repository: shaped('^([^\\s@]+/)?[^\\s@:/]+$'),
+      tag: imageTag,
+      digest: shaped('^(sha256:[0-9a-f]{64})?$'),
+      pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
+      pullSecrets: listOf(objectName),
+    }),
+    host: text,
+    apiHost: text,
+    ...storeSchemas,
+    secretsAsFiles: flag,
+    keys: object({ existingSecret: objectName, allowNew: flag, secretsKeyKey: keyName, tokenSecretKey: keyName }),
+    mail: object({
+      url: text,
+      existingSecret: object({ name: objectName, urlKey: keyName }),
+      from: text,
+      perOrganizationHour: whole(0),
+    }),
+    eventRetentionDays: whole(0, 36_500),
+    logLevel: oneOf('error', 'warn', 'info', 'debug'),
+    ...componentSchemas(configs),
+    ...reached,
+    ...safety,
+    ...seen,
+    tests: object({ enabled: flag, timeoutSeconds: whole(1), resources, podLabels: textMap, podAnnotations: textMap }),
+  };
+}
+
+const reached: Record<string, JsonSchema> = {
+  proxy: object({ trusted: orNull(flag), hops: whole(1, 20) }),
+  ingress: object({
+    enabled: flag,
+    className: objectName,
+    annotations: textMap,
+    tls: object({ enabled: flag, secretName: objectName }),
+    extraPaths: listOf({
+      ...object({
+        path: shaped('^/'),
+        pathType: oneOf('Prefix', 'Exact', 'ImplementationSpecific'),
+        service: oneOf('gateway', 'flags', 'managementApi'),
+      }),
+      required: ['path', 'service'],
+    }),
+  }),
+  gatewayApi: object({ enabled: flag, parentRefs: anyMaps, annotations: textMap, patterns: flag }),
+};
+
+const peers = { to: anyMaps, ports: listOf(port) };
+const cannotBePlaced = oneOf('ScheduleAnyway', 'DoNotSchedule', '');
+
+const safety: Record<string, JsonSchema> = {
+  serviceAccounts: object({ annotations: textMap, existingName: objectName }),
+  podSecurity: object({ user: orNull(whole(1)) }),
+  topologySpread: object({ zones: cannotBePlaced, nodes: cannotBePlaced }),
+  podDisruptionBudgets: object({ enabled: flag }),
+  priorityClassName: objectName,
+  priorityClasses: object({
+    create: flag,
+    ingest: whole(-2_147_483_648, 1_000_000_000),
+    other: whole(-2_147_483_648, 1_000_000_000),
+  }),
+  nodeSelector: textMap,
+  tolerations: anyMaps,
+  affinity: anyMap,
+  networkPolicies: object({
+    enabled: flag,
+    clients: anyMaps,
+    monitoring: anyMaps,
+    dns: anyMaps,
+    dnsPorts: listOf(port),
+    postgresql: object(peers),
+    kafka: object(peers),
+    redis: object(peers),
+    mail: object(peers),
+    world: object({ cidrs: listOf(network), except: listOf(network), exceptIPv6: listOf(network) }),
+    extraEgress: anyMaps,
+  }),
+};
+
+const seen: Record<string, JsonSchema> = {
+  metrics: object({ port }),
+  serviceMonitor: object({ enabled: flag, interval: shaped('^([0-9]+(ms|[smhdwy]))+$'), labels: textMap }),
+  prometheusRules: object({ enabled: flag, labels: textMap }),
+  dashboards: object({ enabled: flag, label: shaped('.'), labelValue: text, annotations: textMap }),
+  keda: object({ enabled: flag, pollingIntervalSeconds: whole(1), cooldownSeconds: whole(0) }),
+};
+
+const ca = object({ secret: objectName, configMap: objectName, key: keyName });
+const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
+
+/** Values that say where PostgreSQL, the event log, Kafka and Redis are. */
+const storeSchemas: Record<string, JsonSchema> = {
+  postgresql: object({
+    url: text,
+    host: text,
+    port,
+    database: text,
+    user: text,
+    password: text,
+    existingSecret: object({ name: objectName, urlKey: keyName, userKey: keyName, passwordKey: keyName }),
+    direct: object({ host: text, port, existingSecret: object({ name: objectName, urlKey: keyName }) }),
+    tls: object({ mode: oneOf('', 'verify-full', 'no-verify', 'disable'), ca, client }),
+  }),
+  eventLog: object({
+    type: oneOf('kafka', 'postgres'),
+    topicPrefix: shaped('^[a-zA-Z0-9._-]*$'),
+    partitions: whole(1),
+    fallback: oneOf('none', 'postgres'),
+    fallbackAfterMs: whole(500),
+  }),
+  kafka: object({
+    brokers: texts,
+    sasl: object({
+      mechanism: oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
+      username: text,
+      password: text,
+      existingSecret: object({ name: objectName, usernameKey: keyName, passwordKey: keyName }),
+    }),
+    tls: object({ enabled: flag, ca, client }),
+  }),
+  redis: object({
+    url: text,
+    nodes: listOf(text),
+    mode: oneOf('single', 'sentinel', 'cluster'),
+    sentinel: object({ master: text, password: text, passwordKey: keyName }),
+    username: text,
+    password: text,
+    existingSecret: object({ name: objectName, urlKey: keyName, passwordKey: keyName }),
+    tls: object({ enabled: flag, ca }),
+  }),
+};

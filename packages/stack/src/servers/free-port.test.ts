@@ -1,0 +1,38 @@
+import { createServer, type Server } from 'node:net';
+import { eventually } from '@millrace/testing';
+import { freePort, isFree } from './server-process.ts';
+
+const servers: Server[] = [];
+
+async function occupy(host: string): Promise<number> {
+  const server = createServer();
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+describe('freePort', () => {
+  test.each(['127.0.0.1', '0.0.0.0'])('passes over a port that is taken on %s', async (host) => {
+    const taken = await occupy(host);
+    expect(await isFree(taken)).toBe(false);
+    expect(await freePort(taken)).toBeGreaterThan(taken);
+  });
+
+  test('passes over ports that are spoken for', async () => {
+    const port = await freePort();
+    expect(await freePort(port, new Set([port]))).not.toBe(port);
+  });
+
+  test('keeps a port that is free', async () => {
+    // Others on this machine may take it in between.
+    await eventually(async () => {
+      const port = await freePort();
+      expect(await freePort(port)).toBe(port);
+    });
+  });
+});

@@ -1,0 +1,222 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { Kafka, logLevel } from 'kafkajs';
+import { SetupProblem } from '../command.ts';
+import { cacheDirectory, fetchJava, keepInCache, keptJava } from '../fetched-programs.ts';
+import { canWriteIn, runProgram } from '../run-program.ts';
+import {
+  freePort,
+  type Reaper,
+  type RunningServer,
+  startOnFreePort,
+  startServerProcess,
+  stopRecordedProcess,
+} from './server-process.ts';
+
+export interface KafkaOptions {
+  /** Where everything of it is kept, e.g. `.millrace/kafka`. */
+  directory: string;
+  preferredPort: number;
+  /** The address it listens on and is known by; loopback when left out. */
+  host?: string;
+  reaper: Reaper;
+  /** A second way in, by TLS. */
+  secured?: SecuredListener;
+}
+
+export interface SecuredListener {
+  port: number;
+  /** PEM file of a private key and its certificate, read at every start. */
+  keyStore: string;
+}
+
+/** One broker that is its own controller, from Apache Kafka's own jars. */
+export async function startKafka({
+  directory,
+  preferredPort,
+  host = '127.0.0.1',
+  reaper,
+  secured,
+}: KafkaOptions): Promise<RunningServer> {
+  const java = await ensureJava();
+  const classPath = `${await kafkaJars()}/*`;
+  mkdirSync(directory, { recursive: true });
+  const recordFile = join(directory, 'process.json');
+  await stopRecordedProcess(recordFile, 'SIGTERM', 30_000);
+  return startOnFreePort('Kafka', 90_000, async () => {
+    const port = await freePort(preferredPort);
+    const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
+    const config = join(directory, 'server.properties');
+    writeFileSync(config, serverProperties(host, port, controllerPort, secured));
+    if (!existsSync(join(directory, 'data/meta.properties'))) await format(java, classPath, { directory, config });
+    const server = startServerProcess({
+      name: 'Kafka',
+      command: java,
+      arguments: ['-Xmx512m', '-XX:+UseSerialGC', '-cp', classPath, 'kafka.Kafka', config],
+      marker: config,
+      cwd: directory,
+      logFile: join(directory, 'kafka.log'),
+      recordFile,
+      reaper,
+      stopSignal: 'SIGTERM',
+      stopPatienceMs: 30_000,
+    });
+    const address = `${host}:${port}`;
+    return { server, address, isReady: () => hasBroker(address) };
+  });
+}
+
+function serverProperties(host: string, port: number, controllerPort: number, secured?: SecuredListener): string {
+  const listeners = [`PLAINTEXT://${host}:${port}`, ...(secured ? [`SSL://${host}:${secured.port}`] : [])].join(',');
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `${listeners},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': listeners,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT',
+    ...(secured ? { 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': secured.keyStore } : {}),
+    // Relative to the working directory, whatever characters that has in its name.
+    'log.dirs': 'data',
+    'offsets.topic.replication.factor': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    // A group forms without waiting for members that nobody starts.
+    'group.initial.rebalance.delay.ms': 0,
+    'auto.create.topics.enable': false,
+  };
+  return `${Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')}\n`;
+}
+
+/** A log directory is given its cluster's id once. */
+async function format(
+  java: string,
+  classPath: string,
+  { directory, config }: { directory: string; config: string },
+): Promise<void> {
+  // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
+  const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
+  const { status, output } = await runProgram(
+    java,
+    [
+      '-Xmx256m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      '-cp',
+      classPath,
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      clusterId,
+      '-c',
+      config,
+    ],
+    { cwd: directory },
+  );
+  if (status !== 0) throw new SetupProblem(`Kafka's data directory could not be prepared:\n${output.trim()}`);
+}
+
+async function hasBroker(address: string): Promise<boolean> {
+  const kafka = new Kafka({
+    brokers: [address],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 1000,
+    requestTimeout: 3000,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return (await admin.describeCluster()).brokers.length > 0;
+  } catch {
+    return false;
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}
+
+// What a broker is run with: Java, and Apache Kafka's jars.
+export const kafkaVersion = '4.1.0';
+
+/** The broker itself and a logger that prints; Maven finds the other forty-odd. */
+const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>millrace</groupId>
+  <artifactId>kafka</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>${kafkaVersion}</version></dependency>
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
+  </dependencies>
+</project>
+`;
+
+const directoryName = `kafka-${kafkaVersion}`;
+const directory = () => join(cacheDirectory(), directoryName);
+
+/** True when they were fetched before, so that Maven is not needed. */
+export function hasKafkaJars(): boolean {
+  return existsSync(join(directory(), 'lib'));
+}
+
+/**
+ * The directory of Apache Kafka's own jars, fetched through Maven the first time (43 MB) and kept for all clones.
+ * @throws SetupProblem with Maven's words when it cannot fetch them.
+ */
+export async function kafkaJars(): Promise<string> {
+  if (!hasKafkaJars()) await fetchJars();
+  return join(directory(), 'lib');
+}
+
+async function fetchJars(): Promise<void> {
+  await keepInCache(directoryName, async (temporary) => {
+    await writeFile(join(temporary, 'pom.xml'), pom);
+    const { status, output } = await runProgram(
+      'mvn',
+      ['-q', '-B', ...localRepository(temporary), 'dependency:copy-dependencies', '-DoutputDirectory=lib'],
+      { cwd: temporary },
+    );
+    if (status !== 0) {
+      throw new SetupProblem(
+        `Maven could not fetch Kafka's jars:\n${output.trim().split('\n').slice(0, 8).join('\n')}`,
+      );
+    }
+    await rm(join(temporary, 'maven'), { recursive: true, force: true });
+  });
+}
+
+/** Maven's cache is in the home directory of the password file; where there is none, it gets one for the time being. */
+function localRepository(temporary: string): string[] {
+  try {
+    const { homedir } = userInfo();
+    if (canWriteIn(join(homedir, '.m2'), undefined) || canWriteIn(homedir, undefined)) return [];
+  } catch {
+    // No entry in the password file.
+  }
+  return [`-Dmaven.repo.local=${join(temporary, 'maven')}`];
+}
+
+const oldest = 17;
+
+/** The first Java that is new enough: JAVA_HOME's, the PATH's, one that was fetched. Null when there is none. */
+export async function findJava(): Promise<string | null> {
+  const { JAVA_HOME } = process.env;
+  for (const java of [...(JAVA_HOME ? [join(JAVA_HOME, 'bin/java')] : []), 'java', keptJava() ?? []].flat()) {
+    const { status, output } = await runProgram(java, ['-version'], { timeoutMs: 20_000 });
+    // `openjdk version "17.0.15"`; the 1.8 of old is 1.
+    const version = /version "(\d+)/.exec(output)?.[1];
+    if (status === 0 && Number(version) >= oldest) return java;
+  }
+  return null;
+}
+
+/** The same, fetched when there is none. @throws SetupProblem when it cannot be had. */
+export async function ensureJava(): Promise<string> {
+  return (await findJava()) ?? fetchJava();
+}

@@ -1,0 +1,59 @@
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unprivilegedUser } from '../run-program.ts';
+import { postgresFiles, removePostgresFiles } from './postgres.ts';
+
+/** Reached by nobody but its owner, like a clone in root's home. */
+let closed: string;
+const user = unprivilegedUser();
+
+beforeEach(() => {
+  closed = mkdtempSync(join(tmpdir(), 'millrace-files-'));
+});
+afterEach(() => rmSync(closed, { recursive: true, force: true }));
+
+if (user) {
+  test('what the server’s user cannot reach lies outside, and is found again', () => {
+    const directory = join(closed, 'postgres');
+    const files = postgresFiles(directory, user);
+    expect(files.data).toMatch(/^\/var\/lib\/millrace\//);
+    expect(statSync(files.data)).toMatchObject({ uid: user.uid, mode: 0o40700 });
+    expect(postgresFiles(directory, user).data).toBe(files.data);
+    removePostgresFiles(directory);
+    expect(existsSync(files.data)).toBe(false);
+  });
+
+  test('a directory that was moved keeps its data, a copy of it gets its own', () => {
+    const [first, second, third] = ['first', 'second', 'third'].map((name) => join(closed, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const { data } = postgresFiles(first, user);
+    renameSync(first, second);
+    expect(postgresFiles(second, user).data).toBe(data);
+    cpSync(second, third, { recursive: true });
+    expect(postgresFiles(third, user).data).not.toBe(data);
+    removePostgresFiles(third);
+    expect(existsSync(data)).toBe(true);
+    removePostgresFiles(second);
+    expect(existsSync(data)).toBe(false);
+  });
+
+  test('data that are there keep their owner', () => {
+    chmodSync(closed, 0o755);
+    const directory = join(closed, 'postgres');
+    const { data, user: first } = postgresFiles(directory, user);
+    expect([data, first]).toEqual([join(directory, 'data'), user]);
+    chownSync(data, 12_345, 12_345);
+    expect(postgresFiles(directory, user).user).toMatchObject({ uid: 12_345, gid: 12_345 });
+  });
+} else {
+  test('an ordinary user’s data lie where they are asked for', () => {
+    const directory = join(closed, 'postgres');
+    const files = postgresFiles(directory, undefined);
+    expect(files).toEqual({ data: join(directory, 'data'), user: undefined });
+    expect(postgresFiles(directory, undefined)).toEqual(files);
+  });
+}

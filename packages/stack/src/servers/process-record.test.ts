@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRunning, stopRecordedProcess, writeProcessRecord } from './server-process.ts';
+
+let directory: string;
+let file: string;
+const children: ChildProcess[] = [];
+
+/** A process that has `marker` on its command line, and refuses SIGTERM when it is stubborn. */
+async function start(marker: string, { isStubborn = false } = {}): Promise<{ child: ChildProcess; pid: number }> {
+  const program = `${isStubborn ? "process.on('SIGTERM', () => {});" : ''} process.stdout.write('up'); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['-e', program, marker], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  await once(child.stdout, 'data');
+  return { child, pid: Number(child.pid) };
+}
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-record-'));
+  file = join(directory, 'process.json');
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(directory, { recursive: true });
+});
+
+describe('stopRecordedProcess', () => {
+  test.each([{ isStubborn: false }, { isStubborn: true }])('ends a process left behind: %p', async (kind) => {
+    const { child, pid } = await start('left-behind', kind);
+    writeProcessRecord(file, { pid, marker: 'left-behind' });
+    const ended = once(child, 'exit');
+    expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(true);
+    await ended;
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('leaves alone a stranger who was given the same process id', async () => {
+    const { pid } = await start('stranger');
+    writeProcessRecord(file, { pid, marker: 'left-behind' });
+    expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);
+    expect(isRunning(pid, 'stranger')).toBe(true);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test.each(['', '{', '{"pid":"12","marker":"x"}', '{"pid":1,"marker":""}'])(
+    'forgets a record that says %p',
+    async (text) => {
+      writeFileSync(file, text);
+      expect(await stopRecordedProcess(file, 'SIGTERM', 300)).toBe(false);
+      expect(existsSync(file)).toBe(false);
+    },
+  );
+});

