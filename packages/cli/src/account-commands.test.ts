@@ -1,5 +1,5 @@
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 /** Showing, renaming and deleting organizations, projects and environments; `activity.test.ts` tries their history. */
 let testDatabase: TestDatabase;

@@ -4,7 +4,7 @@ import { restrictionKinds } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 /** Whatever the command line changes stands in the history, with the change or not at all. */
 let testDatabase: TestDatabase;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createProgram } from './create-program.ts';
+import { createProgram } from './program.ts';
 
 /** Every command of `millrace` that a document shows exists, with its options; what stands in a shell block is complete. */
 const root = join(import.meta.dirname, '../../..');

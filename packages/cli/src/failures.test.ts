@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 /** A program that is none of ours, at an address where one of ours is looked for. */
 let stranger: Server;

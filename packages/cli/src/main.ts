@@ -1,5 +1,5 @@
 import { environment } from '@millrace/runtime';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 const unread = new AbortController();
 // As after `| head`. What was begun is done all the same, only a command that runs on ends.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 /** A clone in which `npm start` runs. */
 let clone: string;

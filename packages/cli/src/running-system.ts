@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './output.ts';
 
 /** What `npm start` writes into `.millrace/connection.json` while its system runs. */
 interface RunningSystem {

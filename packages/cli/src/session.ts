@@ -10,9 +10,8 @@ import {
 import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { Type } from 'typebox';
-import { createPrinter, type Printer } from './print.ts';
-import { UsageError } from './refusals.ts';
-import type { Terminal } from './terminal.ts';
+import { UsageError } from './failures.ts';
+import { createPrinter, type Printer, type Terminal } from './output.ts';
 
 export interface Session {
   sql: Sql;

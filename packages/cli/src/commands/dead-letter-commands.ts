@@ -1,20 +1,18 @@
-import { decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
-import { readTopic, type UnreadPartition } from '@millrace/event-log';
-import { type Command, Option } from 'commander';
 import {
-  type DeadLetterFilter,
-  decisionOn,
-  isWanted,
-  type ReadDeadLetter,
-  toDeadLetter,
-  toReplayedRecord,
-} from '../log/dead-letter.ts';
-import { type OpenLog, withLog } from '../log/open-log.ts';
-import { parseTime } from '../option-values.ts';
-import type { Row } from '../print.ts';
-import { Refusal, UsageError } from '../refusals.ts';
+  type DeadLetterDecision,
+  type DeadLetterPosition,
+  type DecidedDeadLetter,
+  deadLetterName,
+  decideDeadLetters,
+  readDeadLetterDecisions,
+} from '@millrace/db';
+import { type AppendRecord, type LogRecord, readTopic, type UnreadPartition } from '@millrace/event-log';
+import { type Command, Option } from 'commander';
+import { type OpenLog, withLog } from '../event-log.ts';
+import { Refusal, UsageError } from '../failures.ts';
+import { parseTime } from '../options.ts';
+import type { Row, Terminal } from '../output.ts';
 import { type Session, withSession } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface FilterOptions {
   reason?: string;
@@ -170,4 +168,86 @@ function positions(letters: Letters) {
 
 function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
+}
+
+/** A record of the topic of dead letters (docs/ingestion-rules.md#dead-letters), read for an operator. */
+interface ReadDeadLetter {
+  /** Where the record was when it was given up; its name. */
+  position: DeadLetterPosition;
+  name: string;
+  reason: string;
+  step: string;
+  /** When it was given up. */
+  at: Date;
+  record: LogRecord;
+  /** The log its position is in; empty in letters of former versions. */
+  log: string;
+  /** False when it was too large to be carried over; its value is at its position only. */
+  hasValue: boolean;
+}
+
+/** Which letters a command means; a field that is absent excludes none. */
+interface DeadLetterFilter {
+  names?: string[];
+  reason?: string;
+  projectApiKey?: string;
+  since?: Date;
+  until?: Date;
+  /** Letters with a decision are left out unless this is set. */
+  includeDecided?: boolean;
+}
+
+/** Null when the record is no dead letter of ours: somebody else wrote to the topic. */
+function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
+  const {
+    dlq_reason,
+    dlq_step,
+    dlq_timestamp,
+    dlq_topic,
+    dlq_partition,
+    dlq_offset,
+    dlq_log = '',
+    dlq_value_omitted,
+  } = record.headers;
+  if (!dlq_topic || !/^\d+$/.test(dlq_partition ?? '') || !/^\d+$/.test(dlq_offset ?? '')) return null;
+  const position = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
+  return {
+    position,
+    name: deadLetterName(position),
+    reason: dlq_reason ?? 'unknown',
+    step: dlq_step ?? 'unknown',
+    at: new Date(dlq_timestamp ?? record.appendedAtMs),
+    record,
+    log: dlq_log,
+    hasValue: dlq_value_omitted !== 'true',
+  };
+}
+
+function isWanted(
+  letter: ReadDeadLetter,
+  filter: DeadLetterFilter,
+  decisions: ReadonlyMap<string, DecidedDeadLetter>,
+): boolean {
+  const { names, reason, projectApiKey, since, until, includeDecided } = filter;
+  if (names !== undefined && !names.includes(letter.name)) return false;
+  if (reason !== undefined && letter.reason !== reason) return false;
+  if (projectApiKey !== undefined && letter.record.key?.split(':', 1)[0] !== projectApiKey) return false;
+  if (since !== undefined && letter.at < since) return false;
+  if (until !== undefined && letter.at > until) return false;
+  return includeDecided === true || decisionOn(letter, decisions) === null;
+}
+
+/** A decision of before the record was given up was about one that had its position in another log. */
+function decisionOn(
+  { name, at }: ReadDeadLetter,
+  decisions: ReadonlyMap<string, DecidedDeadLetter>,
+): DeadLetterDecision | null {
+  const decided = decisions.get(name);
+  return decided === undefined || decided.at < at ? null : decided.decision;
+}
+
+/** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */
+function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
+  const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
+  return { topic: position.topic, key: record.key, value: record.value, headers };
 }

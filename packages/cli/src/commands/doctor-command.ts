@@ -1,12 +1,16 @@
 import { createDatabase } from '@millrace/db';
-import { createLogger } from '@millrace/runtime';
+import { createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
-import { diagnose } from '../doctor/diagnose.ts';
-import type { NamedFinding } from '../doctor/finding.ts';
-import { createPrinter } from '../print.ts';
+import { checkCertificateFiles } from '../doctor/certificates.ts';
+import { type NamedFinding, type Patient, readPart, runChecks } from '../doctor/checks.ts';
+import { diagnoseLog } from '../doctor/kafka.ts';
+import { diagnoseMail } from '../doctor/mail.ts';
+import { diagnosePostgres } from '../doctor/postgres.ts';
+import { diagnoseRedis } from '../doctor/redis.ts';
+import { checkSettings, doctorSettingsSchema } from '../doctor/settings.ts';
+import { createPrinter, type Terminal } from '../output.ts';
 import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
-import { defaultPrismaDirectory } from './migrate-command.ts';
+import { defaultPrismaDirectory } from './installation-commands.ts';
 
 /** As many as there are checks of PostgreSQL, so that one that hangs holds up no other. */
 const poolSize = 14;
@@ -43,4 +47,23 @@ function toText({ check, state, found, advice }: NamedFinding): string {
   const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
   // A control character would move the cursor of whoever reads it.
   return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
+}
+
+/** Looks at settings, certificates and all stores, side by side; a store that is away keeps none from being looked at. */
+async function diagnose(patient: Patient): Promise<NamedFinding[]> {
+  const { env } = patient;
+  const read = readPart('settings', () => readConfig(doctorSettingsSchema, env));
+  // With the defaults what can be looked at is.
+  const settings = 'value' in read ? read.value : readConfig(doctorSettingsSchema, {});
+  const [postgres, redis, log, mail] = await Promise.all([
+    diagnosePostgres(patient, settings),
+    diagnoseRedis(patient),
+    diagnoseLog(patient, settings),
+    diagnoseMail(patient),
+  ]);
+  const ofSettings = await runChecks([
+    { name: 'settings', look: () => ('value' in read ? checkSettings(settings, env) : []) },
+    { name: 'certificates', look: () => checkCertificateFiles(env) },
+  ]);
+  return [...('problems' in read ? read.problems : []), ...ofSettings, ...postgres, ...redis, ...log, ...mail];
 }

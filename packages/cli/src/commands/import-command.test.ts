@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { runCli } from '../run-cli.ts';
+import { runCli } from '../program.ts';
 
 interface Answer {
   status: number;

@@ -1,14 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { ImportStopped, UsageError } from '../failures.ts';
 import { type ImportSummary, importFile } from '../import/import-file.ts';
-import { openSource } from '../import/import-source.ts';
-import { stateFile } from '../import/import-state.ts';
-import { ImportStopped } from '../import/import-stopped.ts';
+import { describeFault } from '../import/lines.ts';
 import { createProgress } from '../import/progress.ts';
-import { describeFault } from '../import/rejections.ts';
-import { createPrinter } from '../print.ts';
-import { UsageError } from '../refusals.ts';
+import { openSource } from '../import/source.ts';
+import { stateFile } from '../import/state.ts';
+import { createPrinter, type Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface ImportCommandOptions extends GlobalOptions {
   host?: string;

@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { withLog } from '../log/open-log.ts';
-import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets } from '../log/stored-offsets.ts';
-import type { Row } from '../print.ts';
-import { Refusal, UsageError } from '../refusals.ts';
+import { withLog } from '../event-log.ts';
+import { Refusal, UsageError } from '../failures.ts';
+import type { Row, Terminal } from '../output.ts';
+import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets } from '../read-offsets.ts';
 import { type Session, withSession } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface AcceptOptions {
   group?: string;

@@ -1,9 +1,9 @@
 import { organizationOfEnvironment } from '@millrace/accounts';
 import { deletePersons, findPersonToDelete, showPerson } from '@millrace/db';
 import type { Command } from 'commander';
-import { parseId } from '../option-values.ts';
+import { parseId } from '../options.ts';
+import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 const idArgument = 'its uuid, its number or one of its distinct ids';
 

@@ -7,11 +7,9 @@ import {
   removeProject,
 } from '@millrace/accounts';
 import type { Command } from 'commander';
-import { parseId } from '../option-values.ts';
-import type { Row } from '../print.ts';
+import { parseId, requireYes } from '../options.ts';
+import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
-import { requireYes } from './require-yes.ts';
 
 interface NewProjectOptions {
   organization: string;

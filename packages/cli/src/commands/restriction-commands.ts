@@ -1,10 +1,9 @@
 import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
 import type { RestrictionKind } from '@millrace/contracts';
 import type { Command } from 'commander';
-import { restrictionKindOption } from '../option-values.ts';
-import type { Row } from '../print.ts';
+import { restrictionKindOption } from '../options.ts';
+import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface NewRestrictionOptions {
   kind: RestrictionKind;

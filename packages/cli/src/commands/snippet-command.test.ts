@@ -1,5 +1,5 @@
 import { startServer, type TestServer } from '@millrace/testing';
-import { runCli } from '../run-cli.ts';
+import { runCli } from '../program.ts';
 
 /** The outside edge: what a gateway answers; services/ingest-gateway has the real one, and a browser that runs the snippet. */
 let host: TestServer;

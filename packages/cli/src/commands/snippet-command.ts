@@ -1,9 +1,9 @@
 import { pageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
-import { describeBody, describeNetworkError } from '../answer-words.ts';
-import { Refusal, UsageError } from '../refusals.ts';
+import { Refusal, UsageError } from '../failures.ts';
+import { describeBody, describeNetworkError } from '../http.ts';
+import type { Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface SnippetOptions {
   host?: string;

@@ -1,10 +1,10 @@
 import type { ProcessedEvent } from '@millrace/contracts';
 import { readTopic } from '@millrace/event-log';
 import type { Command } from 'commander';
-import { withLog } from '../log/open-log.ts';
-import { parseId } from '../option-values.ts';
+import { withLog } from '../event-log.ts';
+import { parseId } from '../options.ts';
+import type { Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface TailOptions {
   project?: number;

@@ -16,10 +16,10 @@ import {
   testServers,
   uniqueTopicPrefix,
 } from '@millrace/testing';
-import { runCli } from '../run-cli.ts';
-import { doctorSettingsSchema } from './doctor-settings.ts';
-import type { NamedFinding } from './finding.ts';
-import { checkOpenTransactions } from './postgres/check-open-transactions.ts';
+import { runCli } from '../program.ts';
+import type { NamedFinding } from './checks.ts';
+import { checkOpenTransactions } from './postgres.ts';
+import { doctorSettingsSchema } from './settings.ts';
 
 const logger = createLogger('test', 'error');
 const servers = testServers();

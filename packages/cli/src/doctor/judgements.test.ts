@@ -1,20 +1,13 @@
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { testCertificates } from '@millrace/testing';
-import { checkCertificateFiles } from './certificates/check-certificate-files.ts';
-import type { Finding } from './finding.ts';
-import { checkConsumers } from './kafka/check-consumers.ts';
-import { checkDisks } from './kafka/check-disks.ts';
-import { checkRecordSize } from './kafka/check-record-size.ts';
-import { checkReplicas } from './kafka/check-replicas.ts';
-import { checkRetention } from './kafka/check-retention.ts';
-import { judgeCleaning } from './postgres/check-cleaning.ts';
-import { checkClock } from './postgres/check-clock.ts';
-import { judgeConnections } from './postgres/check-connections.ts';
-import { judgeReplication } from './postgres/check-replication.ts';
-import { judgeArchiver } from './postgres/check-storage.ts';
-import { judgeServer } from './postgres/check-version.ts';
-import { checkRedis } from './redis/check-redis.ts';
-import { runChecks } from './run-checks.ts';
+import { checkCertificateFiles } from './certificates.ts';
+import { type Finding, runChecks } from './checks.ts';
+import { checkConsumers } from './kafka.ts';
+import { checkDisks, checkReplicas } from './kafka-brokers.ts';
+import { checkRecordSize, checkRetention } from './kafka-topics.ts';
+import { checkClock, judgeConnections, judgeServer } from './postgres.ts';
+import { judgeArchiver, judgeCleaning, judgeReplication } from './postgres-storage.ts';
+import { checkRedis } from './redis.ts';
 
 // What the servers that tests share cannot be made to show.
 

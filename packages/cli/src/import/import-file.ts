@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { checkFile } from './check-file.ts';
-import type { Fault } from './check-line.ts';
-import type { ImportSource } from './import-source.ts';
-import type { ImportState, StateFile } from './import-state.ts';
-import { ImportStopped } from './import-stopped.ts';
-import { postBatch } from './post-batch.ts';
+import { ImportStopped, UsageError } from '../failures.ts';
+import { checkLine, createRejections, type Fault, type Rejections, readLines } from './lines.ts';
 import type { Progress } from './progress.ts';
-import { createRejections, type Rejections } from './rejections.ts';
-import { sendFile } from './send-file.ts';
+import { postBatch, sendFile } from './send.ts';
+import type { ImportSource } from './source.ts';
+import type { ImportState, StateFile } from './state.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   /** The ingest host, without a path. */
   host: string;
   projectApiKey: string;
@@ -134,4 +131,48 @@ function readBefore({ stateFile, isRestart, progress }: ImportOptions): ImportSt
   if (noted !== 'other') return noted;
   progress.note(`${stateFile?.path} is of an import to another host or project; this one begins at the file's start`);
   return null;
+}
+
+interface CheckedFile {
+  lines: number;
+  bytes: number;
+  /** Valid ones from where the import continues. */
+  events: number;
+  rejections: Rejections;
+}
+
+/**
+ * Reads the whole file and checks every line that is not imported yet.
+ * @throws UsageError when the imported part of it is not what it was.
+ */
+async function checkFile(
+  source: ImportSource,
+  state: ImportState | null,
+  { maxLineBytes, signal, progress }: { maxLineBytes: number; signal: AbortSignal; progress: Progress },
+): Promise<CheckedFile> {
+  const checked: CheckedFile = { lines: 0, bytes: 0, events: 0, rejections: createRejections() };
+  const from = state?.offset ?? 0;
+  const hash = createHash('sha256');
+  for await (const lines of readLines(source.read(), maxLineBytes)) {
+    signal.throwIfAborted();
+    progress.checking(checked.lines);
+    for (const line of lines) {
+      checked.lines = line.number;
+      checked.bytes = line.endOffset;
+      if (line.endOffset <= from) {
+        for (const part of line.raw) hash.update(part);
+        continue;
+      }
+      const outcome = checkLine(line);
+      if (outcome.kind === 'event') checked.events += 1;
+      if (outcome.kind === 'invalid') checked.rejections.add(outcome.fault);
+    }
+  }
+  if (state && (checked.bytes < from || hash.digest('hex') !== state.sha256)) {
+    throw new UsageError(
+      `${source.name} is not the file whose import was begun (${from} bytes of it are imported); ` +
+        'give --restart to begin anew, or --state with another path',
+    );
+  }
+  return checked;
 }

@@ -1,0 +1,52 @@
+import { hashPersonalApiKey } from '@millrace/accounts';
+import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import { runCli } from '../program.ts';
+
+let testDatabase: TestDatabase;
+let tenant: TestTenant;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  tenant = await createTestTenant(testDatabase.url);
+});
+afterAll(() => testDatabase.drop());
+
+async function run(...args: string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const environment = ['--environment', String(tenant.environmentId)];
+  const exitCode = await runCli(['environment', 'secret-key', ...args, ...environment, '--json'], {
+    env: { DATABASE_URL: testDatabase.url },
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
+}
+
+test('a secret key is created once, rolled, shown masked and revoked', async () => {
+  const created = await run('create');
+  expect(created).toMatchObject({
+    exitCode: 0,
+    result: { environmentId: tenant.environmentId, secretKey: expect.stringMatching(/^phs_\w{48}$/), backup: null },
+    err: '{"note":"Keep the secret key: it is not shown again."}\n',
+  });
+  expect(await run('create')).toEqual({
+    exitCode: 1,
+    result: null,
+    err: expect.stringContaining('The environment has a secret key already. Roll it to get another one.'),
+  });
+  const mask = `phs_...${created.result.secretKey.slice(-4)}`;
+  const rolled = await run('roll');
+  expect(rolled.result).toMatchObject({ backup: mask });
+  expect(hashPersonalApiKey(rolled.result.secretKey)).not.toBe(hashPersonalApiKey(created.result.secretKey));
+  const createdAt = expect.any(String);
+  expect((await run('show')).result).toEqual([
+    { slot: 'primary', maskValue: `phs_...${rolled.result.secretKey.slice(-4)}`, createdAt },
+    { slot: 'backup', maskValue: mask, createdAt },
+  ]);
+  expect((await run('revoke', '--slot', 'backup')).result).toMatchObject({ revoked: ['backup'] });
+  expect((await run('revoke')).result).toMatchObject({ revoked: ['primary'] });
+  expect((await run('show')).result).toEqual([]);
+});
+
+test('a slot that there is not is named', async () => {
+  expect(await run('revoke', '--slot', 'third')).toMatchObject({ err: expect.stringContaining('--slot') });
+});

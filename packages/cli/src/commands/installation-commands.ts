@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  createOwnedOrganization,
+  createPersonalApiKey,
+  createUser,
+  getUser,
+  listOrganizations,
+} from '@millrace/accounts';
+import { type PlanName, productFeaturesOf } from '@millrace/contracts';
+import { migrate, type Transaction } from '@millrace/db';
+import { isAppError } from '@millrace/runtime';
+import type { Command } from 'commander';
+import { UsageError } from '../failures.ts';
+import { planOption } from '../options.ts';
+import { createPrinter, type Terminal } from '../output.ts';
+import { type GlobalOptions, type Operator, readDatabaseUrl, type Session, withSession } from '../session.ts';
+
+/** Where schema and migrations are: beside the built program, or at the repository's root, seen from this file. */
+export const defaultPrismaDirectory =
+  ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
+  '';
+
+export function addMigrateCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('migrate')
+    .description('bring the database to the newest schema; safe to repeat and to start from several places')
+    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const applied = await migrateFrom(prismaDirectory, readDatabaseUrl(options, terminal));
+      const printer = createPrinter(terminal, options.json === true);
+      if (applied.length === 0) printer.note('The database is up to date.');
+      if (applied.length > 0 || options.json) printer.record({ applied });
+    });
+}
+
+/** @throws UsageError when there are no migrations in the folder, else as `migrate`. */
+async function migrateFrom(prismaDirectory: string, databaseUrl: string): Promise<string[]> {
+  if (!existsSync(join(prismaDirectory, 'migrations'))) {
+    throw new UsageError(`--prisma-directory: no migrations in ${prismaDirectory}`);
+  }
+  return migrate(databaseUrl, prismaDirectory);
+}
+
+interface BootstrapOptions {
+  organization: string;
+  email: string;
+  firstName?: string;
+  lastName?: string;
+  project: string;
+  timezone?: string;
+  plan: PlanName;
+  force?: boolean;
+  prismaDirectory: string;
+}
+
+export function addBootstrapCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('bootstrap')
+    .description('migrate, then create the first organization with an owner, a project and a personal key')
+    .requiredOption('--email <address>', "the owner's e-mail address")
+    .option('--organization <name>', 'name of the organization', 'My organization')
+    .option('--first-name <name>', "the owner's first name")
+    .option('--last-name <name>', "the owner's last name")
+    .option('--project <name>', 'name of the project', 'Default project')
+    .option('--timezone <name>', "the project's time zone, like Europe/Berlin (default: UTC)")
+    .addOption(planOption().default('full'))
+    .option('--force', 'create another organization although there is one')
+    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .action(async (options: BootstrapOptions, command: Command) => {
+      await migrateFrom(options.prismaDirectory, readDatabaseUrl(command.optsWithGlobals(), terminal));
+      await withSession(command, terminal, async ({ sql, change, printer }) => {
+        const { organization, project, force, prismaDirectory: _, ...owner } = options;
+        const created = await bootstrapInstallation(change, {
+          ...owner,
+          organizationName: organization,
+          projectName: project,
+          isForced: force === true,
+        });
+        if (created === null) {
+          printer.note('There is an organization already, so nothing was created (--force creates another one).');
+          const [existing] = await listOrganizations(sql);
+          printer.record({ created: false, organizationId: existing?.id ?? null });
+          return;
+        }
+        printer.record({ created: true, ...created });
+        printer.note('Keep the personal API key: it is not shown again.');
+      });
+    });
+}
+
+interface BootstrapInput {
+  organizationName: string;
+  email: string;
+  firstName?: string;
+  lastName?: string;
+  projectName: string;
+  timezone?: string;
+  plan: PlanName;
+  /** Create another organization although there is one. */
+  isForced: boolean;
+}
+
+/** Ids and keys of what was made, named as in the connection file of the embedded system. */
+interface Bootstrapped {
+  organizationId: string;
+  userId: number;
+  projectId: number;
+  environmentId: number;
+  projectApiKey: string;
+  /** Shown once: only its hash is stored. */
+  personalApiKey: string;
+}
+
+/** Any number; taken by nobody else in this database. */
+const bootstrapLock = 7_316_555;
+
+/**
+ * Makes a migrated installation usable: an organization with an owner, a project and a personal key with all scopes.
+ * All or nothing. Started by several processes at once, one works and the others find its organization.
+ *
+ * @returns null when there is an organization already, unless forced.
+ * @throws AppError `invalid` naming the field.
+ */
+export async function bootstrapInstallation(
+  change: Session['change'],
+  input: BootstrapInput,
+): Promise<Bootstrapped | null> {
+  return change(async (tx, { actor }) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1::bigint)', [bootstrapLock]);
+    const isSetUp = (await listOrganizations(tx)).length > 0;
+    return isSetUp && !input.isForced ? null : create(tx, actor, input);
+  });
+}
+
+async function create(tx: Transaction, actor: Operator['actor'], input: BootstrapInput): Promise<Bootstrapped> {
+  const userId = await findOrCreateUser(tx, input);
+  const { organization, project, environment } = await createOwnedOrganization(tx, {
+    name: input.organizationName,
+    features: productFeaturesOf(input.plan),
+    ownerId: userId,
+    project: { settings: { name: input.projectName, ...(input.timezone && { timezone: input.timezone }) } },
+    actor,
+  });
+  const { value } = await createPersonalApiKey(tx, { userId, actor, label: 'Bootstrap', scopes: ['*'] });
+  return {
+    organizationId: organization.id,
+    userId,
+    projectId: project.id,
+    environmentId: environment.id,
+    projectApiKey: environment.api_token,
+    personalApiKey: value,
+  };
+}
+
+async function findOrCreateUser(tx: Transaction, input: BootstrapInput): Promise<number> {
+  try {
+    return (await getUser(tx, { email: input.email })).id;
+  } catch (error) {
+    if (!isAppError(error, 'not_found')) throw error;
+  }
+  const { email, firstName = '', lastName = '' } = input;
+  return (await createUser(tx, { email, firstName, lastName, isEmailVerified: true })).id;
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { consumerGroup, topicNames } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import { createKafkaLog, type EventLog } from '@millrace/event-log';
+import { createLogger } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  patienceMs,
+  type TestDatabase,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import { runCli } from '../program.ts';
+
+/** The database as a backup brings it back: behind what others have seen of it. */
+const logger = createLogger('test', 'error');
+const topicPrefix = uniqueTopicPrefix();
+const topic = topicNames(topicPrefix).live;
+const group = consumerGroup('live', topicPrefix);
+let testDatabase: TestDatabase;
+let database: Database;
+let log: EventLog;
+let identity: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger });
+  log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', logger, appendTimeoutMs: patienceMs });
+  await log.ensureTopics([{ topic, partitions: 1 }]);
+  await log.append(Array.from({ length: 30 }, () => ({ topic, key: 'k', value: Buffer.from(randomUUID()) })));
+  identity = (await log.endOffsets(topic))[0]?.log ?? '';
+});
+beforeEach(() => database.prisma.consumer_position.deleteMany());
+afterAll(async () => {
+  await log?.close();
+  const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: [topic] }).catch(() => {});
+  await admin.disconnect();
+  await database?.stop();
+  await testDatabase?.drop();
+});
+
+async function finish(env: Record<string, string> = {}) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const exitCode = await runCli(['restore', 'finish', '--json'], {
+    env: {
+      ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix },
+      ...{ KAFKA_BROKERS: testServers().kafkaBrokers.join(','), ...env },
+    },
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  return { exitCode, lanes: out.length > 0 ? JSON.parse(out.join('')) : null, err: err.join('') };
+}
+
+const haveRead = (nextOffset: number, of: string) =>
+  database.sql.query(
+    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
+    [topic, group, of, nextOffset],
+  );
+
+test('nothing that was given since the backup is given again: ids of environments, versions of flags, confirmations of gateways', async () => {
+  const before = await createTestTenant(database);
+  await database.sql.query("INSERT INTO event_log_fallback (topic) VALUES ('f')");
+  const version = async () =>
+    Number(
+      (
+        await database.sql.query('SELECT version FROM flag_definitions_version WHERE project_id = $1', [
+          before.projectId,
+        ])
+      )[0]?.version ?? 0,
+    );
+  const epoch = async () => Number((await database.sql.query('SELECT epoch FROM event_log_fallback'))[0]?.epoch);
+  const [versionBefore, epochBefore] = [await version(), await epoch()];
+  expect(await finish()).toMatchObject({ exitCode: 0 });
+  const after = await createTestTenant(database);
+  expect(after.projectId).toBeGreaterThan(before.projectId + 10_000);
+  expect(after.userId).toBeGreaterThan(before.userId + 10_000);
+  expect([(await version()) - versionBefore, (await epoch()) - epochBefore]).toEqual([1_000_000, 1_000_000]);
+});
+
+test('running services are told that anything may have changed', async () => {
+  const heard: string[] = [];
+  const listener = database.listen({
+    channel: 'millrace_project_changes',
+    onMessage: (payload) => heard.push(payload),
+    onStart: () => {},
+    onInterrupted: () => {},
+  });
+  await eventually(() => listener.isListening(), { what: 'listening' });
+  await finish();
+  await eventually(() => heard.includes('{}'), { what: 'the message' });
+  await listener.stop();
+});
+
+test('what consumers will process again is shown', async () => {
+  await haveRead(12, identity);
+  expect(await finish()).toMatchObject({
+    exitCode: 0,
+    lanes: [{ topic, log: identity, isKnown: true, unread: 18, deleted: 0 }],
+  });
+});
+
+test('offsets of another Kafka say nothing of this one: it is read from its start', async () => {
+  await haveRead(25, 'kafka/another/1');
+  const { lanes, err } = await finish();
+  expect(lanes).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
+  expect(err).toContain(`${topic}: nothing of this log was read when the backup was made`);
+});
+
+test('a log that does not reach back to the backup fails the command: the events between are lost', async () => {
+  await haveRead(5, identity);
+  const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  await admin.fetchTopicOffsets(topic);
+  await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '10' }] });
+  await admin.disconnect();
+  const { exitCode, lanes, err } = await finish();
+  expect(lanes).toMatchObject([{ unread: 20, deleted: 5 }]);
+  expect([exitCode, err]).toEqual([1, expect.stringContaining('Kafka has deleted 5 records')]);
+});
+
+test('with the log in PostgreSQL there is nothing to read again', async () => {
+  expect(await finish({ EVENT_LOG: 'postgres' })).toMatchObject({
+    exitCode: 0,
+    err: expect.stringContaining('The event log was restored with the database'),
+  });
+});

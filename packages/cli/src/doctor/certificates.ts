@@ -1,0 +1,265 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
+import { firstExpiry } from '@millrace/runtime';
+import { type Finding, ok, orOk, problem, reasonOf, warning } from './checks.ts';
+
+const certificateSettings = [
+  ...['DATABASE_SSL_CA_FILE', 'DATABASE_SSL_CERT_FILE', 'PGSSLROOTCERT'],
+  ...['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'REDIS_CA_FILE'],
+];
+const dayMs = 86_400_000;
+const fileWarnDays = 21;
+
+/** The certificates that settings name; of several in one file, the first to expire counts. */
+export function checkCertificateFiles(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
+  const named = certificateSettings.flatMap((name) => {
+    const file = env[name]?.trim();
+    return file ? [{ name, file }] : [];
+  });
+  if (named.length === 0) return [ok('no setting names one')];
+  return named.map(({ name, file }) => judgeFile(name, firstExpiry(file), now));
+}
+
+function judgeFile(name: string, expiry: number | null, now: number): Finding {
+  if (expiry === null) {
+    return problem(`${name} names no certificate that can be read`, 'give the path of a PEM file this user may read');
+  }
+  const day = new Date(expiry).toISOString().slice(0, 10);
+  const advice = 'put a new certificate into the file: new connections use it';
+  if (expiry <= now) return problem(`${name}: a certificate expired on ${day}`, advice);
+  const days = Math.floor((expiry - now) / dayMs);
+  if (days < fileWarnDays) return warning(`${name}: a certificate expires in ${days} days, on ${day}`, advice);
+  return ok(`${name}: valid until ${day}`);
+}
+
+/** A server that services speak to by TLS. */
+export interface TlsServer {
+  host: string;
+  port: number;
+  /** What goes before TLS: nothing, PostgreSQL's question for it, or a mail server's greeting and STARTTLS. */
+  begins: 'at once' | 'postgresql' | 'smtp';
+  /** Undefined: the authorities that Node knows, and no certificate of our own. */
+  secureContext: SecureContext | undefined;
+  /** Whether services look at whose certificate it is. */
+  isVerified: boolean;
+  /** The setting that names another authority. */
+  authoritySetting: string;
+}
+
+export const placeOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
+
+/** The server has said that it does not speak TLS. */
+export class NoTlsError extends Error {}
+
+/** Looks at what servers show to services that connect, all at once. Of one that is away its own check speaks. */
+export async function checkPresented(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
+  if (servers.length === 0) return [ok('TLS is not asked for')];
+  const findings = await Promise.all(servers.map((server) => checkOne(server, timeoutMs)));
+  return findings.flat();
+}
+
+async function checkOne(server: TlsServer, timeoutMs: number): Promise<Finding[]> {
+  try {
+    return judgePresented(server, await readPresented(server, timeoutMs));
+  } catch (error) {
+    const place = placeOf(server);
+    if (error instanceof NoTlsError) {
+      return [problem(`${place}: ${error.message}, and the settings demand it`, 'let the server speak TLS')];
+    }
+    return [
+      problem(
+        `${place} shows no certificate: ${reasonOf(error)}`,
+        'is that the port for TLS; does the server want a certificate of ours; else see what is said of the store itself',
+      ),
+    ];
+  }
+}
+
+const presentedWarnDays = 30;
+const urgentDays = 7;
+
+const unknownIssuer = [
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+];
+
+/** Whether services would trust a server by what it shows, and for how long. */
+export function judgePresented(server: TlsServer, shown: PresentedCertificates, now = Date.now()): Finding[] {
+  const place = placeOf(server);
+  const first = shown.chain.reduce((a, b) => (b.validTo < a.validTo ? b : a));
+  const findings = [
+    expiry(server, first, now),
+    ...(server.isVerified ? [trust(server, shown, now > first.validTo), name(server, shown)] : [anybody(place)]),
+  ];
+  return orOk(
+    findings.filter((finding) => finding !== null),
+    `${place} shows one that is trusted, until ${dayOf(first.validTo)}`,
+  );
+}
+
+function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['chain'][number], now: number) {
+  const place = placeOf(server);
+  const advice = `exchange the certificate of ${place}, and reload the server`;
+  const days = Math.floor((validTo - now) / dayMs);
+  if (days >= presentedWarnDays) return null;
+  if (validTo <= now) {
+    // Who does not look continues.
+    const say = server.isVerified ? problem : warning;
+    return say(`${place} shows a certificate (${subject}) that expired on ${dayOf(validTo)}`, advice);
+  }
+  const say = days < urgentDays && server.isVerified ? problem : warning;
+  return say(`${place} shows a certificate (${subject}) that expires in ${days} days, on ${dayOf(validTo)}`, advice);
+}
+
+function trust(
+  { authoritySetting, ...server }: TlsServer,
+  { refusal, issuer }: PresentedCertificates,
+  hasExpired: boolean,
+): Finding | null {
+  if (refusal === null) return null;
+  const place = placeOf(server);
+  if (unknownIssuer.includes(refusal)) {
+    return problem(
+      `${place} shows a certificate by "${issuer}", an authority that is not known here`,
+      `let ${authoritySetting} name a PEM file with that authority; or let the server send the certificates between its own and a known one too`,
+    );
+  }
+  // Said already.
+  if (refusal === 'CERT_HAS_EXPIRED' && hasExpired) return null;
+  if (refusal === 'CERT_NOT_YET_VALID') {
+    return problem(
+      `${place} shows a certificate that is not valid yet`,
+      'compare the clocks of this machine and of whoever signs',
+    );
+  }
+  return problem(`${place} shows a certificate that is not trusted (${refusal})`, 'give the server another one');
+}
+
+function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding | null {
+  if (otherNames === null) return null;
+  return problem(
+    `${placeOf(server)} shows a certificate for other names: ${otherNames}`,
+    `call the server by one of them, or give it a certificate for ${server.host}`,
+  );
+}
+
+const anybody = (place: string) =>
+  warning(
+    `the certificate of ${place} is not verified: an impostor would receive the password`,
+    'take out what says not to look (sslmode=no-verify, tls.rejectUnauthorized=false), and name the authority where it is one of your own',
+  );
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** What a server shows to those who connect. */
+interface PresentedCertificates {
+  /** The server's own first, then those who vouch for it, as far as they are known; `validTo` in ms since 1970. */
+  chain: { subject: string; validTo: number }[];
+  /** Who signed the last one. */
+  issuer: string;
+  /** Why it would not be trusted, as a code of OpenSSL; null when it would. */
+  refusal: string | null;
+  /** Names that it is for, when the server is called by another one; else null. */
+  otherNames: string | null;
+}
+
+/**
+ * Connects with the authorities of the settings, looks, and goes. Nothing is said to the server but that TLS is wanted, so that
+ * also one may answer that is not trusted.
+ */
+export async function readPresented(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
+  const { host, port, begins, secureContext } = server;
+  const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
+  // Whoever waits for something hears of an error by that.
+  socket.on('error', () => {}).on('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  try {
+    await once(socket, 'connect');
+    await beginTls(socket, begins);
+    const secure = connectTls({
+      ...{ socket, secureContext, rejectUnauthorized: false },
+      ...(isIP(host) === 0 && { servername: host }),
+      // Asked below, whatever else is wrong.
+      checkServerIdentity: () => undefined,
+    });
+    secure.setTimeout(timeoutMs, () => secure.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    await once(secure, 'secureConnect');
+    // A server that wants a certificate of ours may only now refuse us.
+    secure.on('error', () => {});
+    const certificate = secure.getPeerCertificate(true);
+    return {
+      ...chainOf(certificate),
+      refusal: secure.authorized ? null : String(secure.authorizationError),
+      otherNames: checkServerIdentity(host, certificate) === undefined ? null : namesIn(certificate),
+    };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function chainOf(certificate: DetailedPeerCertificate): Pick<PresentedCertificates, 'chain' | 'issuer'> {
+  const chain: PresentedCertificates['chain'] = [];
+  let last = certificate;
+  for (let each = certificate; each !== undefined; each = each.issuerCertificate) {
+    chain.push({ subject: nameOf(each.subject), validTo: Date.parse(each.valid_to) });
+    last = each;
+    // The root is its own issuer.
+    if (each.issuerCertificate?.fingerprint256 === each.fingerprint256) break;
+  }
+  return { chain, issuer: nameOf(last.issuer) };
+}
+
+function nameOf({ CN, O }: DetailedPeerCertificate['subject']): string {
+  return [CN ?? O ?? 'an authority without a name'].flat().join(' ');
+}
+
+function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
+  return subjectaltname?.replace(/\b(?:DNS|IP Address):/g, '') ?? nameOf(subject);
+}
+
+/** Length, and the number that stands for "TLS?": https://www.postgresql.org/docs/current/protocol-message-formats.html (SSLRequest) */
+const postgresQuestion = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+
+/** Says on a fresh connection what the server wants to hear before TLS. @throws NoTlsError when it speaks none. */
+async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<void> {
+  if (begins === 'postgresql') await askPostgres(socket);
+  if (begins === 'smtp') await askMailServer(socket);
+}
+
+async function askPostgres(socket: Socket): Promise<void> {
+  socket.write(postgresQuestion);
+  const answer = await nextBytes(socket);
+  if (answer.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server speaks no TLS');
+}
+
+/** https://www.rfc-editor.org/rfc/rfc3207 */
+async function askMailServer(socket: Socket): Promise<void> {
+  await nextReply(socket, '220');
+  socket.write('EHLO localhost\r\n');
+  const offers = await nextReply(socket, '250');
+  if (!/^250[ -]STARTTLS\s*$/im.test(offers)) throw new NoTlsError('the server offers no STARTTLS');
+  socket.write('STARTTLS\r\n');
+  await nextReply(socket, '220');
+}
+
+/** Lines up to one whose code is followed by a blank. */
+async function nextReply(socket: Socket, code: string): Promise<string> {
+  let text = '';
+  while (!/^\d{3}(?: .*)?\r?\n$/m.test(text)) text += (await nextBytes(socket)).toString('latin1');
+  if (!text.startsWith(code)) throw new Error(`the server answered ${text.slice(0, 3)} instead of ${code}`);
+  return text;
+}
+
+function nextBytes(socket: Socket): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const done = (settle: () => void) => {
+      socket.pause();
+      socket.off('data', onData).off('error', onError).off('close', onClose);
+      settle();
+    };
+    const onData = (bytes: Buffer) => done(() => resolve(bytes));
+    const onError = (error: Error) => done(() => reject(error));
+    const onClose = () => done(() => reject(new Error('the server closed the connection')));
+    socket.on('data', onData).on('error', onError).on('close', onClose).resume();
+  });
+}

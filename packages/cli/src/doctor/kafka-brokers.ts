@@ -1,0 +1,153 @@
+import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
+import { type Finding, listed, ok, problem, shownBytes, warning } from './checks.ts';
+
+/** What was acknowledged is on more than one broker, and every partition can be written to. */
+export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: number): Finding[] {
+  const findings = [
+    ...judgeLeaders(topics),
+    ...judgeInSync(topics),
+    ...(brokerCount < 2 ? [oneBroker] : judgeCopies(topics)),
+    ...judgeElections(topics),
+  ];
+  return findings.length > 0 ? findings : [ok(`${brokerCount} brokers, all copies in step`)];
+}
+
+const oneBroker = warning(
+  'there is one broker: what it loses is lost',
+  'run three, with topics of three replicas and min.insync.replicas=2, where events matter',
+);
+
+function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
+  const without = partitionsOf(topics, ({ hasLeader }) => !hasLeader);
+  if (without.length === 0) return [];
+  return [
+    problem(`no broker leads ${listed(without)}: nothing can be written there or read`, 'bring the brokers back'),
+  ];
+}
+
+function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
+  const refused = topics.flatMap((topic) =>
+    partitionsOf([topic], ({ inSync, replicas }) => inSync < Math.min(leastInSync(topic), replicas)),
+  );
+  const behind = partitionsOf(topics, ({ inSync, replicas }) => inSync < replicas);
+  const findings: Finding[] = [];
+  if (refused.length > 0) {
+    findings.push(
+      problem(
+        `${listed(refused)} have fewer copies in step than min.insync.replicas: appending is refused`,
+        'bring the brokers back',
+      ),
+    );
+  }
+  if (behind.length > 0) {
+    findings.push(
+      warning(
+        `copies of ${listed(behind)} are missing or behind`,
+        'look at the brokers, their disks and their network',
+      ),
+    );
+  }
+  return findings;
+}
+
+function judgeCopies(topics: readonly InspectedTopic[]): Finding[] {
+  return topics.flatMap((topic) => {
+    const copies = Math.min(...topic.partitions.map(({ replicas }) => replicas));
+    const least = leastInSync(topic);
+    if (copies < 2) {
+      return [
+        warning(
+          `${topic.topic} has one copy of each partition: what a broker loses is lost`,
+          'give it three replicas (kafka-reassign-partitions.sh) and min.insync.replicas=2',
+        ),
+      ];
+    }
+    if (least >= copies) {
+      return [
+        warning(
+          `${topic.topic} has ${copies} replicas and min.insync.replicas=${least}: one broker down, and appending is refused`,
+          'set min.insync.replicas to one less than there are replicas',
+        ),
+      ];
+    }
+    // Not every role may read settings.
+    if (least >= 2 || topic.settings === null) return [];
+    return [
+      warning(
+        `${topic.topic} has min.insync.replicas=1: the gateway answers 200 when one broker has an event`,
+        'set min.insync.replicas=2 for the topic',
+      ),
+    ];
+  });
+}
+
+function judgeElections(topics: readonly InspectedTopic[]): Finding[] {
+  const unclean = topics.filter(({ settings }) => settings?.get('unclean.leader.election.enable') === 'true');
+  if (unclean.length === 0) return [];
+  return [
+    warning(
+      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a copy that lacks acknowledged events may become the leader`,
+      'set it false',
+    ),
+  ];
+}
+
+function leastInSync({ settings }: InspectedTopic): number {
+  return Number(settings?.get('min.insync.replicas') ?? 1);
+}
+
+function partitionsOf(
+  topics: readonly InspectedTopic[],
+  isMeant: (partition: InspectedTopic['partitions'][number]) => boolean,
+): string[] {
+  return topics.flatMap(({ topic, partitions }) =>
+    partitions.filter(isMeant).map(({ partition }) => `${topic}/${partition}`),
+  );
+}
+
+/** Free shares of a disk below which something is to be done this week, and now. */
+const littleShare = 0.2;
+const tooLittleShare = 0.05;
+
+/** A broker whose disk is full stops by itself, and what it leads can be neither written nor read. */
+export function checkDisks(directories: readonly LogDirectory[] | null): Finding[] {
+  if (directories === null) {
+    return [
+      ok('brokers before Kafka 3.3, or that hide it from this client (Describe on the cluster), tell of no disks'),
+    ];
+  }
+  const offline = directories.filter(({ isOffline }) => isOffline);
+  const online = directories.filter(({ isOffline }) => !isOffline);
+  return [...judgeOffline(offline), ...judgeSpace(online)];
+}
+
+function judgeOffline(directories: readonly LogDirectory[]): Finding[] {
+  if (directories.length === 0) return [];
+  return [
+    problem(
+      `given up by their brokers: ${listed(directories.map(named))}: what is there cannot be written or read`,
+      'mend or exchange the disks, and start those brokers again',
+    ),
+  ];
+}
+
+function judgeSpace(directories: readonly LogDirectory[]): Finding[] {
+  const known = directories.flatMap(({ space, ...directory }) => (space === null ? [] : [{ ...directory, ...space }]));
+  const share = (one: (typeof known)[number]) => one.freeBytes / one.totalBytes;
+  const shown = listed(
+    known
+      .toSorted((a, b) => share(a) - share(b))
+      .map((one) => `${named(one)} has ${shownBytes(one.freeBytes)} of ${shownBytes(one.totalBytes)} left`),
+  );
+  if (known.length === 0) return directories.length > 0 ? [ok('brokers do not know the sizes of their disks')] : [];
+  const least = Math.min(...known.map(share));
+  if (least >= littleShare) return [ok(shown)];
+  const advice = 'give the brokers larger disks, or lower retention.ms of topics whose events are long read';
+  return [
+    least < tooLittleShare ? problem(`${shown}: a broker with a full disk stops`, advice) : warning(shown, advice),
+  ];
+}
+
+function named({ broker, path }: Pick<LogDirectory, 'broker' | 'path'>): string {
+  return `broker ${broker}, ${path}`;
+}

@@ -1,0 +1,175 @@
+import type { InspectedTopic } from '@millrace/event-log';
+import type { ReadOffset } from '../read-offsets.ts';
+import { type Finding, listed, ok, orOk, problem, warning } from './checks.ts';
+
+interface Wanted {
+  missing: readonly string[];
+  partitions: number;
+}
+
+/** Every topic is there, with as many partitions as new ones would get, and is no compacted one. */
+export function checkTopics(topics: readonly InspectedTopic[], { missing, partitions: wanted }: Wanted): Finding[] {
+  const findings = topics.flatMap((topic) => [...judgePartitions(topic, wanted), ...judgeCleanup(topic)]);
+  if (missing.length > 0) {
+    findings.unshift(
+      problem(
+        `there is no ${listed(missing)}`,
+        'services create their topics at their start, if the brokers let them; else create them by hand, with TOPIC_PARTITIONS partitions. Is TOPIC_PREFIX right?',
+      ),
+    );
+  }
+  return orOk(findings, `all ${topics.length} topics are there, with ${wanted} partitions each`);
+}
+
+function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number): Finding[] {
+  if (partitions.length === wanted) return [];
+  return [
+    warning(
+      `${topic} has ${partitions.length} partitions, and TOPIC_PARTITIONS is ${wanted}, which only a new topic gets`,
+      partitions.length < wanted
+        ? 'set TOPIC_PARTITIONS to what the topic has, or grow the topic (docs/operations/scaling.md)'
+        : 'set TOPIC_PARTITIONS to what the topic has: partitions cannot be taken away',
+    ),
+  ];
+}
+
+/** Compaction keeps one record of each key, which here is a person's or a device's id. */
+function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
+  if (settings?.get('cleanup.policy')?.includes('compact') !== true) return [];
+  return [
+    problem(
+      `${topic} is compacted: Kafka deletes all events of a distinct id but the newest, read or not`,
+      'set cleanup.policy=delete for the topic at once',
+    ),
+  ];
+}
+
+/** Around the largest event are its key, headers, and the head of its batch. */
+const aroundBytes = 4096;
+
+/** The largest event a gateway takes fits into the topics. */
+export function checkRecordSize(topics: readonly InspectedTopic[], maxRecordBytes: number): Finding[] {
+  if (topics.some(({ settings }) => settings === null)) return [unreadable];
+  const small = topics.filter(({ settings }) => {
+    const most = settings?.get('max.message.bytes');
+    return most !== undefined && Number(most) < maxRecordBytes + aroundBytes;
+  });
+  if (small.length === 0) return [ok(`events of MAX_RECORD_BYTES (${maxRecordBytes}) fit into all topics`)];
+  const names = small.map(({ topic, settings }) => `${topic} (${settings?.get('max.message.bytes')})`);
+  return [
+    problem(
+      `max.message.bytes is too little for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(names)}: large ones are refused`,
+      `set max.message.bytes to at least ${maxRecordBytes + aroundBytes}, or lower MAX_RECORD_BYTES`,
+    ),
+  ];
+}
+
+const unreadable = warning(
+  'the settings of topics cannot be read by this user: sizes, retention and copies were not checked',
+  'give the user of KAFKA_SASL_USERNAME the right DescribeConfigs on the topics, or look by hand',
+);
+
+const dayMs = 86_400_000;
+
+interface RetentionFacts {
+  topics: readonly InspectedTopic[];
+  /** Topics whose records have a reader of ours. */
+  lanes: readonly string[];
+  offsets: readonly ReadOffset[];
+  keepDeletedIdsDays: number;
+  /** By topic and partition, the first record of the newer half of what retention keeps. */
+  newerHalf: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
+}
+
+export function retentionMsOf({ settings }: InspectedTopic): number | null {
+  const text = settings?.get('retention.ms');
+  return text === undefined ? null : Number(text);
+}
+
+/** Nothing is deleted before it was read, and what was deleted on request does not come back from the log. */
+export function checkRetention(facts: RetentionFacts): Finding[] {
+  const laneTopics = facts.topics.filter(({ topic }) => facts.lanes.includes(topic));
+  const findings = [
+    ...judgeUnread(facts, laneTopics),
+    ...judgeOutages(laneTopics),
+    ...judgeBySize(laneTopics),
+    ...judgeForgetting(facts, laneTopics),
+  ];
+  const days = laneTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
+  const shortest = Math.min(...days.filter((count) => count >= 0));
+  return orOk(
+    findings,
+    `nothing unread is about to be deleted${shortest < Infinity ? `; kept for ${shortest} days` : ''}`,
+  );
+}
+
+function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
+  const lost: string[] = [];
+  const old: string[] = [];
+  for (const { topic, partition, log, nextOffset } of offsets) {
+    const here = topics.find((one) => one.topic === topic && one.log === log);
+    const found = here?.partitions.find((one) => one.partition === partition);
+    if (found === undefined || nextOffset >= found.high) continue;
+    if (nextOffset < found.low) lost.push(`${topic}/${partition}`);
+    else if (nextOffset < (newerHalf.get(topic)?.get(partition) ?? 0n)) old.push(`${topic}/${partition}`);
+  }
+  const findings: Finding[] = [];
+  if (lost.length > 0) {
+    findings.push(
+      problem(
+        `Kafka has deleted events of ${listed(lost)} before they were read`,
+        'they are lost, unless their senders have them; start consumers, and raise retention.ms and retention.bytes',
+      ),
+    );
+  }
+  if (old.length > 0) {
+    findings.push(
+      problem(
+        `unread events of ${listed(old)} are older than half of what Kafka keeps them, and will be deleted`,
+        'raise retention.ms of the topics now, then find out why consumers do not keep up',
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Consumers wait for PostgreSQL as long as it takes; the log must wait with them, and reach back to the newest backup. */
+function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
+  const short = topics.filter((topic) => {
+    const ms = retentionMsOf(topic);
+    return ms !== null && ms >= 0 && ms < dayMs;
+  });
+  if (short.length === 0) return [];
+  return [
+    warning(
+      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: an outage of PostgreSQL, or a restore, that takes longer loses them`,
+      'raise retention.ms to more than the age of your newest backup, and more than your longest outage',
+    ),
+  ];
+}
+
+function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
+  const limited = topics.filter(({ settings }) => Number(settings?.get('retention.bytes') ?? -1) >= 0);
+  if (limited.length === 0) return [];
+  return [
+    warning(
+      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: in a rush Kafka deletes events sooner than retention.ms says, read or not`,
+      'set retention.bytes=-1, and watch the disks of the brokers',
+    ),
+  ];
+}
+
+/** Events of a deleted person that come again are recognized by its remembered ids. */
+function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
+  const longer = topics.filter((topic) => {
+    const ms = retentionMsOf(topic);
+    return ms !== null && (ms < 0 || ms > keepDeletedIdsDays * dayMs);
+  });
+  if (longer.length === 0) return [];
+  return [
+    warning(
+      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS (${keepDeletedIdsDays}): read again, they would bring deleted persons back`,
+      'raise KEEP_DELETED_IDS_DAYS, or lower retention.ms',
+    ),
+  ];
+}

@@ -1,0 +1,268 @@
+import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import {
+  type InspectedTopic,
+  inspectKafka,
+  type KafkaConnection,
+  type KafkaInspection,
+  kafkaConfigFields,
+  kafkaConnection,
+} from '@millrace/event-log';
+import { readConfig } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { type ReadOffset, readStoredOffsets, unreadRecords } from '../read-offsets.ts';
+import { checkPresented, placeOf, type TlsServer } from './certificates.ts';
+import {
+  type Check,
+  type Finding,
+  listed,
+  type NamedFinding,
+  ok,
+  orOk,
+  type Patient,
+  patienceMs,
+  problem,
+  reach,
+  readPart,
+  runChecks,
+  warning,
+} from './checks.ts';
+import { checkDisks, checkReplicas } from './kafka-brokers.ts';
+import { checkRecordSize, checkRetention, checkTopics, retentionMsOf } from './kafka-topics.ts';
+import type { DoctorSettings } from './settings.ts';
+
+export async function diagnoseLog(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+  const { env } = patient;
+  if (settings.eventLog === 'postgres') {
+    return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
+  }
+  // The management API and delivery workers are told of none.
+  if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
+  return diagnoseKafka(patient, settings);
+}
+
+const noLog = warning(
+  'neither EVENT_LOG nor KAFKA_BROKERS is set: the event log was not looked at',
+  'run this with the settings of a gateway or a consumer too',
+);
+
+async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+  const { env, logger } = patient;
+  const read = readPart('kafka', () => kafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
+  if ('problems' in read) return read.problems;
+  const { value: connection } = read;
+  const kafka = inspectKafka({ ...connection, clientId: 'millrace-doctor', logger }, patienceMs);
+  try {
+    let existing: string[] = [];
+    const asked = async () => {
+      existing = await kafka.existing(namesOfTopics(settings));
+    };
+    const away = await reach('kafka', asked, 'KAFKA_BROKERS');
+    // Its certificates may be why.
+    if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
+    const topics: InspectedTopic[] = [];
+    const ofTopics = await runChecks(
+      existing.map((name) => ({
+        name: 'kafka topics',
+        async look() {
+          topics.push(await kafka.topic(name));
+          return [];
+        },
+      })),
+    );
+    const offsets = await readOffsets(patient, topics);
+    const checks = kafkaChecks({ kafka, settings, existing, topics, offsets: offsets ?? [] });
+    const found = await runChecks([...checks, ...offsetChecks(settings, offsets), certificates(connection, kafka)]);
+    return [{ check: 'kafka', ...ok('Kafka answers') }, ...ofTopics, ...found];
+  } finally {
+    await kafka.close();
+  }
+}
+
+/** Checks certificates of the brokers in the settings and of those they name, to which clients connect next. */
+function certificates(connection: KafkaConnection, kafka?: KafkaInspection) {
+  return {
+    name: 'kafka certificates',
+    look: async () => checkPresented(brokersWithTls(connection, (await kafka?.brokers()) ?? []), patienceMs / 2),
+  };
+}
+
+/** Null when PostgreSQL does not answer, or has no tables yet: both are said elsewhere. */
+function readOffsets({ database }: Patient, topics: readonly InspectedTopic[]): Promise<ReadOffset[] | null> {
+  const endOffsets = async (name: string) => {
+    const found = topics.find(({ topic }) => topic === name);
+    return (found?.partitions ?? []).map(({ partition, high }) => ({
+      ...{ partition, log: found?.log ?? '', endOffset: high },
+    }));
+  };
+  return readStoredOffsets(database.prisma, { endOffsets }).catch(() => null);
+}
+
+function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
+  if (offsets === null) return [];
+  return [{ name: 'stored offsets', look: () => checkStoredOffsets(offsets, namesOfTopics(settings)) }];
+}
+
+interface KafkaContext {
+  kafka: KafkaInspection;
+  settings: DoctorSettings;
+  /** Names of those there are, and what could be read of them. */
+  existing: readonly string[];
+  topics: readonly InspectedTopic[];
+  /** Empty when PostgreSQL does not answer. */
+  offsets: readonly ReadOffset[];
+}
+
+/** Names of the topics that services use with these settings. */
+function namesOfTopics({ topicPrefix }: DoctorSettings): string[] {
+  return Object.values(topicNames(topicPrefix));
+}
+
+/** All that is asked of a Kafka that answers. */
+function kafkaChecks(context: KafkaContext): Check[] {
+  const { kafka, settings, existing, topics } = context;
+  const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));
+  const ofTopics = {
+    name: 'kafka topics',
+    look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
+  };
+  // Of no topic there is nothing more to say.
+  if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
+  return [
+    ofTopics,
+    { name: 'kafka replicas', look: async () => checkReplicas(topics, (await kafka.brokers()).length) },
+    { name: 'kafka disks', look: async () => checkDisks(await kafka.logDirectories()) },
+    { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
+    { name: 'kafka retention', look: () => retention(context) },
+    { name: 'consumers', look: () => consumers(context) },
+  ];
+}
+
+async function retention({ kafka, settings, topics, offsets }: KafkaContext) {
+  const laneTopics = laneTopicsOf(settings);
+  const newerHalf = new Map<string, ReadonlyMap<number, bigint>>();
+  for (const topic of topics.filter((one) => laneTopics.includes(one.topic))) {
+    const keptMs = retentionMsOf(topic) ?? -1;
+    if (keptMs > 0) newerHalf.set(topic.topic, await kafka.firstAppendedAt(topic.topic, Date.now() - keptMs / 2));
+  }
+  return checkRetention({
+    ...{ topics, lanes: laneTopics, offsets, newerHalf },
+    keepDeletedIdsDays: settings.keepDeletedIdsDays,
+  });
+}
+
+async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
+  const members = await kafka.memberCounts(lanes.map((lane) => consumerGroup(lane, settings.topicPrefix)));
+  return checkConsumers(
+    lanes.flatMap((lane) => {
+      const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[lane]);
+      if (topic === undefined) return [];
+      const group = consumerGroup(lane, settings.topicPrefix);
+      const { unread } = unreadRecords(
+        topic,
+        offsets.filter((one) => one.group === group),
+      );
+      return [{ topic: topic.topic, partitions: topic.partitions.length, members: members.get(group) ?? 0, unread }];
+    }),
+  );
+}
+
+function laneTopicsOf({ topicPrefix }: DoctorSettings): string[] {
+  const names = topicNames(topicPrefix);
+  return lanes.map((lane) => names[lane]);
+}
+
+/** What was read is still there, and lies in the log that is read now. */
+function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly string[]): Finding[] {
+  const ours = offsets.filter(({ topic }) => topics.includes(topic));
+  const truncated = ours.filter(({ end, nextOffset }) => end !== null && end < nextOffset);
+  const hasCurrent = new Set(ours.filter(({ end }) => end !== null).map(partitionName));
+  // An old log beside the one that is read was left on purpose.
+  const strangers = ours.filter((one) => one.end === null && !hasCurrent.has(partitionName(one)));
+  const findings: Finding[] = [];
+  if (truncated.length > 0) {
+    findings.push(
+      problem(
+        `the log has lost what was read of ${listed(truncated.map(partitionName))}: these partitions wait`,
+        'find out why (a broker restored from a copy, an unclean election), then `millrace offsets accept <partition> --from start`',
+      ),
+    );
+  }
+  if (strangers.length > 0) {
+    const logs = [...new Set(strangers.map(({ log }) => log))];
+    findings.push(
+      warning(
+        `${listed(strangers.map(partitionName))} were last read from another log (${listed(logs, 2)})`,
+        'is this the right Kafka, or EVENT_LOG? When that log is gone for good: `millrace offsets forget <log>`',
+      ),
+    );
+  }
+  return orOk(findings, ours.length === 0 ? 'nothing was read yet' : `within their logs: ${ours.length}`);
+}
+
+function partitionName({ topic, partition }: ReadOffset): string {
+  return `${topic}/${partition}`;
+}
+
+interface LaneReaders {
+  topic: string;
+  partitions: number;
+  members: number;
+  /** Records that are not read. */
+  unread: bigint;
+}
+
+/** Every lane has somebody who reads it, and nobody who has nothing to read. */
+export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
+  const deserted = lanes.filter(({ members }) => members === 0);
+  const waiting = deserted.filter(({ unread }) => unread > 0n);
+  const crowded = lanes.filter(({ members, partitions }) => members > partitions);
+  const findings: Finding[] = [];
+  if (waiting.length > 0) {
+    findings.push(
+      problem(
+        `nobody reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
+        'start consumers whose CONSUMER_LANES names these lanes',
+      ),
+    );
+  }
+  const idle = deserted.filter((lane) => !waiting.includes(lane));
+  if (idle.length > 0) {
+    findings.push(
+      warning(
+        `nobody reads ${listed(idle.map(({ topic }) => topic))}, and nothing waits there`,
+        'start consumers whose CONSUMER_LANES names these lanes, before events come',
+      ),
+    );
+  }
+  if (crowded.length > 0) {
+    const names = crowded.map(({ topic, members, partitions }) => `${topic} (${members} for ${partitions} partitions)`);
+    findings.push(
+      warning(
+        `more consumers than partitions: ${listed(names)}, and some have nothing to do`,
+        'run fewer, or grow the topic (docs/operations/scaling.md)',
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  return [
+    ok(lanes.map(({ topic, members, partitions }) => `${topic}: ${members} for ${partitions} partitions`).join('; ')),
+  ];
+}
+
+type Place = Pick<TlsServer, 'host' | 'port'>;
+
+/** Brokers by TLS, each once; none without TLS. @param told the brokers as they name themselves. */
+function brokersWithTls({ brokers, ssl }: KafkaConnection, told: readonly Place[]): TlsServer[] {
+  if (ssl === undefined || typeof ssl === 'boolean') return [];
+  const all = new Map([...brokers.map(readPlace), ...told].map((place) => [placeOf(place), place]));
+  return [...all.values()].map((place) => ({
+    ...{ ...place, begins: 'at once', secureContext: ssl.secureContext, isVerified: true },
+    authoritySetting: 'KAFKA_SSL_CA_FILE',
+  }));
+}
+
+/** `host:port`, as the settings have been checked. */
+function readPlace(broker: string): Place {
+  const colon = broker.lastIndexOf(':');
+  return { host: broker.slice(0, colon).replace(/[[\]]/g, ''), port: Number(broker.slice(colon + 1)) };
+}

@@ -1,0 +1,63 @@
+import { readConfig } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { judgePresented, NoTlsError, placeOf, readPresented, type TlsServer } from './certificates.ts';
+import {
+  type Finding,
+  type NamedFinding,
+  notReached,
+  ok,
+  type Patient,
+  patienceMs,
+  readPart,
+  runChecks,
+  warning,
+} from './checks.ts';
+import { mailFields } from './settings.ts';
+
+/** Whether the server of `SMTP_URL` answers, and by which certificate. Nobody logs in, and nothing is sent. */
+export async function diagnoseMail({ env }: Patient): Promise<NamedFinding[]> {
+  const read = readPart('mail server', () => readConfig(Type.Object(mailFields), env));
+  if ('problems' in read) return read.problems;
+  const { smtpUrl } = read.value;
+  if (smtpUrl === undefined) return [];
+  return runChecks([{ name: 'mail server', look: () => lookAtMailServer(smtpUrl) }]);
+}
+
+async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {
+  const url = new URL(smtpUrl);
+  const server = mailServer(url);
+  try {
+    return judgePresented(server, await readPresented(server, patienceMs));
+  } catch (error) {
+    if (error instanceof NoTlsError) return [inTheClear(server, url)];
+    return [notReached(error, 'SMTP_URL')];
+  }
+}
+
+/** As the mailer reads the address: https://nodemailer.com/smtp */
+function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer {
+  const isSecure = protocol === 'smtps:' || searchParams.get('secure') === 'true';
+  return {
+    host: hostname.replace(/[[\]]/g, ''),
+    port: Number(port || (isSecure ? 465 : 587)),
+    begins: isSecure ? 'at once' : 'smtp',
+    secureContext: undefined,
+    isVerified: searchParams.get('tls.rejectUnauthorized') !== 'false',
+    authoritySetting: 'NODE_EXTRA_CA_CERTS',
+  };
+}
+
+function inTheClear(server: TlsServer, { username, searchParams }: URL): Finding {
+  const place = placeOf(server);
+  if (searchParams.get('requireTLS') === 'true') {
+    return warning(
+      `${place} offers no STARTTLS, and SMTP_URL demands it: no mail is sent`,
+      'let the server offer it, or use smtps://',
+    );
+  }
+  if (username === '') return ok(`${place} answers, without TLS`);
+  return warning(
+    `${place} offers no STARTTLS: the password of SMTP_URL goes over the network as it is`,
+    'let the server offer it, or use smtps://',
+  );
+}

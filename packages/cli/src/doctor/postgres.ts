@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Database, databaseTls, type Sql, sealingKeyIds } from '@millrace/db';
+import { sdkWarnings } from '@millrace/flags';
+import { createSecretBox } from '@millrace/runtime';
+import { checkPresented, type TlsServer } from './certificates.ts';
+import {
+  type Check,
+  type Finding,
+  listed,
+  type NamedFinding,
+  ok,
+  orOk,
+  type Patient,
+  patienceMs,
+  problem,
+  reach,
+  runChecks,
+  warning,
+} from './checks.ts';
+import { checkCleaning, checkReplication, checkStorage } from './postgres-storage.ts';
+import {
+  countPlainSecrets,
+  readActiveFlags,
+  readAppliedMigrations,
+  readClockMs,
+  readConnections,
+  readHiddenServices,
+  readMissingPrivileges,
+  readOpenTransactions,
+  readServer,
+  readServerSdks,
+  readUnsafeSettings,
+} from './postgres-store.ts';
+import type { DoctorSettings } from './settings.ts';
+
+/** Its certificate too when it does not answer: that may be why. */
+export async function diagnosePostgres(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+  const { database, databaseUrl, prismaDirectory } = patient;
+  const certificate = {
+    name: 'postgresql certificate',
+    look: () => checkPresented(tlsServers(databaseUrl), patienceMs),
+  };
+  const away = await reach('postgresql server', () => database.sql.query('SELECT 1'), 'DATABASE_URL');
+  if (away !== null) return [away, ...(await runChecks([certificate]))];
+  return runChecks([...postgresChecks(database, { settings, prismaDirectory }), certificate]);
+}
+
+function tlsServers(databaseUrl: string): TlsServer[] {
+  const tls = databaseTls(databaseUrl);
+  if (tls === null) return [];
+  const { asksFirst, ...server } = tls;
+  return [
+    {
+      ...server,
+      begins: asksFirst ? 'postgresql' : 'at once',
+      authoritySetting: 'DATABASE_SSL_CA_FILE (or sslrootcert)',
+    },
+  ];
+}
+
+interface PostgresContext {
+  settings: DoctorSettings;
+  /** The folder with the migrations of this version. */
+  prismaDirectory: string;
+}
+
+/** All that is asked of PostgreSQL, in the order in which it is read. */
+function postgresChecks(
+  database: Pick<Database, 'sql' | 'listen'>,
+  { settings, prismaDirectory }: PostgresContext,
+): Check[] {
+  const { sql } = database;
+  return [
+    { name: 'postgresql server', look: () => checkVersion(sql) },
+    { name: 'postgresql migrations', look: () => checkMigrations(sql, prismaDirectory) },
+    { name: 'postgresql privileges', look: () => checkPrivileges(sql) },
+    { name: 'postgresql connections', look: () => checkConnections(sql, settings) },
+    { name: 'postgresql transactions', look: () => checkOpenTransactions(sql) },
+    { name: 'postgresql notifications', look: () => checkNotifications(database) },
+    { name: 'postgresql durability', look: () => checkDurability(sql) },
+    { name: 'postgresql replication', look: () => checkReplication(sql) },
+    { name: 'postgresql storage', look: () => checkStorage(sql) },
+    { name: 'postgresql cleaning', look: () => checkCleaning(sql) },
+    { name: 'clock', look: () => checkClock(sql) },
+    { name: 'secrets', look: () => checkStoredSecrets(sql, settings) },
+    { name: 'flags', look: () => checkFlags(sql) },
+  ];
+}
+
+const oldest = 15;
+
+/** The server is one that can be written to, of a version that knows what is asked of it. */
+async function checkVersion(sql: Sql): Promise<Finding[]> {
+  return judgeServer(await readServer(sql));
+}
+
+export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<ReturnType<typeof readServer>>) {
+  const findings: Finding[] = [];
+  if (version < oldest * 10_000) {
+    findings.push(
+      problem(`PostgreSQL ${shown} is older than any Millrace works with`, `upgrade it to ${oldest} or newer`),
+    );
+  }
+  if (isStandby) {
+    findings.push(problem('this is a standby, which takes no writes', 'let DATABASE_URL name the primary'));
+  } else if (isReadOnly) {
+    findings.push(
+      problem('transactions are read-only', 'set default_transaction_read_only off for the role and the database'),
+    );
+  }
+  return findings.length > 0 ? findings : [ok(`PostgreSQL ${shown} answers`)];
+}
+
+/** The schema is the one this version was made for. @param prismaDirectory the folder with `migrations/`. */
+async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Finding[]> {
+  const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
+  const known = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const applied = await readAppliedMigrations(sql).catch((error: { code?: unknown }): string[] => {
+    // There is no table yet.
+    if (error.code === '42P01') return [];
+    throw error;
+  });
+  const pending = known.filter((name) => !applied.includes(name)).sort();
+  const newer = applied.filter((name) => !known.includes(name));
+  const findings: Finding[] = [];
+  if (pending.length > 0) {
+    findings.push(problem(`not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'));
+  }
+  if (newer.length > 0) {
+    findings.push(
+      warning(
+        `the database has what this version does not know: ${listed(newer, 2)}`,
+        'nothing when an upgrade was just taken back or is under way; else use the newer version of this command',
+      ),
+    );
+  }
+  return orOk(findings, `${known.length} applied, none pending`);
+}
+
+/** The role may do what services do: read and write every table, and make the months of events. */
+async function checkPrivileges(sql: Sql): Promise<Finding[]> {
+  const lacks = await readMissingPrivileges(sql);
+  const hidden = await readHiddenServices(sql);
+  const findings: Finding[] = [];
+  if (lacks.length > 0) {
+    findings.push(
+      problem(
+        `this role lacks ${listed(lacks)}`,
+        'use the role that ran `millrace migrate` for all services, or make this one a member of it (GRANT <owner> TO <role>)',
+      ),
+    );
+  }
+  if (hidden.length > 0) {
+    findings.push(
+      warning(
+        `this role cannot see the transactions of ${listed(hidden)}: batch exports start later than necessary`,
+        'GRANT pg_read_all_stats TO the role of the delivery worker',
+      ),
+    );
+  }
+  return orOk(findings, 'this role may do all that services do');
+}
+
+const fullAt = 0.8;
+/** Connections of each gateway process, beside those for flag requests: keys, definitions, announced changes. */
+const ofEachGateway = 7;
+
+/** There is room for one service more, as a rolling upgrade starts it. */
+async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
+  return [judgeConnections(await readConnections(sql), connectionsOf(settings))];
+}
+
+/** Connections that one more with these settings may open, as far as they tell. */
+function connectionsOf({ databasePoolSize, gatewayProcesses, flagDatabaseConnections }: DoctorSettings): number {
+  const ofGateway = gatewayProcesses > 1 ? gatewayProcesses * (flagDatabaseConnections + ofEachGateway) : 0;
+  return Math.max(databasePoolSize ?? 0, ofGateway);
+}
+
+/** @param wanted what one more service may open; 0 when it is not known. */
+export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
+  const found = `${used} of ${most} connections are in use`;
+  const advice =
+    'raise max_connections, lower DATABASE_POOL_SIZE and FLAG_DATABASE_CONNECTIONS, or put a pooler before it';
+  if (used >= fullAt * most) return warning(`${found}: a service that is started may get none`, advice);
+  if (wanted <= most - used) return ok(found);
+  return warning(`${found}, and one more service with these settings may open ${wanted}`, advice);
+}
+
+/** Migrations wait for them, batch exports do, and nothing they might still see can be cleaned up. */
+export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 } = {}): Promise<Finding[]> {
+  const open = await readOpenTransactions(sql, longerThanSeconds);
+  if (open.length === 0) return [ok(`none is open for longer than ${longerThanSeconds} s`)];
+  const names = open.map(({ who, seconds }) => `${who} for ${seconds} s`);
+  return [
+    warning(
+      `${open.length} open for longer than ${longerThanSeconds} s: ${listed(names, 3)}`,
+      'end them: SELECT pg_terminate_backend(<process>), or ROLLBACK PREPARED; they hold up exports, migrations and cleaning',
+    ),
+  ];
+}
+
+/** Whether a notification arrives: through a pooler in transaction mode none does. */
+async function checkNotifications(database: Pick<Database, 'listen'>): Promise<Finding[]> {
+  let listener: ReturnType<Database['listen']> | undefined;
+  const outcome = new Promise<Finding>((resolve) => {
+    listener = database.listen({
+      channel: `millrace_doctor_${randomUUID().replaceAll('-', '')}`,
+      onMessage() {},
+      onStart: () => resolve(ok('notifications arrive')),
+      onInterrupted: (error) => resolve(notHeard(error)),
+    });
+  });
+  try {
+    return [await outcome];
+  } finally {
+    await listener?.stop();
+  }
+}
+
+function notHeard(error: Error): Finding {
+  return warning(
+    `LISTEN does not work (${error.message.split('.')[0]}): changes of keys and settings are polled every second instead of being announced`,
+    'give gateways and consumers a way to PostgreSQL past a pooler in transaction mode, or set the pooler to session mode',
+  );
+}
+
+/** What was committed survives a crash of the server. */
+async function checkDurability(sql: Sql): Promise<Finding[]> {
+  const off = await readUnsafeSettings(sql);
+  if (off.length === 0) return [ok('what is committed survives a crash')];
+  return [
+    warning(
+      `${off.join(', ')} off: a crash of PostgreSQL loses what was committed, and can leave a database that does not start`,
+      `set ${off.join(', ')} on, except where everything may be lost, as for tests`,
+    ),
+  ];
+}
+
+const samples = 3;
+const noticedMs = 2000;
+const harmfulMs = 60_000;
+
+/** This machine and PostgreSQL agree on the time. @param now the clock of this machine. */
+export async function checkClock(sql: Sql, now = Date.now): Promise<Finding[]> {
+  const measured: { skewMs: number; tookMs: number }[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    const before = now();
+    const theirs = await readClockMs(sql);
+    const after = now();
+    measured.push({ skewMs: (before + after) / 2 - theirs, tookMs: after - before });
+  }
+  // The quickest answer says most.
+  const [best] = measured.sort((a, b) => a.tookMs - b.tookMs);
+  return [judgeSkew(best?.skewMs ?? 0, best?.tookMs ?? 0)];
+}
+
+function judgeSkew(skewMs: number, tookMs: number): Finding {
+  const off = Math.abs(skewMs);
+  if (off <= noticedMs + tookMs / 2) return ok(`this machine and PostgreSQL differ by less than ${noticedMs / 1000} s`);
+  const found = `this machine is ${Math.round(off / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'} PostgreSQL`;
+  const advice = 'let both get their time by NTP; times of events, due dates and expiries are off by this much';
+  return off > harmfulMs ? problem(found, advice) : warning(found, advice);
+}
+
+/** SECRETS_KEY opens what lies in the database, and nothing lies there in the clear that should not. */
+async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
+  const used = await sealingKeyIds(sql);
+  const missing = used.filter((id) => !createSecretBox(settings.secretsKey).keyIds.includes(id));
+  const plain = await countPlainSecrets(sql);
+  const findings: Finding[] = [];
+  if (missing.length > 0) {
+    const what = settings.secretsKey === undefined ? 'SECRETS_KEY is not set' : 'SECRETS_KEY lacks a key';
+    findings.push(
+      problem(
+        `${what}, and secrets in the database are encrypted with ${missing.join(', ')}: services do not start, exports and payloads cannot be read`,
+        'put the former key behind the new one: SECRETS_KEY=<new>,<former>',
+      ),
+    );
+  }
+  if (plain > 0 && (settings.nodeEnv === 'production' || settings.secretsKey !== undefined)) {
+    findings.push(
+      warning(
+        `the secrets of ${plain} batch exports lie in the database as they are, and in its backups`,
+        'set SECRETS_KEY for all services, and let a delivery worker run: it encrypts them',
+      ),
+    );
+  }
+  return orOk(findings, used.length === 0 ? 'none is stored encrypted' : 'SECRETS_KEY opens all that are stored');
+}
+
+/**
+ * Flags that an SDK evaluates otherwise than the server (docs/flags.md#definitions-that-some-sdks-evaluate-otherwise), where a
+ * project's last events came from that SDK too: of the others nobody needs to hear.
+ */
+async function checkFlags(sql: Sql): Promise<Finding[]> {
+  const flags = await readActiveFlags(sql);
+  const sdks = await readServerSdks(sql, [...new Set(flags.map(({ projectId }) => projectId))]);
+  const keysOf = new Map<string, string[]>();
+  for (const { projectId, key, ...definition } of flags) {
+    for (const sentence of sdkWarnings(definition)) {
+      const named: string[] = sentence.match(/posthog-\w+/g) ?? [];
+      if (!named.some((sdk) => sdks.get(projectId)?.has(sdk))) continue;
+      const about = `project ${projectId}: ${sentence}`;
+      keysOf.set(about, [...(keysOf.get(about) ?? []), key]);
+    }
+  }
+  const findings = [...keysOf].map(([about, keys]) =>
+    warning(
+      `${about} Flags: ${listed(keys)}`,
+      'update the SDK where a version is named, or have it ask the server instead of evaluating by itself',
+    ),
+  );
+  return orOk(findings, `${flags.length} are active, and no SDK that was seen evaluates one otherwise`);
+}

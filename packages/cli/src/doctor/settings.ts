@@ -1,0 +1,219 @@
+import { fallbackConfigFields } from '@millrace/event-log';
+import { integerSetting, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import { type Finding, orOk, problem, warning } from './checks.ts';
+
+type Env = Record<string, string | undefined>;
+
+/** Settings that a service starts with, and that do not do together what was meant. */
+export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
+  const isProduction = settings.nodeEnv === 'production';
+  const findings = [
+    fallback(settings),
+    proxy(settings),
+    hops(settings),
+    circle(settings),
+    apiLimits(settings),
+    ...bodies(settings),
+    saslInTheClear(env),
+    session(settings),
+    kafkaUnused(settings, env),
+    traces(env),
+    sender(settings),
+    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? tokenSecret(settings) : null,
+    isProduction && !isPodOf(['CONSUMER_LANES'], env) ? secretsKey(settings) : null,
+    isProduction ? privateDestinations(settings) : null,
+  ];
+  return orOk(
+    findings.filter((finding) => finding !== null),
+    'no two contradict each other',
+  );
+}
+
+/** Whether this is a pod of Kubernetes that has one of these settings: there each service has its own alone, and lacks those of the API. */
+function isPodOf(names: string[], env: Env): boolean {
+  const isSet = (name: string) => Boolean(env[name]?.trim());
+  return isSet('KUBERNETES_SERVICE_HOST') && names.some(isSet) && !isSet('API_PORT');
+}
+
+function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | null {
+  if (eventLog === 'kafka' || eventLogFallback === 'none') return null;
+  return problem(
+    'EVENT_LOG_FALLBACK=postgres with EVENT_LOG=postgres: no gateway and no consumer starts',
+    'leave EVENT_LOG_FALLBACK out, or set EVENT_LOG=kafka',
+  );
+}
+
+/** The API itself speaks plain HTTP, so whoever reaches it by https comes through a proxy. */
+function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
+  if (publicApiUrl?.startsWith('https:') !== true || trustProxy === true) return null;
+  return warning(
+    'PUBLIC_API_URL is https, but TRUST_PROXY is not true: to the API all clients have the address of the proxy, and one that guesses keys shuts all out',
+    'set TRUST_PROXY=true for the management API, and PROXY_HOPS when there are several proxies',
+  );
+}
+
+function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
+  if (trustProxy !== false || proxyHops === 1) return null;
+  return warning(
+    `PROXY_HOPS is ${proxyHops}, and TRUST_PROXY is false: no proxy is believed`,
+    'set TRUST_PROXY=true, or leave PROXY_HOPS out',
+  );
+}
+
+/** Behind the public address a request for definitions comes back to the API, which passes it on again. */
+function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
+  const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
+  if (to === null || to !== own) return null;
+  return warning(
+    `INGEST_URL is the address of PUBLIC_API_URL (${to}): where that leads requests below /api to the API, it asks itself for definitions of flags`,
+    'let INGEST_URL name the gateways inside the network, as http://millrace-gateway:8000',
+  );
+}
+
+function apiLimits({ apiRequestsPerMinute: minute, apiRequestsPerHour: hour }: DoctorSettings): Finding | null {
+  if (minute === 0 || hour === 0 || minute <= hour) return null;
+  return warning(
+    `API_REQUESTS_PER_MINUTE (${minute}) is more than API_REQUESTS_PER_HOUR (${hour}), and is never reached`,
+    'raise the limit of an hour, or lower that of a minute',
+  );
+}
+
+function saslInTheClear(env: Env): Finding | null {
+  if (env.KAFKA_SASL_MECHANISM?.trim() !== 'plain' || env.KAFKA_SSL?.trim() === 'true') return null;
+  return warning(
+    'KAFKA_SASL_MECHANISM=plain without KAFKA_SSL: the password goes over the network as it is',
+    'set KAFKA_SSL=true, or use scram-sha-512',
+  );
+}
+
+/** Brokers take what lies within `group.min.session.timeout.ms` and `group.max.session.timeout.ms`, whose defaults these are. */
+function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
+  if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
+  return warning(
+    `KAFKA_SESSION_TIMEOUT_MS (${ms}) is outside of what brokers take by default (6000 to 1800000): no consumer could join`,
+    'set it within, or group.min.session.timeout.ms and group.max.session.timeout.ms of the brokers to match',
+  );
+}
+
+function kafkaUnused({ eventLog }: DoctorSettings, env: Env): Finding | null {
+  if (eventLog === 'kafka' || !env.KAFKA_BROKERS?.trim()) return null;
+  return warning(
+    'KAFKA_BROKERS is set, and EVENT_LOG=postgres: Kafka is not used',
+    'set EVENT_LOG=kafka for all gateways and consumers, or leave KAFKA_BROKERS out',
+  );
+}
+
+function traces(env: Env): Finding | null {
+  const named = ['TRACE_SAMPLE_RATIO', 'TRACE_TRUST_PARENT'].filter((name) => env[name]?.trim());
+  if (named.length === 0 || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) return null;
+  return warning(
+    `${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT: nothing is traced`,
+    'set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector',
+  );
+}
+
+function sender({ smtpUrl, smtpFrom }: DoctorSettings): Finding | null {
+  if (smtpUrl === undefined || !smtpFrom.includes('@localhost')) return null;
+  return warning(
+    'SMTP_URL is set, and SMTP_FROM is an address at localhost: most servers refuse such mails',
+    'set SMTP_FROM to an address of a domain of yours',
+  );
+}
+
+function tokenSecret({ tokenSecret: secret }: DoctorSettings): Finding | null {
+  if (secret !== undefined) return null;
+  return warning(
+    'TOKEN_SECRET is not set: each process of the management API signs tokens that no other accepts, and that die with it',
+    'set TOKEN_SECRET for the management API (openssl rand -base64 32)',
+  );
+}
+
+function secretsKey({ secretsKey: key }: DoctorSettings): Finding | null {
+  if (key !== undefined) return null;
+  return warning(
+    'SECRETS_KEY is not set with NODE_ENV=production: batch exports with secrets and encrypted flag payloads cannot be made',
+    'set SECRETS_KEY for the management API, delivery workers and gateways (openssl rand -base64 32)',
+  );
+}
+
+function privateDestinations({ allowPrivateDestinations }: DoctorSettings): Finding | null {
+  if (!allowPrivateDestinations) return null;
+  return warning(
+    'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: whoever may make a webhook or an export reaches hosts inside your network',
+    'leave it out, unless all who may are trusted with that',
+  );
+}
+
+/** The largest body fits into memory, and the largest event into the largest body. */
+function bodies(settings: DoctorSettings): Finding[] {
+  return [memory(settings), events(settings), unpacked(settings)].filter((finding) => finding !== null);
+}
+
+function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSettings): Finding | null {
+  const share = Math.floor(maxInFlightBytes / gatewayProcesses);
+  if (share >= maxBodyBytes) return null;
+  const each = gatewayProcesses === 1 ? '' : `, shared out among ${gatewayProcesses} processes (GATEWAY_PROCESSES),`;
+  return warning(
+    `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes})${each} is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest bodies are always answered with 503, and sent again and again`,
+    'raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES for each process',
+  );
+}
+
+function events({ maxBodyBytes, maxRecordBytes }: DoctorSettings): Finding | null {
+  if (maxRecordBytes <= maxBodyBytes) return null;
+  return warning(
+    `MAX_RECORD_BYTES (${maxRecordBytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): no such event can come in`,
+    'raise MAX_BODY_BYTES, or lower MAX_RECORD_BYTES',
+  );
+}
+
+function unpacked({ maxBodyBytes, maxDecompressedBytes }: DoctorSettings): Finding | null {
+  if (maxDecompressedBytes >= maxBodyBytes) return null;
+  return warning(
+    `MAX_DECOMPRESSED_BYTES (${maxDecompressedBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): bodies between the two are refused, packed or not`,
+    'raise MAX_DECOMPRESSED_BYTES, or lower MAX_BODY_BYTES',
+  );
+}
+
+export const mailFields = secretSetting(
+  'smtpUrl',
+  Type.Optional(Type.String({ pattern: '^smtps?://[^\\s/]+', description: 'smtp(s)://user:password@host:port' })),
+  'read again for each mail',
+);
+
+/** Settings of all services that are looked at, beside those of the stores' connections. Their defaults are those of docs/configuration.md. */
+export const doctorSettingsSchema = Type.Object({
+  eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
+    default: 'kafka',
+    description: 'kafka or postgres',
+  }),
+  ...fallbackConfigFields,
+  topicPrefix: Type.String({ default: '' }),
+  topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
+  maxRecordBytes: integerSetting(900_000, 'one event as it is written to the log', { min: 1000 }),
+  maxBodyBytes: integerSetting(20 * 1024 * 1024, 'request body as it comes over the wire', { min: 1 }),
+  maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'bodies held in memory at once', { min: 1 }),
+  maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'request body after decompression', { min: 1 }),
+  gatewayProcesses: integerSetting(1, 'processes on the port', { min: 1 }),
+  flagDatabaseConnections: integerSetting(4, 'connections for questions about flags, of each process', { min: 1 }),
+  /** Pool size of the management API and of delivery workers, whose defaults differ. */
+  databasePoolSize: Type.Optional(Type.Integer({ minimum: 1 })),
+  kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions', { min: 1000 }),
+  keepDeletedIdsDays: integerSetting(90, 'more than the log keeps records', { min: 1 }),
+  publicApiUrl: Type.Optional(Type.String()),
+  ingestUrl: Type.Optional(Type.String()),
+  apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute'),
+  apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour'),
+  /** Gateways and the management API have different defaults, so that only what is said counts. */
+  trustProxy: Type.Optional(Type.Boolean()),
+  proxyHops: integerSetting(1, 'with TRUST_PROXY: proxies in front', { min: 1 }),
+  allowPrivateDestinations: Type.Boolean({ default: false }),
+  ...mailFields,
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>' }),
+  ...secretsKeyFields,
+  ...secretSetting('tokenSecret', Type.Optional(Type.String()), 'read at the start'),
+  nodeEnv: Type.Optional(Type.String()),
+});
+
+export type DoctorSettings = Readonly<Static<typeof doctorSettingsSchema>>;

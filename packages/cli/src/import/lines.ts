@@ -1,0 +1,199 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { isObject } from '@millrace/contracts';
+
+/** One line of a file, without its line break. */
+export interface Line {
+  /** From 1. */
+  number: number;
+  /** Null when it is longer than `maxLineBytes`; then only its beginning was held in memory. */
+  bytes: Buffer | null;
+  /** What a fingerprint is made of: the line as it stands in the file; of one that is too long, beginning and length. */
+  raw: readonly Buffer[];
+  /** Where the next line begins, counted in bytes of the (unpacked) file. */
+  endOffset: number;
+}
+
+const lineBreak = 0x0a;
+const carriageReturn = 0x0d;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Splits a file into lines, as many at a time as a chunk holds. The last one need not end with a line break. */
+export async function* readLines(chunks: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<Line[]> {
+  let number = 0;
+  let offset = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  function add(part: Buffer): void {
+    if (length <= maxLineBytes) parts.push(part);
+    length += part.length;
+  }
+
+  function finish(): Line {
+    number += 1;
+    offset += length;
+    const isTooLong = length > maxLineBytes;
+    const raw = isTooLong ? [...parts, Buffer.from(String(length))] : parts;
+    const bytes = isTooLong ? null : withoutEnds(raw.length === 1 ? raw[0] : Buffer.concat(raw), number);
+    parts = [];
+    length = 0;
+    return { number, bytes, raw, endOffset: offset };
+  }
+
+  for await (const chunk of chunks) {
+    const lines: Line[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(lineBreak); end !== -1; end = chunk.indexOf(lineBreak, from)) {
+      add(chunk.subarray(from, end + 1));
+      from = end + 1;
+      lines.push(finish());
+    }
+    if (from < chunk.length) add(chunk.subarray(from));
+    if (lines.length > 0) yield lines;
+  }
+  if (length > 0) yield [finish()];
+}
+
+function withoutEnds(line: Buffer | undefined, number: number): Buffer {
+  if (line === undefined) return Buffer.alloc(0);
+  const from = number === 1 && line.subarray(0, 3).equals(byteOrderMark) ? 3 : 0;
+  let to = line.length;
+  if (line[to - 1] === lineBreak) to -= 1;
+  if (line[to - 1] === carriageReturn) to -= 1;
+  return line.subarray(from, Math.max(from, to));
+}
+
+/** Why a line is not an event that can be imported. */
+export interface Fault {
+  line: number;
+  /** The field to blame, as a path; null when it is the line itself. */
+  field: string | null;
+  reason: string;
+}
+
+type CheckedLine =
+  | { kind: 'blank' }
+  | { kind: 'event'; event: JsonObject /** As it stands in the file. */; text: string }
+  | { kind: 'invalid'; fault: Fault };
+
+type JsonObject = Record<string, unknown>;
+
+const isoTime =
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?Z|(?: ?[+-]\d{2}(?::?\d{2})?))?)?$/i;
+const uuidForm =
+  /^(?:[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/**
+ * Reads a line as an event of a historical migration: a name, a distinct id and the time it happened at, which live
+ * events may leave out (docs/ingestion-rules.md#historical-migrations). What the ingest host would drop in
+ * silence is a fault here, so that nothing is missing afterwards without having been named.
+ */
+export function checkLine(line: Line): CheckedLine {
+  const fault = (field: string | null, reason: string): CheckedLine => ({
+    kind: 'invalid',
+    fault: { line: line.number, field, reason },
+  });
+  if (line.bytes === null) return fault(null, 'longer than a request may be');
+  if (!isUtf8(line.bytes)) return fault(null, 'not UTF-8 text');
+  const text = line.bytes.toString('utf8').trim();
+  if (text === '') return { kind: 'blank' };
+  const event = parse(text);
+  if (event === undefined) return fault(null, 'not JSON');
+  if (!isObject(event)) return fault(null, 'not a JSON object; one event per line');
+  const problem = findProblem(event);
+  return problem === null ? { kind: 'event', event, text } : fault(...problem);
+}
+
+function findProblem(event: JsonObject): [field: string, reason: string] | null {
+  if (typeof event.event !== 'string') return ['event', event.event === undefined ? 'missing' : 'must be a text'];
+  if (event.event === '') return ['event', 'empty'];
+  for (const name of ['properties', '$set', '$set_once'] as const) {
+    const value = event[name];
+    const mayBeNull = name !== 'properties';
+    if (value !== undefined && !isObject(value) && !(mayBeNull && value === null)) return [name, 'must be an object'];
+  }
+  const distinctId = distinctIdOf(event);
+  if (distinctId === undefined) return ['distinct_id', 'missing'];
+  if (typeof distinctId !== 'string' && typeof distinctId !== 'number') {
+    return ['distinct_id', 'must be a text or a number'];
+  }
+  if (String(distinctId).trim() === '') return ['distinct_id', 'empty'];
+  if (event.timestamp === undefined || event.timestamp === null) return ['timestamp', 'missing'];
+  if (!isTime(event.timestamp)) return ['timestamp', 'must be a time in ISO 8601, such as 2024-01-31T12:00:00Z'];
+  if (event.uuid && !(typeof event.uuid === 'string' && uuidForm.test(event.uuid))) return ['uuid', 'must be a UUID'];
+  return null;
+}
+
+/** In the places and the order in which the ingest host looks (docs/wire-rules.md#distinct-ids). */
+function distinctIdOf(event: JsonObject): unknown {
+  const properties = (event.properties ?? {}) as JsonObject;
+  return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;
+}
+
+function isTime(value: unknown): boolean {
+  if (typeof value !== 'string' || !isoTime.test(value)) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = (value.match(/\d+/g) ?? []).map(Number);
+  // A day that does not exist would silently become one of the next month.
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const hasTime = value.length > 10;
+  return isDay && (!hasTime || (hour <= 24 && minute <= 59 && second <= 60));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines that are not imported. A file of nothing but faults must not fill the memory, so only the first are kept. */
+export interface Rejections {
+  count(): number;
+  /** The first 10,000. */
+  faults(): readonly Fault[];
+  add(fault: Fault): void;
+}
+
+const keptFaults = 10_000;
+
+export function createRejections(): Rejections {
+  const kept: Fault[] = [];
+  let count = 0;
+  return {
+    count: () => count,
+    faults: () => kept,
+    add(fault) {
+      count += 1;
+      if (kept.length < keptFaults) kept.push(fault);
+    },
+  };
+}
+
+/** `line 12: timestamp: missing`. */
+export function describeFault({ line, field, reason }: Fault): string {
+  return `line ${line}: ${field === null ? '' : `${field}: `}${reason}`;
+}
+
+/**
+ * The JSON text of an event with its uuid. One that has none gets one derived from what the line says and where it
+ * stands, so that a file sent twice, whole or in part, is stored once. Two equal lines of a file are two events: they
+ * stand on different lines.
+ */
+export function withUuid(event: JsonObject, text: string, lineNumber: number): string {
+  if (event.uuid) return text;
+  const uuid = deriveUuid(text, lineNumber);
+  // The text is sent as it is: numbers keep digits that a JavaScript number does not have.
+  if (!('uuid' in event)) return `{"uuid":"${uuid}",${text.slice(1)}`;
+  return JSON.stringify({ ...event, uuid });
+}
+
+/** A UUID of version 8 (RFC 9562): 122 bits of a SHA-256. */
+function deriveUuid(text: string, lineNumber: number): string {
+  const hash = createHash('sha256').update(`${lineNumber}\n`).update(text).digest();
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x80, 6);
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
+  return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

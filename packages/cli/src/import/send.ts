@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ImportStopped } from '../failures.ts';
+import { describeBody, describeNetworkError, parseObject } from '../http.ts';
+import { checkLine, describeFault, type Fault, type Line, type Rejections, readLines, withUuid } from './lines.ts';
+import type { ImportSource } from './source.ts';
+
+/**
+ * Of a batch the ingest host stores what it can, and drops an event that is too large for the log with a mere warning.
+ * An event that may be one is sent alone: then the host refuses it, and it can be named.
+ */
+const largeEventBytes = 256_000;
+
+interface SendOptions {
+  /** What is before this byte is imported already. */
+  fromOffset: number;
+  batchEvents: number;
+  batchBytes: number;
+  maxLineBytes: number;
+  envelope: Envelope;
+  /** Whether an event that the host refuses ends the import. */
+  skipInvalid: boolean;
+  rejections: Rejections;
+  /** Everything before this point is imported. Called after every batch and at the end. */
+  onDone(point: { offset: number; line: number; sha256: string; events: number }): void;
+}
+
+/**
+ * Sends what is valid in a file, one batch after the other: events of a migration are processed in the order they come
+ * in, and two requests at once have none.
+ * @throws ImportStopped, and as `Envelope.post`.
+ */
+export async function sendFile(source: ImportSource, options: SendOptions): Promise<void> {
+  const hash = createHash('sha256');
+  let batch: Item[] = [];
+  let bytes = 0;
+  let last: Line | undefined;
+
+  async function flush(): Promise<void> {
+    if (last === undefined) return;
+    const faults = await sendBatch(batch, options.envelope);
+    for (const fault of faults) {
+      if (!options.skipInvalid) throw new ImportStopped(`the ingest host does not take ${describeFault(fault)}`);
+      options.rejections.add(fault);
+    }
+    options.onDone({
+      offset: last.endOffset,
+      line: last.number,
+      sha256: hash.copy().digest('hex'),
+      events: batch.length - faults.length,
+    });
+    batch = [];
+    bytes = 0;
+    last = undefined;
+  }
+
+  for await (const lines of readLines(source.read(), options.maxLineBytes)) {
+    for (const line of lines) {
+      const item = line.endOffset > options.fromOffset ? toItem(line) : null;
+      const size = item === null ? 0 : sizeInBatch(item, options.batchBytes);
+      if (batch.length > 0 && (batch.length >= options.batchEvents || bytes + size > options.batchBytes)) await flush();
+      for (const part of line.raw) hash.update(part);
+      if (line.endOffset > options.fromOffset) last = line;
+      if (item === null) continue;
+      batch.push(item);
+      bytes += size;
+    }
+  }
+  await flush();
+}
+
+/** A large one fills a batch by itself. */
+function sizeInBatch({ text }: Item, batchBytes: number): number {
+  const bytes = Buffer.byteLength(text);
+  return bytes > largeEventBytes ? batchBytes : bytes;
+}
+
+/** Null for a line that is blank or invalid; those were named when the file was checked. */
+function toItem(line: Line): Item | null {
+  const checked = checkLine(line);
+  if (checked.kind !== 'event') return null;
+  return { line: line.number, text: withUuid(checked.event, checked.text, line.number) };
+}
+
+/** One event on its way. */
+interface Item {
+  line: number;
+  /** JSON text with its uuid. */
+  text: string;
+}
+
+interface Envelope {
+  projectApiKey: string;
+  post(body: string): Promise<Posted>;
+}
+
+/**
+ * Sends events in their order. A batch that is refused is sent in halves, until the event to blame stands alone: the
+ * others need not suffer for it, and the limit of the host need not be known.
+ * @returns the events that were refused by themselves.
+ */
+async function sendBatch(items: readonly Item[], envelope: Envelope): Promise<Fault[]> {
+  if (items.length === 0) return [];
+  const posted = await envelope.post(toBody(items, envelope.projectApiKey));
+  if (posted.kind === 'accepted') return [];
+  const [first] = items;
+  if (first && items.length === 1) return [{ line: first.line, field: null, reason: `refused: ${posted.reason}` }];
+  const middle = Math.ceil(items.length / 2);
+  const faults = await sendBatch(items.slice(0, middle), envelope);
+  return [...faults, ...(await sendBatch(items.slice(middle), envelope))];
+}
+
+/** The texts are put together as they are: nothing is lost or changed by reading and writing them again. */
+function toBody(items: readonly Item[], projectApiKey: string): string {
+  const head = `{"api_key":${JSON.stringify(projectApiKey)},"historical_migration":true,"batch":[`;
+  return `${head}${items.map(({ text }) => text).join(',')}]}`;
+}
+
+type Posted =
+  | { kind: 'accepted' }
+  /** Something in it cannot be taken: too large, or not well-formed. Fewer events may pass. */
+  | { kind: 'refused'; reason: string };
+
+interface PostOptions {
+  /** Full address of the batch route. */
+  url: string;
+  /** Without progress for this long, it is given up. */
+  patienceMs: number;
+  signal: AbortSignal;
+  /** Told before every wait. */
+  onWait(reason: string, waitMs: number): void;
+}
+
+const firstWaitMs = 500;
+const longestWaitMs = 30_000;
+const answerTimeoutMs = 60_000;
+
+/**
+ * Sends one batch, again for as long as the host cannot take it: the one owner of retries. Sending it twice is harmless,
+ * every event has its uuid.
+ * @throws ImportStopped when the host refuses the import as such (key, plan, address), or stays away.
+ */
+export async function postBatch(body: string, { url, patienceMs, signal, onWait }: PostOptions): Promise<Posted> {
+  const deadline = Date.now() + patienceMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await postOnce(url, body, signal);
+    if (answer.kind !== 'busy') return answer;
+    const ownWaitMs = Math.min(firstWaitMs * 2 ** attempt, longestWaitMs);
+    const waitMs = Math.max(answer.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
+    if (Date.now() + waitMs > deadline) {
+      throw new ImportStopped(`--host: ${new URL(url).origin} refuses events: ${answer.reason}`);
+    }
+    onWait(answer.reason, waitMs);
+    await sleep(waitMs, undefined, { signal });
+  }
+}
+
+type Answer = Posted | { kind: 'busy'; reason: string; retryAfterMs: number };
+
+async function postOnce(url: string, body: string, signal: AbortSignal): Promise<Answer> {
+  let response: Response;
+  let text: string;
+  const attempt = new AbortController();
+  const abort = () => attempt.abort();
+  const timer = setTimeout(() => attempt.abort(new DOMException('', 'TimeoutError')), answerTimeoutMs);
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'millrace-import' },
+      body,
+      redirect: 'manual',
+      signal: attempt.signal,
+    });
+    text = await response.text();
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: 'busy', reason: describeNetworkError(error), retryAfterMs: 0 };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+  const { status, headers } = response;
+  if (status === 200) return readAcceptance(text);
+  const reason = `${status}${describeBody(text)}`;
+  if (status === 400 || status === 413) return { kind: 'refused', reason };
+  if (status === 408 || status === 429 || status >= 500) {
+    return { kind: 'busy', reason, retryAfterMs: readRetryAfter(headers.get('retry-after')) };
+  }
+  const option = status === 401 || status === 403 ? '--project-api-key' : '--host';
+  throw new ImportStopped(`${option}: ${new URL(url).origin} answered ${reason}`);
+}
+
+/** A 200 that says events were left out because of a quota is no success. */
+function readAcceptance(text: string): Answer {
+  const limited = (parseObject(text).quota_limited ?? []) as unknown;
+  if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
+  throw new ImportStopped("the project's quota of events is used up; nothing more is taken");
+}
+
+/** Seconds, or a date (RFC 9110 10.2.3). */
+function readRetryAfter(value: string | null): number {
+  if (value === null) return 0;
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+}

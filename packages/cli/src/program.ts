@@ -1,0 +1,100 @@
+import { Command, CommanderError } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
+import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
+import { addDoctorCommand } from './commands/doctor-command.ts';
+import { addEnvironmentCommands } from './commands/environment-commands.ts';
+import { addFlagCommands } from './commands/flag-commands.ts';
+import { addImportCommand } from './commands/import-command.ts';
+import { addBootstrapCommand, addMigrateCommand } from './commands/installation-commands.ts';
+import { addInviteCommands, addMemberCommands } from './commands/member-commands.ts';
+import { addOffsetCommands } from './commands/offset-commands.ts';
+import { addOrganizationCommands, addPlanCommands } from './commands/organization-commands.ts';
+import { addPersonCommands } from './commands/person-commands.ts';
+import { addProjectCommands } from './commands/project-commands.ts';
+import { addRestoreCommand } from './commands/restore-command.ts';
+import { addRestrictionCommands } from './commands/restriction-commands.ts';
+import { addSnippetCommand } from './commands/snippet-command.ts';
+import { addTailCommand } from './commands/tail-command.ts';
+import { addKeyCommands, addUserCommands } from './commands/user-commands.ts';
+import { describeFailure } from './failures.ts';
+import type { Terminal } from './output.ts';
+import { useRunningSystem } from './running-system.ts';
+
+/**
+ * Runs one command. A failure is one line on `err`; with `--json` every line there is an object, `{"note": …}` or
+ * `{"error": …, "exitCode": …}`.
+ * @param args the words after the program's name.
+ * @returns exit code: 0 done, 1 the command failed, 2 it was called wrongly, 130 it was interrupted.
+ */
+export async function runCli(args: string[], given: Terminal): Promise<number> {
+  const isJson = (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
+  // What a command finds out about its environment is its own.
+  const terminal = Object.create(given, {
+    env: { value: { ...given.env } },
+    ...(isJson && { err: { value: notesAsJson(given.err) } }),
+  }) as Terminal;
+  try {
+    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { line, exitCode } = error instanceof CommanderError ? describeCall(error) : describeFailure(error);
+    const text = isJson ? JSON.stringify({ error: line, exitCode }) : `error: ${line}`;
+    if (line !== '') given.err.write(`${text}\n`);
+    return exitCode;
+  }
+}
+
+/** What is wrong with the words it was called with. Help and version that were asked for are no failure. */
+function describeCall({ code, exitCode, message }: CommanderError): { line: string; exitCode: number } {
+  if (exitCode === 0) return { line: '', exitCode };
+  // Help was shown instead: a command without the word that says what to do.
+  if (code === 'commander.help') return { line: 'say what to do: one of the commands above', exitCode: 2 };
+  return { line: message.replace(/^error: /, '').replaceAll(/\n/g, ' '), exitCode: 2 };
+}
+
+function notesAsJson(err: Terminal['err']): Terminal['err'] {
+  return {
+    write(text) {
+      for (const line of text.split('\n')) if (line !== '') err.write(`${JSON.stringify({ note: line })}\n`);
+    },
+  };
+}
+
+/** All commands of `millrace`, in the order an operator meets them. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('millrace')
+    .description('Sets up and administers a Millrace installation.')
+    .option('--database-url <url>', 'PostgreSQL address (default: DATABASE_URL)')
+    .option('--json', 'print results as JSON, and on standard error a JSON object for each line')
+    .exitOverride()
+    .version(manifest.version, '--version', 'print the version')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(text),
+      // It is said by who runs the program, in one line.
+      outputError: () => {},
+    })
+    .hook('preAction', (_, command) => useRunningSystem(command, terminal));
+  addMigrateCommand(program, terminal);
+  addDoctorCommand(program, terminal);
+  addBootstrapCommand(program, terminal);
+  addOrganizationCommands(program, terminal);
+  addUserCommands(program, terminal);
+  addMemberCommands(program, terminal);
+  addInviteCommands(program, terminal);
+  addProjectCommands(program, terminal);
+  addEnvironmentCommands(program, terminal);
+  addKeyCommands(program, terminal);
+  addPlanCommands(program, terminal);
+  addPersonCommands(program, terminal);
+  addFlagCommands(program, terminal);
+  addSnippetCommand(program, terminal);
+  addImportCommand(program, terminal);
+  addRestrictionCommands(program, terminal);
+  addDeadLetterCommands(program, terminal);
+  addOffsetCommands(program, terminal);
+  addRestoreCommand(program, terminal);
+  addTailCommand(program, terminal);
+  return program;
+}
