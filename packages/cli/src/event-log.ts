@@ -1,9 +1,10 @@
 import { type TopicNames, topicNames } from '@millrace/contracts';
-import { createDatabase } from '@millrace/db';
+import { createDatabase, type PrismaClient } from '@millrace/db';
 import {
   createKafkaLog,
   createPostgresLog,
   type EventLog,
+  type InspectedTopic,
   kafkaConfigFields,
   kafkaConnection,
 } from '@millrace/event-log';
@@ -77,4 +78,82 @@ export function readLogSettings(terminal: Terminal) {
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.problems.join('; ')) : error;
   }
+}
+
+type Client = Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>;
+
+/** Where a group stands in one partition of one log. */
+export interface ReadOffset {
+  topic: string;
+  partition: number;
+  group: string;
+  log: string;
+  nextOffset: bigint;
+  /** Offset of the next record to be appended; null when the log is not the one that was opened. */
+  end: bigint | null;
+  updatedAt: Date;
+}
+
+/** All that is stored. The ends are those of the log that is open, and of the log in PostgreSQL. */
+export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
+  const rows = await client.consumer_position.findMany({
+    orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
+  });
+  const ends = new Map<string, bigint>();
+  const nameOf = (position: { log: string; topic: string; partition: number }) =>
+    `${position.log} ${position.partition} ${position.topic}`;
+  for (const { topic, partition, log_id, next_offset } of await client.event_log_partition.findMany()) {
+    ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
+  }
+  for (const topic of new Set(rows.map((row) => row.topic))) {
+    // The topic of a log that was left need not be in this one.
+    for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
+  }
+  return rows.map((row) => ({
+    ...{ topic: row.topic, partition: row.partition, group: row.group, log: row.log },
+    nextOffset: row.next_offset,
+    end: ends.get(nameOf(row)) ?? null,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** The group continues from here, whatever record is before it. */
+export async function acceptOffset(
+  client: Client,
+  { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
+  nextOffset: bigint,
+): Promise<void> {
+  await client.consumer_position.update({
+    where: { topic_partition_group_log: { topic, partition, group, log } },
+    data: { next_offset: nextOffset, record_before: null, updated_at: new Date() },
+  });
+}
+
+/** Whoever reads this log again begins at its start. @returns how many rows there were. */
+export async function forgetLog(client: Client, log: string): Promise<number> {
+  const { count } = await client.consumer_position.deleteMany({ where: { log } });
+  return count;
+}
+
+interface UnreadRecords {
+  /** In the log, and not read by the group. */
+  unread: bigint;
+  /** Not in the log any more, and never read: lost. */
+  deleted: bigint;
+}
+
+/** @param offsets where one group stands. Those of other topics and other logs do not count. */
+export function unreadRecords(
+  { topic, log, partitions }: InspectedTopic,
+  offsets: readonly ReadOffset[],
+): UnreadRecords {
+  const sum: UnreadRecords = { unread: 0n, deleted: 0n };
+  for (const { partition, low, high } of partitions) {
+    const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
+    // 0 also stands for the start, wherever that is.
+    const passed = stored === undefined || stored.nextOffset === 0n ? low : stored.nextOffset;
+    if (passed < low) sum.deleted += low - passed;
+    if (passed < high) sum.unread += high - (passed < low ? low : passed);
+  }
+  return sum;
 }

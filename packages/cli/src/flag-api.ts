@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { Refusal, UsageError } from './failures.ts';
 import { describeBody, describeNetworkError } from './http.ts';
+import { requireAddress } from './options.ts';
 import type { Terminal } from './output.ts';
 import type { GlobalOptions } from './session.ts';
 
@@ -31,17 +32,13 @@ const timeoutMs = 30_000;
 
 /** @throws UsageError naming the option that is missing. */
 export function connectApi(options: ApiOptions, terminal: Terminal): ProjectApi {
-  const url = options.apiUrl || terminal.env.API_URL;
-  if (!url)
-    throw new UsageError(
-      '--api-url: give the address of the management API, or set API_URL; where `npm start` runs it is found',
-    );
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new UsageError('--api-url: not an address like https://api.example.com');
-  }
+  const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
+    option: '--api-url',
+    missing: 'give the address of the management API, or set API_URL; where `npm start` runs it is found',
+    example: 'https://api.example.com',
+  });
   const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
   if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
-  const host = url.replace(/\/+$/, '');
   const base = `${host}/api/projects/${encodeURIComponent(options.project)}/`;
   return { call: (method, path, body) => call(method, base + path, { key, body, host }) };
 }

@@ -7,10 +7,9 @@ import {
   readDeadLetterDecisions,
 } from '@millrace/db';
 import { type AppendRecord, type LogRecord, readTopic, type UnreadPartition } from '@millrace/event-log';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenLog, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';
-import { parseTime } from '../options.ts';
 import type { Row, Terminal } from '../output.ts';
 import { type Session, withSession } from '../session.ts';
 
@@ -250,4 +249,17 @@ function decisionOn(
 function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
   return { topic: position.topic, key: record.key, value: record.value, headers };
+}
+
+/** A time in ISO 8601, or so long ago: `90m`, `24h`, `7d`. */
+function parseTime(text: string): Date {
+  const ago = /^(\d{1,6})([mhd])$/.exec(text);
+  const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const date =
+    ago === null ? new Date(text) : new Date(Date.now() - Number(ago[1]) * unitMs[ago[2] as 'm' | 'h' | 'd']);
+  if (ago === null && !/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
+    throw new InvalidArgumentError('Give a time like 2027-01-31T12:00:00Z, a day, or how long ago, like 24h.');
+  }
+  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('There is no such time.');
+  return date;
 }

@@ -29,15 +29,6 @@ interface Chosen {
 
 export function addEnvironmentCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('environment').description('environments of a project and their API keys');
-  addCreate(commands, terminal);
-  addList(commands, terminal);
-  addShow(commands, terminal);
-  addRename(commands, terminal);
-  addDelete(commands, terminal);
-  addSecretKeyCommands(commands, terminal);
-}
-
-function addCreate(commands: Command, terminal: Terminal): void {
   commands
     .command('create')
     .description('add an environment with an API key of its own')
@@ -54,9 +45,6 @@ function addCreate(commands: Command, terminal: Terminal): void {
         printer.record(toRow(environment));
       }),
     );
-}
-
-function addList(commands: Command, terminal: Terminal): void {
   commands
     .command('list')
     .description('list the environments of a project by id; the first has the id of the project')
@@ -66,9 +54,6 @@ function addList(commands: Command, terminal: Terminal): void {
         printer.table((await listEnvironments(sql, { projectId: project })).map(toRow));
       }),
     );
-}
-
-function addShow(commands: Command, terminal: Terminal): void {
   commands
     .command('show')
     .description('show an environment')
@@ -78,9 +63,6 @@ function addShow(commands: Command, terminal: Terminal): void {
         printer.record(toRow(await getEnvironment(sql, environment))),
       ),
     );
-}
-
-function addRename(commands: Command, terminal: Terminal): void {
   commands
     .command('rename')
     .description('give an environment another name; its project keeps its own')
@@ -93,9 +75,6 @@ function addRename(commands: Command, terminal: Terminal): void {
         printer.record(toRow(after));
       }),
     );
-}
-
-function addDelete(commands: Command, terminal: Terminal): void {
   commands
     .command('delete')
     .description('delete an environment and its API key at once, and its data in the background')
@@ -110,6 +89,7 @@ function addDelete(commands: Command, terminal: Terminal): void {
         printer.record({ environmentId, projectId, name, deleted: true });
       }),
     );
+  addSecretKeyCommands(commands, terminal);
 }
 
 function toRow(environment: Awaited<ReturnType<typeof createEnvironment>>): Row {

@@ -5,6 +5,7 @@ import { describeFault } from '../import/lines.ts';
 import { createProgress } from '../import/progress.ts';
 import { openSource } from '../import/source.ts';
 import { stateFile } from '../import/state.ts';
+import { requireAddress } from '../options.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
 
@@ -55,7 +56,11 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
 }
 
 async function run(file: string, options: ImportCommandOptions, terminal: Terminal): Promise<ImportSummary> {
-  const host = readHost(options.host || terminal.env.INGEST_URL);
+  const host = requireAddress(options.host || terminal.env.INGEST_URL, {
+    option: '--host',
+    missing: 'give the address of the ingest host, or set INGEST_URL',
+    example: 'https://events.example.com',
+  });
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey) throw new UsageError("--project-api-key: give the project's key, or set PROJECT_API_KEY");
   // Standard input has no place of its own; what is sent again is known by its uuids.
@@ -81,15 +86,6 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   } finally {
     await source.close();
   }
-}
-
-/** The address without a path, so that the batch route can be put behind it; a path of a proxy is kept. */
-function readHost(text: string | undefined): string {
-  if (!text) throw new UsageError('--host: give the address of the ingest host, or set INGEST_URL');
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new UsageError('--host: not an address like https://events.example.com');
-  }
-  return text.replace(/\/+$/, '');
 }
 
 function printSummary(summary: ImportSummary, { json }: ImportCommandOptions, terminal: Terminal): void {

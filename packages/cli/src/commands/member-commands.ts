@@ -15,8 +15,8 @@ import {
 } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import type { Command } from 'commander';
-import { levelName, levelOption, resolveUserId } from '../options.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { resolveUserId } from '../options.ts';
 import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -173,4 +173,19 @@ async function acceptForPerson(tx: Transaction, inviteId: string, options: Accep
   if (!user) return signUpByInvite(tx, inviteId, { ...options, now, isEmailVerified: false });
   const accepted = await acceptInvite(tx, inviteId, { now, chooseUser: async () => user, actor: options.actor });
   return { ...accepted, personalApiKey: null };
+}
+
+/** `--level member|administrator|owner`, or the number the API uses. */
+function levelOption(): Option {
+  return new Option('--level <level>', 'member (1), administrator (8) or owner (15)').argParser(
+    (text): MembershipLevel => {
+      const level = Object.entries(membershipLevels).find(([name, value]) => text === name || text === String(value));
+      if (!level) throw new InvalidArgumentError('Choose member, administrator or owner.');
+      return level[1];
+    },
+  );
+}
+
+function levelName(level: number): string {
+  return Object.entries(membershipLevels).find(([, value]) => value === level)?.[0] ?? String(level);
 }

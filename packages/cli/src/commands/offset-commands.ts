@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { withLog } from '../event-log.ts';
+import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';
 import type { Row, Terminal } from '../output.ts';
-import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets } from '../read-offsets.ts';
 import { type Session, withSession } from '../session.ts';
 
 interface AcceptOptions {

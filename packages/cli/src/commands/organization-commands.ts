@@ -19,8 +19,8 @@ import {
   planNames,
   productFeaturesOf,
 } from '@millrace/contracts';
-import type { Command } from 'commander';
-import { parseLimit, planOption, requireYes } from '../options.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { planOption, requireYes } from '../options.ts';
 import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -30,14 +30,6 @@ interface Chosen {
 
 export function addOrganizationCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('org').description('organizations');
-  addCreate(commands, terminal);
-  addList(commands, terminal);
-  addShow(commands, terminal);
-  addRename(commands, terminal);
-  addDelete(commands, terminal);
-}
-
-function addCreate(commands: Command, terminal: Terminal): void {
   commands
     .command('create')
     .description('create an organization; nobody is a member yet')
@@ -51,9 +43,6 @@ function addCreate(commands: Command, terminal: Terminal): void {
         printer.record(toRow(created));
       }),
     );
-}
-
-function addList(commands: Command, terminal: Terminal): void {
   commands
     .command('list')
     .description('list all organizations, the oldest first')
@@ -62,9 +51,6 @@ function addList(commands: Command, terminal: Terminal): void {
         printer.table((await listOrganizations(sql)).map(toRow));
       }),
     );
-}
-
-function addShow(commands: Command, terminal: Terminal): void {
   commands
     .command('show')
     .description('show an organization, the ids of its projects and how many members it has')
@@ -82,9 +68,6 @@ function addShow(commands: Command, terminal: Terminal): void {
         });
       }),
     );
-}
-
-function addRename(commands: Command, terminal: Terminal): void {
   commands
     .command('rename')
     .description('give an organization another name')
@@ -98,9 +81,6 @@ function addRename(commands: Command, terminal: Terminal): void {
         );
       }),
     );
-}
-
-function addDelete(commands: Command, terminal: Terminal): void {
   commands
     .command('delete')
     .description('delete an organization with its projects at once, and their data in the background')
@@ -198,4 +178,11 @@ function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
 
 function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
   return planFeatures.filter((key) => findPlanFeature(availableProductFeatures, key) !== null);
+}
+
+/** A whole number from 0, or the word for none; the option parser takes null for an option without a value. */
+function parseLimit(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or unlimited.');
+  return Number(text);
 }

@@ -24,14 +24,6 @@ interface Chosen {
 
 export function addProjectCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('project').description('projects and their API keys');
-  addCreate(commands, terminal);
-  addList(commands, terminal);
-  addShow(commands, terminal);
-  addRename(commands, terminal);
-  addDelete(commands, terminal);
-}
-
-function addCreate(commands: Command, terminal: Terminal): void {
   commands
     .command('create')
     .description('create a project with its first environment and API key')
@@ -48,9 +40,6 @@ function addCreate(commands: Command, terminal: Terminal): void {
         printer.record(toRow(project, environment));
       }),
     );
-}
-
-function addList(commands: Command, terminal: Terminal): void {
   commands
     .command('list')
     .description('list projects by id, a line for each environment')
@@ -63,9 +52,6 @@ function addList(commands: Command, terminal: Terminal): void {
         printer.table(projects.flatMap((project) => project.environments.map((each) => toRow(project, each))));
       }),
     );
-}
-
-function addShow(commands: Command, terminal: Terminal): void {
   commands
     .command('show')
     .description('show a project and the ids of its environments')
@@ -75,9 +61,6 @@ function addShow(commands: Command, terminal: Terminal): void {
         printer.record(toShown(await getProject(sql, project))),
       ),
     );
-}
-
-function addRename(commands: Command, terminal: Terminal): void {
   commands
     .command('rename')
     .description('give a project and its first environment another name')
@@ -90,9 +73,6 @@ function addRename(commands: Command, terminal: Terminal): void {
         printer.record(toShown(await getProject(sql, projectId)));
       }),
     );
-}
-
-function addDelete(commands: Command, terminal: Terminal): void {
   commands
     .command('delete')
     .description('delete a project with its environments and API keys at once, and their data in the background')

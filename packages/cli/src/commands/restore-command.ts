@@ -3,10 +3,9 @@ import type { PrismaClient } from '@millrace/db';
 import { type InspectedTopic, inspectKafka, type KafkaInspection } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
-import { type LogSettings, readLogSettings } from '../event-log.ts';
+import { type LogSettings, readLogSettings, readStoredOffsets, unreadRecords } from '../event-log.ts';
 import { Refusal } from '../failures.ts';
 import type { Terminal } from '../output.ts';
-import { readStoredOffsets, unreadRecords } from '../read-offsets.ts';
 import { withSession } from '../session.ts';
 import { isInRecovery, moveCountersOn } from './restore-store.ts';
 

@@ -1,7 +1,6 @@
 import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
-import type { RestrictionKind } from '@millrace/contracts';
-import type { Command } from 'commander';
-import { restrictionKindOption } from '../options.ts';
+import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -77,4 +76,14 @@ function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {
     note: restriction.note,
     createdAt: restriction.created_at,
   };
+}
+
+/** `--kind drop_event|force_overflow|skip_person_processing`. */
+function restrictionKindOption(): Option {
+  return new Option('--kind <kind>', `what happens to the events: ${restrictionKinds.join(', ')}`).argParser(
+    (text): RestrictionKind => {
+      if (!isRestrictionKind(text)) throw new InvalidArgumentError(`Choose ${restrictionKinds.join(' or ')}.`);
+      return text;
+    },
+  );
 }

@@ -2,6 +2,7 @@ import { pageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';
 import { describeBody, describeNetworkError } from '../http.ts';
+import { requireAddress } from '../options.ts';
 import type { Terminal } from '../output.ts';
 import type { GlobalOptions } from '../session.ts';
 
@@ -27,7 +28,11 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
     .option('--project-api-key <key>', 'phc_…, of the environment (default: PROJECT_API_KEY)')
     .option('--pin', 'the library of this version only, which browsers check by its digest; settings come apart')
     .action(async (options: SnippetOptions, command: Command) => {
-      const host = requireHost(options.host || terminal.env.INGEST_URL);
+      const host = requireAddress(options.host || terminal.env.INGEST_URL, {
+        option: '--host',
+        missing: 'give the address of the gateway, or set INGEST_URL',
+        example: 'https://events.example.com',
+      });
       const key = options.projectApiKey || terminal.env.PROJECT_API_KEY;
       if (!key) throw new UsageError('--project-api-key: give the key of an environment, or set PROJECT_API_KEY');
       const { version, versions } = await fetchContents(host);
@@ -40,14 +45,6 @@ export function addSnippetCommand(program: Command, terminal: Terminal): void {
       const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
       terminal.out.write(`${isJson ? JSON.stringify({ version, src, integrity, snippet }, null, 2) : snippet}\n`);
     });
-}
-
-function requireHost(text: string | undefined): string {
-  if (!text) throw new UsageError('--host: give the address of the gateway, or set INGEST_URL');
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new UsageError('--host: not an address like https://events.example.com');
-  }
-  return text.replace(/\/+$/, '');
 }
 
 async function fetchContents(host: string): Promise<Contents> {

@@ -12,8 +12,8 @@ import {
   setUserActive,
   withdrawInvites,
 } from '@millrace/accounts';
-import type { Command } from 'commander';
-import { parseExpiry, parseIds, parseList, resolveUserId } from '../options.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { resolveUserId } from '../options.ts';
 import type { Printer, Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -174,4 +174,30 @@ function toKeyRow(key: PersonalApiKeyWithValue['key']): Row {
     lastUsedAt: key.last_used_at,
     expiresAt: key.expires_at,
   };
+}
+
+/** A comma-separated list without empty elements. */
+function parseList(text: string): string[] {
+  return text.split(',').flatMap((element) => element.trim() || []);
+}
+
+/** A comma-separated list of ids. */
+function parseIds(text: string): number[] {
+  return parseList(text).map((element) => {
+    if (!/^\d{1,10}$/.test(element)) throw new InvalidArgumentError('Give numbers separated by commas.');
+    return Number(element);
+  });
+}
+
+/** A day (`2027-01-31`, its end in UTC), a time in ISO 8601, or a number of days from now (`30d`). */
+function parseExpiry(text: string): Date {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  if (days !== undefined) return new Date(Date.now() + Number(days) * 86_400_000);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const date = new Date(isDay ? `${text}T23:59:59.999Z` : text);
+  if ((!isDay && !isTime) || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError('Give a day like 2027-01-31, a time like 2027-01-31T12:00:00Z, or days like 30d.');
+  }
+  return date;
 }

@@ -1,5 +1,5 @@
 import type { InspectedTopic } from '@millrace/event-log';
-import type { ReadOffset } from '../read-offsets.ts';
+import type { ReadOffset } from '../event-log.ts';
 import { type Finding, listed, ok, orOk, problem, warning } from './checks.ts';
 
 interface Wanted {

@@ -9,7 +9,7 @@ import {
 } from '@millrace/event-log';
 import { readConfig } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { type ReadOffset, readStoredOffsets, unreadRecords } from '../read-offsets.ts';
+import { type ReadOffset, readStoredOffsets, unreadRecords } from '../event-log.ts';
 import { checkPresented, placeOf, type TlsServer } from './certificates.ts';
 import {
   type Check,
