@@ -39,9 +39,8 @@ export default ({ production: isProduction = false }) => ({
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },
     'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),
     'packages/runtime': { ...withEntries('src/{cache,mail,tracing}/index.ts!'), includeEntryExports: isProduction },
-    // `context/index.ts`: PostHog's own tests of its package import it (tests/module-layout.test.ts).
     'packages/react': {
-      entry: ['src/{index,slim,context/index,surveys/index}.ts!', 'tests/**/*.test.ts', 'tests/page/*.ts', tests],
+      entry: ['src/{index,slim,surveys}.ts!', 'tests/**/*.test.ts', 'tests/page/*.ts', tests],
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/stack': {

@@ -1,8 +1,8 @@
 import { posthog } from '@millrace/browser';
-import { setDefaultPostHogInstance } from './context/posthog-default.ts';
+import { setDefaultPostHogInstance } from './context.ts';
 
 // What makes hooks work without a provider, and gives the provider a client to start. The slim entry goes without.
 setDefaultPostHogInstance(posthog);
 
-export { PostHogProvider, PostHogProvider as MillraceProvider } from './context/PostHogProvider.ts';
+export { PostHogProvider, PostHogProvider as MillraceProvider } from './provider.ts';
 export * from './shared.ts';

@@ -1,27 +1,34 @@
 /** What both entries export beside their provider, each also by our own name. */
 export {
-  captureFeatureInteraction,
-  captureFeatureView,
-  PostHogCaptureOnViewed,
-  PostHogCaptureOnViewed as MillraceCaptureOnViewed,
-  type PostHogCaptureOnViewedProps,
+  type PostHog,
+  PostHogContext,
+  PostHogContext as MillraceContext,
+  usePostHog,
+  usePostHog as useMillrace,
+} from './context.ts';
+export {
   PostHogErrorBoundary,
   PostHogErrorBoundary as MillraceErrorBoundary,
   type PostHogErrorBoundaryFallbackProps,
   type PostHogErrorBoundaryProps,
+  setupReactErrorHandler,
+} from './errors.ts';
+export {
+  captureFeatureInteraction,
+  captureFeatureView,
   PostHogFeature,
   PostHogFeature as MillraceFeature,
   type PostHogFeatureProps,
-} from './components/index.ts';
-export { PostHogContext, PostHogContext as MillraceContext } from './context/PostHogContext.ts';
-export type { PostHog } from './context/posthog-default.ts';
-export { setupReactErrorHandler } from './helpers/error-helpers.ts';
+} from './feature.ts';
 export {
   useActiveFeatureFlags,
   useFeatureFlagEnabled,
   useFeatureFlagPayload,
   useFeatureFlagResult,
   useFeatureFlagVariantKey,
-  usePostHog,
-  usePostHog as useMillrace,
-} from './hooks/index.ts';
+} from './feature-flags.ts';
+export {
+  PostHogCaptureOnViewed,
+  PostHogCaptureOnViewed as MillraceCaptureOnViewed,
+  type PostHogCaptureOnViewedProps,
+} from './viewed.ts';

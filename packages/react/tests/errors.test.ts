@@ -1,4 +1,4 @@
-import { __POSTHOG_ERROR_MESSAGES } from '../src/components/PostHogErrorBoundary.ts';
+import { __POSTHOG_ERROR_MESSAGES } from '../src/errors.ts';
 import { reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 

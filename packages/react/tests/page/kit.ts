@@ -1,13 +1,10 @@
 import * as react from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
-import * as components from '../../src/components/index.ts';
-import { PostHogContext } from '../../src/context/PostHogContext.ts';
-import { PostHogProvider } from '../../src/context/PostHogProvider.ts';
-import { PostHogProvider as PostHogProviderSlim } from '../../src/context/PostHogProviderSlim.ts';
-import { setDefaultPostHogInstance } from '../../src/context/posthog-default.ts';
-import { setupReactErrorHandler } from '../../src/helpers/error-helpers.ts';
-import * as hooks from '../../src/hooks/index.ts';
-import { useThumbSurvey } from '../../src/hooks/useThumbSurvey.ts';
+import { setDefaultPostHogInstance } from '../../src/context.ts';
+import { PostHogProvider } from '../../src/provider.ts';
+import * as shared from '../../src/shared.ts';
+import { PostHogProvider as PostHogProviderSlim } from '../../src/slim.ts';
+import { useThumbSurvey } from '../../src/surveys.ts';
 import { mount } from './mount.ts';
 import { readHook } from './read-hook.ts';
 import { createRecordingClient } from './recording-client.ts';
@@ -15,9 +12,7 @@ import { serverTree } from './server-tree.ts';
 
 /** What a test finds in the page as `kit`. */
 const pageKit = {
-  ...components,
-  ...hooks,
-  PostHogContext,
+  ...shared,
   PostHogProvider,
   PostHogProviderSlim,
   createRecordingClient,
@@ -28,7 +23,6 @@ const pageKit = {
   readHook,
   serverTree,
   setDefaultPostHogInstance,
-  setupReactErrorHandler,
   useThumbSurvey,
 };
 

@@ -1,12 +1,12 @@
 import { act, createElement } from 'react';
-import { PostHogProvider } from '../../src/context/PostHogProvider.ts';
+import { PostHogProvider } from '../../src/provider.ts';
 import {
   useActiveFeatureFlags,
   useFeatureFlagEnabled,
   useFeatureFlagPayload,
   useFeatureFlagResult,
   useFeatureFlagVariantKey,
-} from '../../src/hooks/index.ts';
+} from '../../src/shared.ts';
 import { mount } from './mount.ts';
 import { createRecordingClient, type GivenFlags } from './recording-client.ts';
 

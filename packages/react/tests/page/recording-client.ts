@@ -1,5 +1,5 @@
 import type { Bootstrap, FlagValue, JsonValue } from '@millrace/browser';
-import type { PostHog } from '../../src/context/posthog-default.ts';
+import type { PostHog } from '../../src/context.ts';
 
 export interface GivenFlags {
   flags?: Record<string, FlagValue>;

@@ -1,14 +1,14 @@
 import type { Bootstrap } from '@millrace/browser';
 import { createElement as h, type ReactElement } from 'react';
-import { PostHogFeature } from '../../src/components/index.ts';
-import { PostHogProvider } from '../../src/context/PostHogProvider.ts';
+import { PostHogProvider } from '../../src/provider.ts';
 import {
+  PostHogFeature,
   useActiveFeatureFlags,
   useFeatureFlagEnabled,
   useFeatureFlagPayload,
   useFeatureFlagResult,
   useFeatureFlagVariantKey,
-} from '../../src/hooks/index.ts';
+} from '../../src/shared.ts';
 
 /** An application that both a server and a browser render: every hook, and the component. */
 export function serverTree(bootstrap: Bootstrap | undefined): ReactElement {

@@ -1,5 +1,5 @@
 import { renderToString } from 'react-dom/server';
-import { setDefaultPostHogInstance } from '../../src/context/posthog-default.ts';
+import { setDefaultPostHogInstance } from '../../src/context.ts';
 import { createRecordingClient, type GivenFlags } from './recording-client.ts';
 import { serverTree } from './server-tree.ts';
 

@@ -1,4 +1,4 @@
-import { isDeepEqual } from './object-utils.ts';
+import { isDeepEqual } from './values.ts';
 
 const circle: unknown[] = [];
 circle.push(circle);

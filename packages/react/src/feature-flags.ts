@@ -2,9 +2,8 @@
 
 import type { Bootstrap, FlagKey, FlagResult, FlagValue, JsonValue, ValueOf } from '@millrace/browser';
 import { useContext, useMemo, useSyncExternalStore } from 'react';
-import { PostHogContext } from '../context/PostHogContext.ts';
-import type { PostHog } from '../context/posthog-default.ts';
-import { isDeepEqual } from '../utils/object-utils.ts';
+import { type PostHog, PostHogContext } from './context.ts';
+import { isDeepEqual } from './values.ts';
 
 const enabled = /* @__PURE__ */ describeFlag({
   fromClient: (client, ...reading) => client.isFeatureEnabled(...reading),

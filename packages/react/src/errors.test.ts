@@ -1,4 +1,4 @@
-import { addReactComponentStack } from './react-component-stack.ts';
+import { addReactComponentStack } from './errors.ts';
 
 const stack = '\n    in CrashingComponent';
 

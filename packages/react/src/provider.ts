@@ -9,9 +9,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { isDeepEqual } from '../utils/object-utils.ts';
-import { PostHogContext } from './PostHogContext.ts';
-import { getDefaultPostHogInstance, type PostHog } from './posthog-default.ts';
+import { getDefaultPostHogInstance, type PostHog, PostHogContext } from './context.ts';
+import { isDeepEqual } from './values.ts';
 
 /** Either a client that the application starts itself, or the key and options to start the default one with. */
 export type PostHogProviderProps = { children?: ReactNode } & (

@@ -1,6 +1,6 @@
 import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
-import { usePostHog } from './usePostHog.ts';
+import { usePostHog } from './context.ts';
 
 export type ThumbResponse = 'up' | 'down';
 

@@ -1,4 +1,4 @@
-import type { Properties } from '@millrace/browser';
+import type { CaptureResult, Properties } from '@millrace/browser';
 import {
   Component,
   type ContextType,
@@ -8,9 +8,8 @@ import {
   isValidElement,
   type ReactNode,
 } from 'react';
-import { PostHogContext } from '../context/PostHogContext.ts';
-import { addReactComponentStack } from '../helpers/react-component-stack.ts';
-import { isFunction, isNull } from '../utils/type-utils.ts';
+import { type PostHog, PostHogContext } from './context.ts';
+import { isFunction, isNull } from './values.ts';
 
 export interface PostHogErrorBoundaryFallbackProps {
   error: unknown;
@@ -37,7 +36,7 @@ interface PostHogErrorBoundaryState {
 
 const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
 
-/** @internal PostHog's own tests of the component ask for it. */
+/** By this name tests of applications know what is said on the console. */
 export const __POSTHOG_ERROR_MESSAGES = {
   INVALID_FALLBACK:
     '[PostHog.js][PostHogErrorBoundary] Invalid fallback prop, provide a valid React element or a function that returns a valid React element.',
@@ -81,4 +80,48 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
     console.warn(__POSTHOG_ERROR_MESSAGES.INVALID_FALLBACK);
     return null;
   }
+}
+
+/** For `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19's roots: captures the error. */
+export function setupReactErrorHandler(
+  client: PostHog,
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was thrown, which applications mostly take for an error
+  callback?: (event: CaptureResult | undefined, error: any, errorInfo: ErrorInfo) => void,
+): (error: unknown, errorInfo: ErrorInfo) => void {
+  return (error, errorInfo) => {
+    const event = client.captureException(addReactComponentStack(error, errorInfo.componentStack));
+    callback?.(event, error, errorInfo);
+  };
+}
+
+/**
+ * Adds where in the tree of components an error was thrown, as one more error at the end of its causes, which is how it
+ * comes to be shown with a stack of its own. What is thrown and is no error becomes one.
+ *
+ * @returns the error to capture
+ */
+export function addReactComponentStack(thrown: unknown, componentStack: string | null | undefined): unknown {
+  if (!(thrown instanceof Error)) {
+    return stackError(`Primitive value captured as exception: ${String(thrown)}`, 'Error', componentStack);
+  }
+  if (componentStack) addLastCause(thrown, stackError(thrown.message, thrown.name, componentStack));
+  return thrown;
+}
+
+function stackError(message: string, name: string, stack: string | null | undefined): Error {
+  const error = new Error(message);
+  // Assigning fails where a page has frozen what errors inherit.
+  Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
+  if (stack) error.stack = stack;
+  return error;
+}
+
+/** To an error that cannot be changed, nothing is added; causes that go round in a circle end with it. */
+function addLastCause(error: Error, cause: Error): void {
+  const chain = new Set([error]);
+  let last = error;
+  for (last of chain) if (last.cause instanceof Error) chain.add(last.cause);
+  try {
+    last.cause = cause;
+  } catch {}
 }

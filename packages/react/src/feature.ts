@@ -1,10 +1,9 @@
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
-import type { PostHog } from '../context/posthog-default.ts';
-import { useFeatureFlagPayload, useFeatureFlagVariantKey } from '../hooks/feature-flags.ts';
-import { usePostHog } from '../hooks/usePostHog.ts';
-import { isFunction, isUndefined } from '../utils/type-utils.ts';
-import { VisibilityAndClickTrackers } from './internal/VisibilityAndClickTrackers.ts';
+import { type PostHog, usePostHog } from './context.ts';
+import { useFeatureFlagPayload, useFeatureFlagVariantKey } from './feature-flags.ts';
+import { isFunction, isUndefined } from './values.ts';
+import { VisibilityAndClickTrackers } from './viewed.ts';
 
 export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
   flag: FlagKey;

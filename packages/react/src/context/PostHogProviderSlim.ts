@@ -1,9 +1,0 @@
-import { createElement, type ReactElement, type ReactNode, useMemo } from 'react';
-import { PostHogContext } from './PostHogContext.ts';
-import type { PostHog } from './posthog-default.ts';
-
-/** The provider of the slim entry: gives a client that the application has made, and brings none. */
-export function PostHogProvider({ client, children }: { client: PostHog; children?: ReactNode }): ReactElement {
-  const value = useMemo(() => ({ client, bootstrap: client.config?.bootstrap }), [client]);
-  return createElement(PostHogContext.Provider, { value }, children);
-}

@@ -1,3 +1,0 @@
-export { PostHogContext } from './PostHogContext.ts';
-export { PostHogProvider } from './PostHogProvider.ts';
-export type { PostHog } from './posthog-default.ts';

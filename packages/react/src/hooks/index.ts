@@ -1,8 +1,0 @@
-export {
-  useActiveFeatureFlags,
-  useFeatureFlagEnabled,
-  useFeatureFlagPayload,
-  useFeatureFlagResult,
-  useFeatureFlagVariantKey,
-} from './feature-flags.ts';
-export { usePostHog } from './usePostHog.ts';

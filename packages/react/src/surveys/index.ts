@@ -1,6 +1,0 @@
-export {
-  type ThumbResponse,
-  type UseThumbSurveyOptions,
-  type UseThumbSurveyResult,
-  useThumbSurvey,
-} from '../hooks/useThumbSurvey.ts';
