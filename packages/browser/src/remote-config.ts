@@ -1,5 +1,4 @@
-import type { Core } from './client/core.ts';
-import type { RemoteConfig } from './client/remote-config.ts';
+import type { Core, RemoteConfig } from './client/core.ts';
 import type { JsonValue } from './client/values.ts';
 import { attempt, ofWindow } from './page/globals.ts';
 

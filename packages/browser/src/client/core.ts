@@ -1,5 +1,4 @@
 import type { Client, Options } from './client.ts';
-import type { RemoteConfig } from './remote-config.ts';
 import type { CaptureOptions, CaptureResult, JsonValue, Properties } from './values.ts';
 
 /** What happens inside a client, for its parts to act upon. Listeners are called in the order they were added. */
@@ -30,6 +29,20 @@ export interface Signals {
 export interface Emitter {
   on<Name extends keyof Signals>(name: Name, listener: (detail: Signals[Name]) => void): () => void;
   emit<Name extends keyof Signals>(name: Name, detail: Signals[Name]): void;
+}
+
+/** What the gateway tells browsers (`/array/<token>/config`), of which a client acts on: */
+export interface RemoteConfig {
+  supportedCompression?: string[];
+  hasFeatureFlags?: boolean;
+  autocapture_opt_out?: boolean;
+  autocaptureExceptions?: boolean;
+  errorTracking?: { autocaptureExceptions?: boolean };
+  analytics?: { endpoint?: string };
+  elementsChainAsString?: boolean;
+  defaultIdentifiedOnly?: boolean;
+  /** For this library alone: of `capturePerformance` PostHog's would load scripts that the gateway does not have. */
+  millrace?: { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
 }
 
 /** What is remembered of a visitor, in the keys and stores of PostHog's library. */

@@ -1,5 +1,4 @@
-import type { Core, Feature } from '../client/core.ts';
-import type { RemoteConfig } from '../client/remote-config.ts';
+import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
 /** Measures a page, the metrics of these names or all. */
 export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
