@@ -40,7 +40,18 @@ const foldersInOrder = {
   ],
   // An evaluation is pure; the store fetches what it looks at.
   'packages/flags': [
-    ...['steps.ts', 'values', 'definitions.ts', 'filters', 'compile', 'evaluate', 'explain', '.', 'store', 'cohorts'],
+    ...[
+      'steps.ts',
+      'values.ts',
+      'definitions.ts',
+      'filters',
+      'compile',
+      'evaluate',
+      'explain',
+      '.',
+      'store',
+      'cohorts',
+    ],
   ],
 };
 

@@ -1,3 +1,5 @@
+import { setImmediate as afterOthers } from 'node:timers/promises';
+
 /** Work that can be left and taken up again after every step, so that a process that has much of it can do others' between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
@@ -6,5 +8,32 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
+  }
+}
+
+/** Whoever waits for the process waits this long, and for one step more. */
+const sliceMs = 10;
+
+/**
+ * The result at once where there is little to do. Where there is much, a promise: then others are served in between.
+ */
+export function inTimeSlices<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  const slice = runSlice(steps);
+  return slice.done ? slice.value : inFurtherSlices(steps);
+}
+
+async function inFurtherSlices<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    await afterOthers();
+    const slice = runSlice(steps);
+    if (slice.done) return slice.value;
+  }
+}
+
+function runSlice<Result>(steps: Steps<Result>): IteratorResult<void, Result> {
+  const endsAt = performance.now() + sliceMs;
+  for (;;) {
+    const step = steps.next();
+    if (step.done || performance.now() > endsAt) return step;
   }
 }

@@ -5,9 +5,8 @@ import type { EvaluationContext } from '../evaluate/context.ts';
 import { evaluateFlagsInSteps } from '../evaluate/evaluate-flags.ts';
 import { flagValue } from '../evaluate/flag-result.ts';
 import { selectFlags } from '../evaluate/select-flags.ts';
-import type { Steps } from '../steps.ts';
+import { inTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
-import { inTimeSlices } from '../store/in-time-slices.ts';
 import { readPersonPage, type StoredPerson } from './store.ts';
 
 /** Who belongs to something, as it was defined when this was made. */

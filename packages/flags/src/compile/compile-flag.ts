@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
-import { textForm } from '../values/forms.ts';
+import { textForm } from '../values.ts';
 import { compileCohortFilter, compileFilter, groupTypeIndex, idOf, objectsIn } from './compile-filter.ts';
 import {
   type CohortFilter,

@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import { PropertyValue } from '../filters/value-test.ts';
-import { textForm } from '../values/forms.ts';
+import { textForm } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 
 /** There is no such property. JSON null is a value. */

@@ -1,4 +1,4 @@
-import { numberForm, textForm } from '../values/forms.ts';
+import { numberForm, textForm } from '../values.ts';
 import { compareDates } from './date-tests.ts';
 import {
   containsAnyTest,

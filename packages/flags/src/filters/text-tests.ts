@@ -1,4 +1,4 @@
-import { isBooleanLike, isTruthy, textForm } from '../values/forms.ts';
+import { isBooleanLike, isTruthy, textForm } from '../values.ts';
 import { sharedPattern } from './patterns.ts';
 import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-test.ts';
 

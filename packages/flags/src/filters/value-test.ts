@@ -1,6 +1,5 @@
 import type { TimeZone } from '@millrace/schedule';
-import { isTruthy, numberForm, textForm } from '../values/forms.ts';
-import { parseVersion, type SemanticVersion } from '../values/semantic-version.ts';
+import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';
 
 /** What a property's value must be. Pure. */

@@ -1,11 +1,11 @@
-import { textForm } from '../values/forms.ts';
 import {
   compareReleases,
   compareVersions,
   longestVersion,
   parseVersion,
   type SemanticVersion,
-} from '../values/semantic-version.ts';
+  textForm,
+} from '../values.ts';
 import type { ValueTest } from './value-test.ts';
 
 /** Null for a value that is no version: then nothing matches. */

@@ -3,9 +3,8 @@ import type { Sql } from '@millrace/db/sql';
 import { compileFlagsInSteps } from '../compile/compile-flags.ts';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import type { FlagDefinition, ProjectDefinitions } from '../definitions.ts';
-import type { Steps } from '../steps.ts';
+import { inTimeSlices, type Steps } from '../steps.ts';
 import { type DefinitionRow, findDefinitionRows, findDefinitionsVersion } from './definition-store.ts';
-import { inTimeSlices } from './in-time-slices.ts';
 import { createVersionedMemory, type VersionedMemory, type VersionedMemoryOptions } from './versioned-memory.ts';
 
 export interface DefinitionMemoryOptions

@@ -1,3 +1,4 @@
+export { inTimeSlices } from '../steps.ts';
 export { findRemoteConfig } from './definition-store.ts';
 export {
   compileDefinitions,
@@ -7,6 +8,5 @@ export {
   type StoredFlag,
 } from './definitions.ts';
 export { createFlagDocuments, type FlagDocument, localEvaluationDocument } from './documents.ts';
-export { inTimeSlices } from './in-time-slices.ts';
 export { loadStoredData, needsStoredData } from './request-data.ts';
 export type { VersionedMemory } from './versioned-memory.ts';
