@@ -356,9 +356,9 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       await fixture.consume(topic, group, {
         partitionConcurrency: 2,
         maxBatchRecords: 1000,
-        startOffset(topicName, partition, view) {
+        startOffset(partition, log) {
           asked += 1;
-          return exact.startOffset(topicName, partition, view);
+          return exact.startOffset(partition, log);
         },
         async handler(batch, context) {
           calls += 1;

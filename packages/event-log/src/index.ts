@@ -14,7 +14,6 @@ export type {
   LogConsumer,
   LogRecord,
   PartitionEnd,
-  PartitionView,
   StoredOffset,
 } from './log.ts';
 export {
@@ -23,7 +22,6 @@ export {
   type OffsetKey,
   readKafkaLogs,
   readOffset,
-  readStartOffset,
   readUnread,
   type TopicGroup,
 } from './offsets-store.ts';

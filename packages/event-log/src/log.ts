@@ -28,16 +28,6 @@ export interface StoredOffset {
   recordBefore: string | null;
 }
 
-/** A partition as a member finds it that is about to read it. */
-export interface PartitionView {
-  /** Identity of the log: see `LogBatch.log`. */
-  log: string;
-  /** Offset of the next record to be appended. */
-  end(): Promise<bigint>;
-  /** Offset of the first record there is that was appended later; the end when there is none. */
-  firstAppendedAfter(ms: number): Promise<bigint>;
-}
-
 /** Consecutive records of one partition, oldest first, never empty. */
 export interface LogBatch {
   topic: string;
@@ -85,7 +75,7 @@ export interface ConsumeOptions {
    * for its start. When the log has not got that far, or has another record before it, the log was truncated: the partition
    * waits until something else is stored, with an error logged and `millrace_log_truncated_partitions`.
    */
-  startOffset(topic: string, partition: number, view: PartitionView): Promise<StoredOffset | null>;
+  startOffset(partition: number, log: string): Promise<StoredOffset | null>;
   /**
    * Handles one batch. When it throws, nothing is skipped: the adapter waits (exponentially, at most 5 s, until the
    * member stops) and delivers from the stored offset again.

@@ -62,7 +62,7 @@ export async function readTopic(
     maxBatchRecords,
     maxBatchBytes,
     partitionConcurrency: 1,
-    startOffset: async (_topic, partition) => {
+    startOffset: async (partition) => {
       const nextOffset = positions.get(partition) ?? (from === 'now' ? ends.get(partition) : undefined);
       return nextOffset === undefined ? null : { nextOffset, recordBefore: null };
     },

@@ -254,18 +254,6 @@ CREATE INDEX "ingestion_warning_project_id_timestamp_id_idx" ON "ingestion_warni
 
 -- The log --------------------------------------------------------------------------------------------------------------
 
--- Where a consumer group goes on. Written in the transaction that stores the effects of the records before it.
-CREATE TABLE "consumer_offset" (
-    "topic" TEXT NOT NULL,
-    "partition" INTEGER NOT NULL,
-    "group" TEXT NOT NULL,
-    "next_offset" BIGINT NOT NULL,
-    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- What consumers of the version before have stored; the log that an offset was found to belong to went on from it.
-    "taken_over_by" TEXT,
-    CONSTRAINT "consumer_offset_pkey" PRIMARY KEY ("topic", "partition", "group")
-);
-
 -- The embedded log (packages/event-log/src/postgres).
 CREATE TABLE "event_log_partition" (
     "topic" TEXT NOT NULL,
@@ -744,7 +732,6 @@ CREATE INDEX "project_organization_id_id_idx" ON "project"("organization_id", "i
 -- A stored offset belongs to one log ------------------------------------------------------------------------------------
 
 -- Where a consumer group goes on in one log. Written in the transaction that stores the effects of the records before it.
--- Takes the place of consumer_offset, which did not know of which log it spoke.
 CREATE TABLE "consumer_position" (
     "topic" TEXT NOT NULL,
     "partition" INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
-import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
+import { type EventLog, type LogConsumer, readOffset } from '@millrace/event-log';
 import type { Logger, Stoppable } from '@millrace/runtime';
 import type { Tracing } from '@millrace/runtime/tracing';
 import { sleepUntilAborted } from './async.ts';
@@ -65,7 +65,7 @@ export function consumeLane(
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency,
-    startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
+    startOffset: (partition, log) => readOffset(deps.database.sql, { topic: deps.topics[lane], partition, group, log }),
     async handler(batch, context) {
       if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
       // Somebody waits for live events, nobody for an import. Overflow events were live events, so they do not give way

@@ -141,7 +141,7 @@ test('a topic that is deleted and made anew under load is read from its start', 
       const before = await append(log, topics.live, 30);
       await untilStored(before);
       await deleteTopics(testServers().kafkaBrokers, [topics.live]);
-      // Whoever sends continues sending: at once there are more records than were read of the former topic.
+      // Whoever sends goes on sending: at once there are more records than were read of the former topic.
       const after: string[] = [];
       await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
       for (let batch = 0; batch < 10; batch += 1) {
@@ -168,69 +168,6 @@ test('the log in PostgreSQL, emptied and filled anew, is read from its start', a
       await fixture.database.sql.query('DELETE FROM event_log_partition WHERE topic = $1', [topics.live]);
       await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
       await untilStored([...before, ...(await append(log, topics.live, 10))]);
-    });
-  });
-});
-
-describe('offsets of the version before, which did not know of which log they spoke', () => {
-  async function formerOffsets(topic: string, prefix: string, offsets: number[]): Promise<void> {
-    for (const [partition, offset] of offsets.entries()) {
-      await fixture.database.prisma.consumer_offset.create({
-        data: { topic, partition, group: consumerGroup('live', prefix), next_offset: offset },
-      });
-    }
-  }
-  const ends = async (log: EventLog, topic: string) =>
-    (await log.endOffsets(topic)).map(({ endOffset }) => Number(endOffset));
-
-  test.each<LogKind>(['kafka', 'postgres'])('are taken over by the %s log that bears them out', async (kind) => {
-    const { prefix, topics } = names();
-    await withLog(kind, async (log) => {
-      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
-      await append(log, topics.live, 20);
-      await formerOffsets(topics.live, prefix, await ends(log, topics.live));
-      const later = await append(log, topics.live, 7);
-      await whileConsuming(log, prefix, () => untilStored(later));
-      // Read again, the others would be stored: they never were.
-      expect((await storedUuids()).sort()).toEqual(later.sort());
-    });
-    const claims = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
-    expect(claims.map(({ taken_over_by }) => taken_over_by?.split('/')[0])).toEqual([kind, kind]);
-  });
-
-  test('are not taken for those of a fresh topic of Kafka, however much it holds', async () => {
-    const { prefix, topics } = names();
-    const acknowledged: string[] = [];
-    await withLog('postgres', async (log) => {
-      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
-      await append(log, topics.live, 6);
-      await formerOffsets(topics.live, prefix, await ends(log, topics.live));
-    });
-    await withLog('kafka', async (log) => {
-      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
-      acknowledged.push(...(await append(log, topics.live, 40)));
-      await whileConsuming(log, prefix, () => untilStored(acknowledged));
-    });
-    // The log they are of continues from them.
-    await withLog('postgres', async (log) => {
-      const later = await append(log, topics.live, 3);
-      await whileConsuming(log, prefix, () => untilStored(later));
-      acknowledged.push(...later);
-    });
-    expect((await storedUuids()).sort()).toEqual(acknowledged.sort());
-  });
-
-  test('beyond the end of the log, or of records younger than they are, mean another log', async () => {
-    const { prefix, topics } = names();
-    await withLog('kafka', async (log) => {
-      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
-      await formerOffsets(topics.live, prefix, [500, 3]);
-      await fixture.database.sql.query(
-        `UPDATE consumer_offset SET updated_at = now() - interval '1 minute' WHERE topic = $1`,
-        [topics.live],
-      );
-      const acknowledged = await append(log, topics.live, 40);
-      await whileConsuming(log, prefix, () => untilStored(acknowledged));
     });
   });
 });

@@ -2,10 +2,10 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { backoffMs, sleep } from '../async.ts';
 import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogConsumer, LogRecord } from '../log.ts';
-import { advanceOffset, lockOffset, readStartOffset } from '../offsets-store.ts';
+import { advanceOffset, lockOffset, readOffset } from '../offsets-store.ts';
 import { createPostgresLog } from '../postgres/log.ts';
 import { topicHeader } from './log.ts';
-import { drainGroup, notifyFormerGateways } from './store.ts';
+import { drainGroup } from './store.ts';
 
 export interface DrainFallbackOptions {
   kafka: Pick<EventLog, 'append' | 'isHealthy'>;
@@ -47,7 +47,6 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       // Another process copies this partition now, and has copied this batch or will: the events are the same.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
-      await notifyFormerGateways(tx, key, last.offset + 1n);
       copied?.inc({}, batch.records.length);
       return { outcome: 'done', nextOffset: last.offset + 1n };
     });
@@ -73,8 +72,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
         await postgres.ensureTopics([{ topic, partitions: options.partitions }]);
         return await postgres.consume({
           ...{ topic, group: drainGroup, maxBatchRecords, maxBatchBytes, partitionConcurrency },
-          startOffset: (_, partition, view) =>
-            readStartOffset(database.sql, { topic, partition, group: drainGroup }, view),
+          startOffset: (partition, log) => readOffset(database.sql, { topic, partition, group: drainGroup, log }),
           handler: copy,
           onFatal: options.onFatal,
         });

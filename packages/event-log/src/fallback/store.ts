@@ -1,5 +1,4 @@
 import type { Transaction } from '@millrace/db/sql';
-import type { OffsetKey } from '../offsets-store.ts';
 import { AppendRefused } from '../postgres/store.ts';
 
 /** How far the copying is, is kept in `consumer_position` under this group. */
@@ -154,21 +153,4 @@ export function nextPhase(view: FallbackView, wantsOpen: boolean): FallbackPhase
       if (view.backlog === 0) return 'closed';
       return view.ageMs > longestClosingMs ? 'open' : 'closing';
   }
-}
-
-/**
- * Gateways of the former version read here how far the fallback has been copied, and close it when everything is. They
- * are upgraded after the consumers.
- */
-export async function notifyFormerGateways(
-  tx: Transaction,
-  { topic, partition, group, log }: OffsetKey,
-  nextOffset: bigint,
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO consumer_offset (topic, partition, "group", next_offset, taken_over_by) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (topic, partition, "group")
-       DO UPDATE SET next_offset = excluded.next_offset, taken_over_by = excluded.taken_over_by, updated_at = now()`,
-    [topic, partition, group, String(nextOffset), log],
-  );
 }

@@ -2,7 +2,7 @@ import type { Logger } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import { backoffMs, sleep } from '../async.ts';
 import type { Truncation } from '../consume/truncation.ts';
-import type { ConsumeOptions, PartitionView, StoredOffset } from '../log.ts';
+import type { ConsumeOptions, StoredOffset } from '../log.ts';
 import { type AssignedPartition, type WaitingRecords, whileRunning } from './partitions.ts';
 import type { TopicReader, TopicState } from './topics.ts';
 
@@ -31,14 +31,14 @@ export function createStartPositions(deps: StartPositionsDeps) {
 
   /** Stops delivery, waits, asks for the stored offset and continues from there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
-    return resume(partition, delayMs, (view) => consume.startOffset(topic, partition.partition, view));
+    return resume(partition, delayMs, (log) => consume.startOffset(partition.partition, log));
   }
 
   /** The same for a partition that was just assigned, once the batch of it that this member still works on is over. */
   function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
-    return resume(partition, 0, async (view) => {
+    return resume(partition, 0, async (log) => {
       await inHand;
-      return consume.startOffset(topic, partition.partition, view);
+      return consume.startOffset(partition.partition, log);
     });
   }
 
@@ -51,7 +51,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
   async function resume(
     partition: AssignedPartition,
     delayMs: number,
-    readStored: (view: PartitionView) => Promise<StoredOffset | null>,
+    readStored: (log: string) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
     // The partition may have been assigned to another member meanwhile, which then decides about pausing it.
@@ -105,13 +105,13 @@ export type StartPositions = ReturnType<typeof createStartPositions>;
 async function findStart(
   topicState: SharedTopicState,
   partition: number,
-  readStored: (view: PartitionView) => Promise<StoredOffset | null>,
+  readStored: (log: string) => Promise<StoredOffset | null>,
 ): Promise<FoundStart | null> {
-  const view = topicState.viewOf(partition, await topicState.read());
-  const stored = await readStored(view);
+  const { log } = await topicState.read();
+  const stored = await readStored(log);
   // The end is asked for after the offset was read: another member may have moved it.
   const state = await topicState.read();
-  return state.log === view.log ? { stored, state, bounds: boundsOf(state, partition) } : null;
+  return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
 interface BeginPartitionDeps {
@@ -170,14 +170,6 @@ function createSharedTopicState(topics: TopicReader, topic: string) {
         shared = undefined;
       });
       return shared;
-    },
-    /** What the owner of stored offsets may look at. */
-    viewOf(partition: number, state: TopicState): PartitionView {
-      return {
-        log: state.log,
-        end: async () => boundsOf(state, partition).high,
-        firstAppendedAfter: (ms) => topics.firstAppendedAfter(topic, partition, ms),
-      };
     },
   };
 }

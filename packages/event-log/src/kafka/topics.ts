@@ -24,8 +24,6 @@ export interface TopicReader {
   stateOf(topic: string): Promise<TopicState>;
   /** The identity alone. */
   logOf(topic: string): Promise<string>;
-  /** Offset of the first record of a partition that was appended later; its end when there is none. */
-  firstAppendedAfter(topic: string, partition: number, ms: number): Promise<bigint>;
 }
 
 /** Looking things up is not bound to the 3 s of `append`. */
@@ -71,10 +69,6 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
       }, 'reading offsets'),
     async logOf(topic) {
       return (await ask((admin) => identify(admin, topic), 'reading the identity of a topic')).log;
-    },
-    async firstAppendedAfter(topic, partition, ms) {
-      const firsts = await ask((admin) => admin.fetchTopicOffsetsByTimestamp(topic, Math.ceil(ms)), 'reading offsets');
-      return BigInt(firsts.find((one) => one.partition === partition)?.offset ?? 0);
     },
   };
 }

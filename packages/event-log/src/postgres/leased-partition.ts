@@ -6,7 +6,7 @@ import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../log.ts';
 import { markedOffset, recordMark } from '../offsets-store.ts';
-import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './store.ts';
+import { type LogBounds, readBounds, readRecords } from './store.ts';
 
 export interface LeasedPartitionDeps {
   database: SqlDatabase;
@@ -160,12 +160,8 @@ interface LeasedStart {
 async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
   const { database, consume, partition } = deps;
   const { topic } = consume;
-  const { log, end } = await readBounds(database.sql, topic, partition);
-  const stored = await consume.startOffset(topic, partition, {
-    log,
-    end: async () => end,
-    firstAppendedAfter: (ms) => firstAppendedAfter(database.sql, topic, partition, ms),
-  });
+  const { log } = await readBounds(database.sql, topic, partition);
+  const stored = await consume.startOffset(partition, log);
   // The end is asked for after the offset was read: another member may have moved it.
   const bounds = await readBounds(database.sql, topic, partition);
   if (bounds.log !== log) return null;

@@ -46,18 +46,6 @@ export async function readBounds(sql: Sql, topic: string, partition: number): Pr
   return { log: row.log, beginning: BigInt(row.beginning ?? row.next_offset), end: BigInt(row.next_offset) };
 }
 
-/** Offset of the first record there is that was appended later; the end when there is none. */
-export async function firstAppendedAfter(sql: Sql, topic: string, partition: number, ms: number): Promise<bigint> {
-  const [row] = await sql.query<{ first: string }>(
-    `SELECT coalesce((SELECT min("offset") FROM event_log_record r
-                      WHERE r.topic = p.topic AND r.partition = p.partition AND appended_at > to_timestamp($3 / 1000.0)),
-                     next_offset) AS first
-     FROM event_log_partition p WHERE topic = $1 AND partition = $2`,
-    [topic, partition, Math.ceil(ms)],
-  );
-  return BigInt(row?.first ?? 0);
-}
-
 /**
  * Appends all batches. The partitions' rows are locked by (topic, partition) in that order, everywhere, so that two
  * writers cannot wait for each other in a circle. The lock is held until the commit: offsets become visible in the
@@ -202,7 +190,6 @@ interface PassedOffset {
 
 /**
  * A group is known once it has stored one offset of the topic in this log. Where it has stored none yet it has passed
- * nothing. A group that only stored an offset without the log's identity (former versions) is known, and has passed
  * nothing.
  *
  * @param retiredGroups read no more: nothing is kept for them.
@@ -210,10 +197,8 @@ interface PassedOffset {
 export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<PassedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
     `WITH known AS (
-       SELECT o.topic, o."group" FROM consumer_position o
+       SELECT DISTINCT o.topic, o."group" FROM consumer_position o
        JOIN event_log_partition p ON p.topic = o.topic AND 'postgres/' || p.log_id = o.log
-       UNION
-       SELECT topic, "group" FROM consumer_offset WHERE taken_over_by IS NULL
      )
      SELECT p.topic, p.partition, known.topic IS NOT NULL AS is_read,
             CASE WHEN known.topic IS NULL THEN p.next_offset ELSE min(coalesce(o.next_offset, 0)) END AS passed

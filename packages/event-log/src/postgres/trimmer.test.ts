@@ -70,17 +70,6 @@ test('an offset of another log passes nothing here', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('an offset that does not tell its log passes nothing', async () => {
-  const topic = await fixture.createTopic(1);
-  await fixture.log.append(numbered(topic, 'k', 0, 10));
-  await fixture.database.sql.query(
-    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, 0, 'group', 8)`,
-    [topic],
-  );
-  await trim(0, { unreadRetentionHours: 0 });
-  expect(await offsetsLeft(topic)).toEqual(range(0, 10));
-});
-
 test('deletes what no group reads once it is old enough for that', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));

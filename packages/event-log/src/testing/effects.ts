@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 import type { BatchResult, ConsumeOptions, LogBatch } from '../log.ts';
-import { advanceOffset, lockOffset, readStartOffset } from '../offsets-store.ts';
+import { advanceOffset, lockOffset, readOffset } from '../offsets-store.ts';
 
 export interface Effect {
   partition: number;
@@ -53,7 +53,7 @@ export function createExactHandler(database: Database, topic: string, group: str
   }
 
   return {
-    startOffset: (_topic, partition, view) => readStartOffset(database.sql, { topic, partition, group }, view),
+    startOffset: (partition, log) => readOffset(database.sql, { topic, partition, group, log }),
     handler,
   } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
 }

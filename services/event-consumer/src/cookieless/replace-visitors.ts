@@ -11,9 +11,6 @@ import type { WarningType } from '../model/warning.ts';
 import { withoutKeys } from '../values/json.ts';
 import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salts.ts';
 
-/** Sent in place of a distinct id by clients that set no cookie. */
-const sentinel = '$posthog_cookieless';
-
 /**
  * Gives events of visitors without cookies ids made of what every request shows: a hash of the environment, the address,
  * the site and the browser, with a salt that changes every day and is deleted soon after (mode "stateless";
@@ -29,8 +26,7 @@ export async function replaceVisitors(
 ): Promise<void> {
   for (const event of events) {
     const { received } = event;
-    // Gateways of a former version do not say so.
-    if (received.cookieless_mode !== true && received.distinct_id !== sentinel) continue;
+    if (received.cookieless_mode !== true) continue;
     const project = projectOf(received);
     if (received.properties.$cookieless_mode !== true || project === undefined) continue;
     const day = localDay(event.timestampMs, [received.properties.$timezone, project.timezone]);

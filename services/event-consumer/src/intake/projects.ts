@@ -27,8 +27,7 @@ export interface ProjectResolverOptions {
 }
 
 /**
- * A gateway of a former version went on taking events under a key for up to two minutes after it was replaced, and
- * clocks differ.
+ * How long a gateway that can ask no store may go on taking events under a key that was replaced; clocks differ, too.
  */
 const takenAfterReplacementMs = 150_000;
 

@@ -41,7 +41,7 @@ const store = (records: CapturedRecord[]) =>
 
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['stamped with their environment', () => ({ environment_id: project.id })],
-  ['that the former version wrote, without a stamp', () => ({})],
+  ['of a gateway that could ask no store, without a stamp', () => ({})],
 ])('events %s are stored although their key is replaced while they wait', async (_name, stamp) => {
   const events = waiting(stamp());
   await replaceKey(project.token);

@@ -119,7 +119,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
       maxBatchRecords: 100,
       maxBatchBytes: 1_000_000,
       partitionConcurrency: 2,
-      startOffset: async (_topic, partition) => ({ nextOffset: ends.get(partition) ?? 0n, recordBefore: null }),
+      startOffset: async (partition) => ({ nextOffset: ends.get(partition) ?? 0n, recordBefore: null }),
       async handler({ partition, records }) {
         seen.push(...records);
         const nextOffset = (records.at(-1)?.offset ?? -1n) + 1n;

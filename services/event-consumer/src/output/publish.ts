@@ -19,7 +19,6 @@ import {
   type LogRecord,
   lockOffset,
   readOffset,
-  readStartOffset,
 } from '@millrace/event-log';
 import { isAppError, type Logger } from '@millrace/runtime';
 import { sleepUntilAborted } from '../async.ts';
@@ -53,7 +52,7 @@ export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsu
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency: 1,
-    startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
+    startOffset: (partition, log) => readOffset(deps.database.sql, { topic: deps.topics[lane], partition, group, log }),
     handler: createPublishHandler({
       database: deps.database,
       log: deps.log,

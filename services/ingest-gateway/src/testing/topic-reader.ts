@@ -33,7 +33,7 @@ export async function readTopics(log: EventLog, topics: readonly string[]): Prom
         maxBatchRecords: 1000,
         maxBatchBytes: 8 * 1024 * 1024,
         partitionConcurrency: 4,
-        startOffset: async (_topic, partition) => ({
+        startOffset: async (partition) => ({
           nextOffset: ends.get(`${topic}/${partition}`) ?? 0n,
           recordBefore: null,
         }),
