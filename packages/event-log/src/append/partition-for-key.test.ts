@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
-import { murmur2, partitionForKey } from './queues.ts';
+import { murmur2, partitionForKey } from './partition-queue.ts';
 
 const partitionMetadata = Array.from({ length: 12 }, (_, partitionId) => ({
   partitionId,

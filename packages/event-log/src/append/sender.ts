@@ -1,139 +1,42 @@
 import { AppError, type Logger } from '@millrace/runtime';
-import { acknowledge, fail } from './calls.ts';
+import { sleep } from '../async.ts';
 import type { AppendMetrics } from './metrics.ts';
-import { type PartitionQueue, type QueuedRecord, removeInFlight, removeSettled, takeOldest } from './queues.ts';
-import type { AppendTransport, BatchRefusal } from './transport.ts';
+import {
+  createPartitionQueue,
+  enqueue,
+  type PartitionQueue,
+  partitionForKey,
+  putBack,
+  type QueuedRecord,
+  removeInFlight,
+  removeSettled,
+  sumBytes,
+  takeOldest,
+} from './partition-queue.ts';
+import type { AppendSettings, AppendTransport, BatchRefusal } from './transport.ts';
 
-interface SenderOptions extends LeaderQueuesOptions {
-  transport: Pick<AppendTransport, 'send'>;
+interface SenderOptions {
+  settings: AppendSettings;
+  transport: AppendTransport;
   logger: Logger;
   metrics: AppendMetrics;
-  lingerMs: number;
+  /** Bytes accepted and not yet settled; what leaves a queue is taken off. */
+  budget: { usedBytes: number };
 }
 
-const firstRetryDelayMs = 25;
-const maxRetryDelayMs = 400;
-
-/**
- * Sends to one leader. At most one request is under way, so that the records of a partition keep their order through
- * retries. New records gather meanwhile, so batches grow under load.
- */
-export function createSender(options: SenderOptions) {
-  const { logger, lingerMs, maxBatchBytes } = options;
-  const queues = createLeaderQueues(options);
-  let isPumping = false;
-  let isClosing = false;
-  let timer: NodeJS.Timeout | undefined;
-
-  /** Sends when there are enough records or the linger is over; otherwise sets a timer for it. */
-  function sendWhenDue(): void {
-    if (isPumping || queues.waitingBytes() === 0) return;
-    if (isDue()) void pump();
-    else timer ??= setTimeout(pump, queues.waitingSince() + lingerMs - performance.now());
-  }
-
-  async function pump(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    isPumping = true;
-    let failures = 0;
-    for (let taken = queues.take(); taken.length > 0; taken = queues.take()) {
-      const error = settle(taken, await sendBatches(options, taken));
-      if (error === null) {
-        failures = 0;
-        if (!isDue()) break;
-      } else {
-        if (failures === 0) logger.warn('records could not be appended and are tried again', { error });
-        await new Promise((resolve) =>
-          setTimeout(resolve, Math.min(firstRetryDelayMs * 2 ** failures, maxRetryDelayMs)),
-        );
-        failures += 1;
-      }
-    }
-    isPumping = false;
-    sendWhenDue();
-  }
-
-  function isDue(): boolean {
-    return isClosing || queues.waitingBytes() >= maxBatchBytes || performance.now() - queues.waitingSince() >= lingerMs;
-  }
-
-  /** @returns why a batch did not find its place in the log; null when all did. */
-  function settle(taken: TakenBatch[], refusals: (BatchRefusal | null)[]): Error | null {
-    for (const [index, batch] of taken.entries()) {
-      const refusal = refusals[index] ?? null;
-      if (refusal?.reason === 'too_large') shrink(batch, refusal.error, options.metrics);
-      if (refusal === null) queues.acknowledge(batch);
-      else queues.putBack(batch, refusal.error);
-    }
-    return refusals.find((refusal) => refusal !== null)?.error ?? null;
-  }
-
-  return {
-    enqueue: queues.enqueue,
-    sendWhenDue,
-    /** Takes over a queue whose partition has moved here; only between requests. */
-    adopt(queue: PartitionQueue): void {
-      for (const entry of queue.entries.splice(0)) queues.enqueue(queue, entry);
-      sendWhenDue();
-    },
-    dismiss: queues.dismiss,
-    forgetSettled: queues.forgetSettled,
-    /** No more lingering: used when closing. */
-    sendNow(): void {
-      isClosing = true;
-      sendWhenDue();
-    },
-  };
-}
-
-export type Sender = ReturnType<typeof createSender>;
-
-/** One request. @returns what became of each batch; null: it is in the log. */
-async function sendBatches(
-  { transport, metrics }: Pick<SenderOptions, 'transport' | 'metrics'>,
-  taken: TakenBatch[],
-): Promise<(BatchRefusal | null)[]> {
-  metrics.sending(
-    taken.reduce((sum, { entries }) => sum + entries.length, 0),
-    taken.reduce((sum, { entries }) => sum + sumBytes(entries), 0),
-  );
-  try {
-    return await transport.send(
-      taken.map(({ queue, entries }) => ({
-        topic: queue.topic,
-        partition: queue.partition,
-        records: entries.map(({ record }) => record),
-      })),
-    );
-  } catch (error) {
-    metrics.attemptFailed();
-    return taken.map(() => ({ reason: 'not_now', error: error as Error }));
-  }
-}
-
-/**
- * The server's limit is smaller than ours: batches are smaller from now on, and a record that alone is too large is
- * refused.
- */
-function shrink({ queue, entries }: TakenBatch, cause: Error, metrics: AppendMetrics): void {
-  const [only] = entries;
-  if (entries.length > 1) {
-    queue.maxBatchBytes = Math.ceil(sumBytes(entries) / 2);
-    return;
-  }
-  metrics.rejected('too_large');
-  if (only !== undefined)
-    fail(only.call, new AppError('too_large', 'A record is larger than the log takes.', { cause }));
-}
-
-interface LeaderQueuesOptions {
-  /** Bytes of one partition in one request at most. */
-  maxBatchBytes: number;
-  /** Bytes of one request at most. */
-  maxRequestBytes: number;
-  /** Told when records have left their queue, for the byte budget. */
-  released(records: QueuedRecord[]): void;
+/** What is known of one topic. */
+interface Topic {
+  readonly name: string;
+  /** By partition. */
+  leaders: number[];
+  /** By partition; empty until the number of partitions is known. */
+  queues: PartitionQueue[];
+  /** Records that came before it was, in order. */
+  unrouted: QueuedRecord[];
+  isLoading: boolean;
+  loadedAt: number;
+  /** Counts the records without a key, which are spread over the partitions. */
+  nextSpread: number;
 }
 
 /** What is sent of one queue in one request. */
@@ -142,76 +45,235 @@ interface TakenBatch {
   entries: QueuedRecord[];
 }
 
-/** The queues of the partitions of one leader, and how much waits in them. */
-function createLeaderQueues(options: LeaderQueuesOptions) {
-  const queues = new Set<PartitionQueue>();
-  let waitingBytes = 0;
-  let waitingSince = 0;
+const layoutRetryMs = 200;
+/** How long a layout is trusted before it is looked up again in the background. */
+const layoutMaxAgeMs = 60_000;
+const firstRetryDelayMs = 25;
+const maxRetryDelayMs = 400;
 
-  function enqueue(queue: PartitionQueue, entry: QueuedRecord): void {
-    if (waitingBytes === 0) waitingSince = performance.now();
-    waitingBytes += entry.bytes;
-    queue.entries.push(entry);
-    queues.add(queue);
+/**
+ * Puts records into a queue for each partition, and sends what the queues hold. Who leads a partition is looked up when
+ * it is sent: partitions of one leader share a request, and at most one request is under way to a leader, and with a
+ * partition. So the records of a partition keep their order through retries, a slow leader holds up no other, and new
+ * records gather meanwhile: batches grow under load.
+ */
+export class Sender {
+  private readonly options: SenderOptions;
+  private readonly topics = new Map<string, Topic>();
+  /** Queues that are not empty. One goes to the end when it is sent, so that full requests leave none out for ever. */
+  private readonly filled = new Set<PartitionQueue>();
+  /** Leaders that a request is under way to, or that have a pause after one that failed. */
+  private readonly busy = new Set<number>();
+  private readonly failures = new Map<number, number>();
+  private bytesSinceLook = 0;
+  private isClosing = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SenderOptions) {
+    this.options = options;
+  }
+
+  add(entry: QueuedRecord): void {
+    const topic = this.topicOf(entry.record.topic);
+    if (topic.queues.length === 0) topic.unrouted.push(entry);
+    else this.route(topic, entry);
+    if (performance.now() - topic.loadedAt > layoutMaxAgeMs) void this.loadLayout(topic);
+  }
+
+  private topicOf(name: string): Topic {
+    let topic = this.topics.get(name);
+    if (topic === undefined) {
+      // A random start, so that many processes that start together do not all begin at partition 0.
+      const nextSpread = Math.floor(Math.random() * 1024);
+      const loadedAt = Number.NEGATIVE_INFINITY;
+      topic = { name, leaders: [], queues: [], unrouted: [], isLoading: false, loadedAt, nextSpread };
+      this.topics.set(name, topic);
+    }
+    return topic;
+  }
+
+  private route(topic: Topic, entry: QueuedRecord): void {
+    const { queues } = topic;
+    const { keyBytes } = entry.record;
+    const partition = keyBytes === null ? topic.nextSpread++ % queues.length : partitionForKey(keyBytes, queues.length);
+    const queue = queues[partition];
+    if (queue === undefined) throw new Error(`the topic ${topic.name} has no partition ${partition}`);
+    enqueue(queue, entry);
+    this.filled.add(queue);
+    this.bytesSinceLook += entry.bytes;
+  }
+
+  private async loadLayout(topic: Topic): Promise<void> {
+    if (topic.isLoading) return;
+    topic.isLoading = true;
+    try {
+      topic.leaders = await this.options.transport.leadersOf(topic.name);
+      topic.loadedAt = performance.now();
+      for (let partition = topic.queues.length; partition < topic.leaders.length; partition++) {
+        topic.queues.push(createPartitionQueue(topic.name, partition));
+      }
+      if (topic.queues.length > 0) {
+        for (const entry of topic.unrouted.splice(0)) this.route(topic, entry);
+        this.sendDue();
+      }
+    } catch (error) {
+      for (const { call } of topic.unrouted) call.lastError = error as Error;
+      this.options.logger.debug('the layout of a topic could not be read', { topic: topic.name, error });
+      if (topic.unrouted.length > 0) setTimeout(() => this.loadLayout(topic), layoutRetryMs).unref();
+    } finally {
+      topic.isLoading = false;
+    }
+  }
+
+  /** To be called after each `add`. Looks for what is due when the linger is over, or as soon as enough has come. */
+  sendSoon(): void {
+    if (this.isClosing || this.bytesSinceLook >= this.options.settings.maxBatchBytes) this.sendDue();
+    else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);
+  }
+
+  /** Sends to each leader that is free and has enough records, or one that waited for as long as the linger. */
+  private sendDue(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.bytesSinceLook = 0;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [leader, queues] of this.waitingByLeader()) {
+      if (this.busy.has(leader)) continue;
+      const dueMs = this.dueInMs(queues);
+      if (dueMs <= 0) void this.send(leader, queues);
+      else nextMs = Math.min(nextMs, dueMs);
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.timer = setTimeout(() => this.sendDue(), Math.ceil(nextMs));
+  }
+
+  private waitingByLeader(): Map<number, PartitionQueue[]> {
+    const byLeader = new Map<number, PartitionQueue[]>();
+    for (const queue of this.filled) {
+      const leader = this.topicOf(queue.topic).leaders[queue.partition];
+      if (queue.inFlight > 0 || leader === undefined) continue;
+      const queues = byLeader.get(leader);
+      if (queues === undefined) byLeader.set(leader, [queue]);
+      else queues.push(queue);
+    }
+    return byLeader;
+  }
+
+  private dueInMs(queues: readonly PartitionQueue[]): number {
+    if (this.isClosing) return 0;
+    let bytes = 0;
+    let since = Number.POSITIVE_INFINITY;
+    for (const { waitingBytes, waitingSince } of queues) {
+      bytes += waitingBytes;
+      since = Math.min(since, waitingSince);
+    }
+    return bytes >= this.options.settings.maxBatchBytes
+      ? 0
+      : since + this.options.settings.lingerMs - performance.now();
+  }
+
+  /** One request, and the pause after one that failed. Then whatever is due by then is sent, by whoever leads it now. */
+  private async send(leader: number, queues: readonly PartitionQueue[]): Promise<void> {
+    const batches = this.take(queues);
+    if (batches.length === 0) return;
+    this.busy.add(leader);
+    const refusals = await this.request(batches);
+    for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
+    const error = refusals.find((refusal) => refusal !== null)?.error;
+    if (error === undefined) {
+      this.failures.delete(leader);
+    } else {
+      const failed = this.failures.get(leader) ?? 0;
+      if (failed === 0) this.options.logger.warn('records could not be appended and are tried again', { error });
+      this.failures.set(leader, failed + 1);
+      await sleep(Math.min(firstRetryDelayMs * 2 ** failed, maxRetryDelayMs));
+    }
+    this.busy.delete(leader);
+    this.sendDue();
   }
 
   /** The oldest records of each queue, as far as one request takes them. */
-  function take(): TakenBatch[] {
+  private take(queues: readonly PartitionQueue[]): TakenBatch[] {
     const taken: TakenBatch[] = [];
     let requestBytes = 0;
-    for (const queue of [...queues]) {
-      if (requestBytes >= options.maxRequestBytes) break;
-      forget(queue);
-      const entries = takeOldest(queue, Math.min(queue.maxBatchBytes, options.maxBatchBytes));
-      // A queue goes to the end of the line each time, so that full requests do not leave a queue out for ever.
-      queues.delete(queue);
+    for (const queue of queues) {
+      if (requestBytes >= this.options.settings.maxRequestBytes) break;
+      this.filled.delete(queue);
+      this.options.budget.usedBytes -= removeSettled(queue);
+      const entries = takeOldest(queue, Math.min(queue.maxBatchBytes, this.options.settings.maxBatchBytes));
       if (entries.length === 0) continue;
-      queues.add(queue);
-      const bytes = sumBytes(entries);
-      requestBytes += bytes;
-      waitingBytes -= bytes;
+      this.filled.add(queue);
+      requestBytes += sumBytes(entries);
       taken.push({ queue, entries });
     }
-    waitingSince = performance.now();
     return taken;
   }
 
-  function forget(queue: PartitionQueue): void {
-    const removed = removeSettled(queue);
-    if (removed.length === 0) return;
-    waitingBytes -= sumBytes(removed);
-    options.released(removed);
+  /** @returns what became of each batch; null: it is in the log. */
+  private async request(taken: readonly TakenBatch[]): Promise<(BatchRefusal | null)[]> {
+    this.options.metrics.sending(
+      taken.reduce((sum, { entries }) => sum + entries.length, 0),
+      taken.reduce((sum, { entries }) => sum + sumBytes(entries), 0),
+    );
+    try {
+      return await this.options.transport.send(
+        taken.map(({ queue: { topic, partition }, entries }) => ({
+          topic,
+          partition,
+          records: entries.map(({ record }) => record),
+        })),
+      );
+    } catch (error) {
+      this.options.metrics.attemptFailed();
+      return taken.map(() => ({ reason: 'not_now', error: error as Error }));
+    }
   }
 
-  return {
-    enqueue,
-    take,
-    waitingBytes: () => waitingBytes,
-    /** When the oldest record began to wait, or the last request was put together. */
-    waitingSince: () => waitingSince,
-    acknowledge({ queue, entries }: TakenBatch): void {
-      options.released(removeInFlight(queue));
-      for (const { call } of entries) acknowledge(call);
-    },
-    /** A batch that is to be sent again. */
-    putBack({ queue, entries }: TakenBatch, error: Error): void {
-      for (const { call } of entries) call.lastError = error;
-      queue.inFlight = 0;
-      waitingBytes += sumBytes(entries);
-      forget(queue);
-    },
-    dismiss(queue: PartitionQueue): void {
-      if (queues.delete(queue)) waitingBytes -= sumBytes(queue.entries);
-    },
-    /** Drops waiting records of calls that were settled in another way. */
-    forgetSettled(): void {
-      for (const queue of queues) forget(queue);
-    },
-  };
-}
+  private settle({ queue, entries }: TakenBatch, refusal: BatchRefusal | null): void {
+    if (refusal === null) {
+      removeInFlight(queue);
+      this.options.budget.usedBytes -= sumBytes(entries);
+      for (const { call } of entries) call.acknowledge();
+    } else {
+      if (refusal.reason === 'too_large') this.shrink(queue, entries, refusal.error);
+      for (const { call } of entries) call.lastError = refusal.error;
+      // Perhaps another leads it now: looked up at the next record.
+      this.topicOf(queue.topic).loadedAt = Number.NEGATIVE_INFINITY;
+      putBack(queue);
+      this.options.budget.usedBytes -= removeSettled(queue);
+    }
+    if (queue.entries.length === 0) this.filled.delete(queue);
+  }
 
-function sumBytes(entries: QueuedRecord[]): number {
-  let bytes = 0;
-  for (const entry of entries) bytes += entry.bytes;
-  return bytes;
+  /**
+   * The server's limit is smaller than ours: batches are smaller from now on, and a record that alone is too large is
+   * refused.
+   */
+  private shrink(queue: PartitionQueue, entries: readonly QueuedRecord[], cause: Error): void {
+    const [only] = entries;
+    if (entries.length > 1) {
+      queue.maxBatchBytes = Math.ceil(sumBytes(entries) / 2);
+      return;
+    }
+    this.options.metrics.rejected('too_large');
+    only?.call.fail(new AppError('too_large', 'A record is larger than the log takes.', { cause }));
+  }
+
+  /** No more lingering. */
+  close(): void {
+    this.isClosing = true;
+    this.sendDue();
+  }
+
+  /** Drops waiting records of calls that were settled in another way. */
+  forgetSettled(): void {
+    const { budget } = this.options;
+    for (const queue of this.filled) {
+      budget.usedBytes -= removeSettled(queue);
+      if (queue.entries.length === 0) this.filled.delete(queue);
+    }
+    for (const topic of this.topics.values()) {
+      budget.usedBytes -= sumBytes(topic.unrouted.filter(({ call }) => call.isSettled));
+      topic.unrouted = topic.unrouted.filter(({ call }) => !call.isSettled);
+    }
+  }
 }

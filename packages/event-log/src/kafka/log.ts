@@ -1,6 +1,6 @@
 import { AppError } from '@millrace/runtime';
 import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
-import { createAppendPipeline } from '../append/pipeline.ts';
+import { createAppender } from '../append/append.ts';
 import {
   type AppendTransport,
   type BatchRefusal,
@@ -36,7 +36,7 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
   const sessions = createKafkaSessions(options, Math.max(200, sendTimeoutMs - 200));
   const reachability = createReachability(logger, false, () => sessions.use(async () => {}, sendTimeoutMs, 'probing'));
   sessions.reportTo(reachability);
-  const pipeline = createAppendPipeline({
+  const pipeline = createAppender({
     settings,
     transport: createKafkaTransport(sessions, sendTimeoutMs),
     logger,

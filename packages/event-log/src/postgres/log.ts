@@ -1,6 +1,6 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import { createAppendPipeline } from '../append/pipeline.ts';
+import { createAppender } from '../append/append.ts';
 import { type AppendSettings, type AppendTransport, sendTimeoutOf, toAppendSettings } from '../append/transport.ts';
 import { sleep, withDeadline } from '../async.ts';
 import { createConsumeMetrics } from '../consume/metrics.ts';
@@ -45,7 +45,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const reachability = createReachability(logger, true, async () => {
     await withDeadline(database.sql.query('SELECT 1'), sendTimeoutMs, 'probing');
   });
-  const pipeline = createAppendPipeline({
+  const pipeline = createAppender({
     settings,
     transport: createPostgresTransport({ database, reachability, sendTimeoutMs, announce, guard: options.guard }),
     logger,

@@ -2,7 +2,8 @@ import { createMetrics, isAppError } from '@millrace/runtime';
 import { eventually, patienceMs } from '@millrace/testing';
 import fc from 'fast-check';
 import { testLogger } from '../testing/test-logger.ts';
-import { createAppendPipeline } from './pipeline.ts';
+import { createAppender } from './append.ts';
+import { partitionForKey } from './partition-queue.ts';
 import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from './transport.ts';
 
 /**
@@ -53,7 +54,7 @@ function createPipeline(transport: AppendTransport, change: Partial<typeof defau
       texts.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
     );
   };
-  const pipeline = createAppendPipeline({ settings, transport, logger: testLogger(), metrics });
+  const pipeline = createAppender({ settings, transport, logger: testLogger(), metrics });
   pipelines.push(pipeline);
   return { ...pipeline, figures };
 }
@@ -142,6 +143,35 @@ test('a topic whose layout cannot be read does not hold up the others', async ()
   expect(written.get('good/0')).toEqual(['1']);
   const error = await bad;
   expect(isAppError(error, 'unavailable') && error.cause).toMatchObject({ message: 'no such topic' });
+});
+
+test('a partition that has got another leader does not wait for the former one', async () => {
+  const written: number[] = [];
+  let leaders = [1, 1];
+  let requests = 0;
+  const pipeline = createPipeline({
+    leadersOf: async () => leaders,
+    async send(batches) {
+      requests += 1;
+      if (requests === 1) {
+        leaders = [1, 2];
+        return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
+      }
+      // The former leader has become slow.
+      if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
+      written.push(...batches.map(({ partition }) => partition));
+      return batches.map(() => null);
+    },
+  });
+  const keys = Array.from({ length: 20 }, (_, n) => `k${n}`);
+  const keyOf = (partition: number) => keys.find((key) => partitionForKey(Buffer.from(key), 2) === partition) ?? '';
+  const append = (partition: number) =>
+    pipeline.append([{ topic: 't', key: keyOf(partition), value: Buffer.from('v') }]);
+  const first = append(0);
+  await eventually(async () => requests === 2, { what: 'the request that is slow' });
+  await append(1);
+  expect(written).toEqual([1]);
+  await first;
 });
 
 test('one call larger than the whole budget is taken when it is alone', async () => {
