@@ -8,7 +8,7 @@
  */
 const foldersInOrder = {
   'services/ingest-gateway': [
-    ...['config.ts', 'node-http-internals', 'head.ts', 'json'],
+    ...['config.ts', 'head.ts', 'json'],
     // From the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
     ...['body', 'readers', 'access', 'limits', 'publish', 'answer', 'large-bodies', 'capture', 'capture.ts'],
     ...['flag-data.ts', 'config', 'flags', 'processes.ts', '.'],
@@ -83,7 +83,6 @@ const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 const internals = [
   ['packages/event-log/src/kafka/', 'kafkajs-internals', 'node_modules/kafkajs/src/', '[^/]+$'],
   ['packages/db/src/', 'pg-internals', 'node_modules/(pg|pg-pool|pg-protocol)/(lib|dist)/[^i]', '[^/]+$|migrations/'],
-  ['services/ingest-gateway/src/', 'node-http-internals', '^_http', 'answer/send-answer'],
 ].flatMap(([home, folder, inner, users]) => [
   forbid(`only-${folder}`, { pathNot: [`^${home}${folder}/`, 'node_modules'] }, { path: inner }),
   forbid(`${folder}-has-few-users`, { pathNot: `^${home}(${folder}/|${users})` }, { path: `^${home}${folder}/` }),

@@ -1,7 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { statusOf, toAppError, toErrorBody } from '@millrace/http';
 import { declaredLength, discardBody, type Uploads } from '../body/receive.ts';
-import { endInOneWrite } from '../node-http-internals/end-in-one-write.ts';
 /** JSON text, empty for none; a long one may come as its bytes, in pieces. */
 export type AnswerBody = string | readonly Buffer[];
 
@@ -58,7 +57,7 @@ export function sendAnswer(
     answerHeaders(request, body, { ...headers, ...(isLast ? { connection: 'close' } : {}) }, requestId),
   );
   if (typeof body === 'string') {
-    endInOneWrite(response, body);
+    response.end(body);
     return;
   }
   for (const piece of body) response.write(piece);
