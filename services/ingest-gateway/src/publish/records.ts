@@ -1,9 +1,6 @@
 import type { CapturedEvent } from '@millrace/contracts';
 import type { RawFields, RawValue } from '../json/event-fields.ts';
 
-/** For records that wait for the log, for some milliseconds. */
-const takeMemory = createBufferPool(64 * 1024);
-
 /**
  * The value of a log record, like `encodeCapturedRecord` makes it, but the fields that are passed on are copied as they
  * were written: parsing them and writing them again is most of what an event costs.
@@ -12,7 +9,7 @@ export function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   const { $set, $set_once, $unset, properties } = raw;
   const head = headOf(record);
   const size = Buffer.byteLength(head) + room($set, 8) + room($set_once, 13) + room($unset, 10);
-  const value = takeMemory(size + (properties === null ? 16 : room(properties, 14)) + 1);
+  const value = Buffer.allocUnsafe(size + (properties === null ? 16 : room(properties, 14)) + 1);
   let at = value.write(head, 0, 'utf8');
   if ($set !== null) at = copy(value, at, ',"$set":', raw.json, $set);
   if ($set_once !== null) at = copy(value, at, ',"$set_once":', raw.json, $set_once);
@@ -44,26 +41,4 @@ function room(value: RawValue | null, nameBytes: number): number {
 function copy(target: Buffer, start: number, name: string, json: Buffer, value: RawValue): number {
   const at = start + target.write(name, start, 'latin1');
   return at + json.copy(target, at, value.start, value.end);
-}
-
-/**
- * Memory for buffers that live for a short time and are freed together, such as the records of a moment. Node's own
- * pool is used up after three events of 2 KB, and a new block costs as much as writing them:
- * shared blocks take four per cent of the time of single events and of batches (`npm run bench -- gateway`).
- *
- * @param bytes of one block of memory; what is larger than a quarter of it gets memory of its own.
- * @returns gives memory of exactly a size, with anything in it.
- */
-function createBufferPool(bytes: number): (size: number) => Buffer {
-  let block = Buffer.allocUnsafeSlow(bytes);
-  let used = 0;
-  return (size) => {
-    if (size > bytes / 4) return Buffer.allocUnsafeSlow(size);
-    if (used + size > bytes) {
-      block = Buffer.allocUnsafeSlow(bytes);
-      used = 0;
-    }
-    used += size;
-    return block.subarray(used - size, used);
-  };
 }
