@@ -21,8 +21,6 @@ export {
   type Observer,
   observerOf,
   sumMetrics,
-  type Tally,
-  tallies,
 } from './metrics.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
 export { readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';

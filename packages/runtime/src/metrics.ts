@@ -64,39 +64,6 @@ export function observerOf<L extends string>(metrics: Metrics, histogram: Histog
     });
 }
 
-/** One series of a counter that is counted at every request. */
-export interface Tally {
-  add(by: number): void;
-}
-
-/**
- * Counts into numbers, and tells the counter when somebody asks for it: finding a series and adding to it is worth
- * avoiding where it happens several times a request. Once for each counter: a second call would silence the first.
- *
- * @returns gives the series of some labels, in the counter's order; to be kept by whoever counts.
- */
-export function tallies<L extends string>(counter: Counter<L>): (...labels: string[]) => Tally {
-  const pending: (() => void)[] = [];
-  Object.assign(counter, {
-    collect() {
-      for (const flush of pending) flush();
-    },
-  });
-  return (...labels) => {
-    const series = labels.length === 0 ? counter : counter.labels(...labels);
-    let sum = 0;
-    pending.push(() => {
-      if (sum > 0) series.inc(sum);
-      sum = 0;
-    });
-    return {
-      add(by) {
-        sum += by;
-      },
-    };
-  };
-}
-
 /** The figures of one process, as they travel to another one. */
 export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 

@@ -141,7 +141,7 @@ test('a topic that is deleted and made anew under load is read from its start', 
       const before = await append(log, topics.live, 30);
       await untilStored(before);
       await deleteTopics(testServers().kafkaBrokers, [topics.live]);
-      // Whoever sends goes on sending: at once there are more records than were read of the former topic.
+      // Whoever sends continues sending: at once there are more records than were read of the former topic.
       const after: string[] = [];
       await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
       for (let batch = 0; batch < 10; batch += 1) {

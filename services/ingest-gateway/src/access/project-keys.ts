@@ -1,5 +1,5 @@
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
-import { type Logger, type Metrics, tallies } from '@millrace/runtime';
+import type { Logger, Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
 import {
@@ -53,12 +53,16 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     refresh: (token) => void lookUpOnce(token),
   });
   const underWay = new Map<string, Promise<KeyLookup>>();
-  const answers = countAnswers(options.metrics);
+  const lookups = options.metrics.counter(
+    'millrace_project_key_lookups_total',
+    'Project API key lookups by source: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
+    ['source'],
+  );
 
   async function find(token: string): Promise<KeyLookup> {
     const answer = memory.recall(token);
     if (answer === undefined) return lookUpSoon(token);
-    answers.memory.add(1);
+    lookups.inc({ source: 'memory' });
     return answer;
   }
 
@@ -85,12 +89,12 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
       const project = await slots.run(() => breaker.run(() => askDatabase(token)));
-      answers.database.add(1);
+      lookups.inc({ source: 'database' });
       if (isCurrent()) memory.keep(token, project);
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
       const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'nobody';
-      answers[source].add(1);
+      lookups.inc({ source });
       logger.debug('a project key could not be looked up', { error });
       const project = memory.bridge(token);
       if (project !== undefined) return { outcome: 'known', project };
@@ -123,23 +127,6 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     }
   });
   return { find };
-}
-
-function countAnswers(metrics: Metrics) {
-  const answeredBy = tallies(
-    metrics.counter(
-      'millrace_project_key_lookups_total',
-      'Project API key lookups by source: memory, database; nobody (the database refuses), slow (no answer in time), busy (too many lookups at once)',
-      ['source'],
-    ),
-  );
-  return {
-    memory: answeredBy('memory'),
-    database: answeredBy('database'),
-    nobody: answeredBy('nobody'),
-    slow: answeredBy('slow'),
-    busy: answeredBy('busy'),
-  };
 }
 
 interface KeyMemoryOptions {

@@ -1,4 +1,4 @@
-import { type Metrics, observerOf, type Tally, tallies } from '@millrace/runtime';
+import { type Metrics, observerOf } from '@millrace/runtime';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import type { DropTally } from '../readers/drops.ts';
 
@@ -43,23 +43,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     { withExemplars: true },
   );
   const observeDuration = observerOf(metrics, duration);
-  const ingestedOf = tallies(ingested);
-  const ingestedIn = { live: ingestedOf('live'), historical: ingestedOf('historical') };
-  const receivedBytes = tallies(bytes)();
-  const requestsOf = tallies(requests);
-  /** By path and status, which are bounded sets. */
-  const answered = new Map<string, Tally>();
   let inFlight = 0;
-
-  function answeredWith(path: string, status: number): Tally {
-    const name = `${status} ${path}`;
-    let tally = answered.get(name);
-    if (tally === undefined) {
-      tally = requestsOf(path, String(status));
-      answered.set(name, tally);
-    }
-    return tally;
-  }
 
   // Read when the metrics are asked for, not at every request.
   Object.assign(running, { collect: () => running.set(inFlight) });
@@ -68,16 +52,16 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     began: () => {
       inFlight += 1;
     },
-    bodyReceived: receivedBytes.add,
+    bodyReceived: (count) => bytes.inc(count),
     published(lane, events, tally) {
-      ingestedIn[lane].add(events);
+      ingested.inc({ lane }, events);
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),
     partsLeftOut: (count) => parts.inc(count),
     ended({ path, status, code, seconds, traceId }) {
       inFlight -= 1;
-      answeredWith(path, status).add(1);
+      requests.inc({ path, status });
       if (code !== null) refused.inc({ code });
       observeDuration(seconds, {}, traceId);
     },

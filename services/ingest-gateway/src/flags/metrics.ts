@@ -1,4 +1,4 @@
-import { type Metrics, type Tally, tallies } from '@millrace/runtime';
+import type { Metrics } from '@millrace/runtime';
 
 /** What became of a question for flags, beside refusals. */
 export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'nothing_asked';
@@ -43,19 +43,8 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
     'From the head of a request for flags or definitions to its answer',
     durationBuckets,
   );
-  const requestsOf = tallies(requests);
-  const outcomesOf = tallies(outcomes);
-  /** By path and status, and by outcome, which are bounded sets. */
-  const answered = new Map<string, Tally>();
-  const counted = new Map<string, Tally>();
   let inFlight = 0;
   Object.assign(running, { collect: () => running.set(inFlight) });
-
-  function tallyOf(kept: Map<string, Tally>, name: string, create: () => Tally): Tally {
-    const tally = kept.get(name) ?? create();
-    kept.set(name, tally);
-    return tally;
-  }
 
   return {
     began: () => {
@@ -63,11 +52,11 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
     },
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
-      tallyOf(answered, `${status} ${path}`, () => requestsOf(path, String(status))).add(1);
+      requests.inc({ path, status });
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);
     },
-    answered: (outcome) => tallyOf(counted, outcome, () => outcomesOf(outcome)).add(1),
+    answered: (outcome) => outcomes.inc({ outcome }),
     failed: (reason) => failures.inc({ reason }),
   };
 }
