@@ -1,17 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord } from './log.ts';
 
-export interface ReadTopicOptions {
-  topic: string;
-  /** The oldest record the log has, or what is appended from now on. */
-  from: 'start' | 'now';
-  /** `end`: what is there when reading begins. `stopped`: until the signal aborts. */
-  until: 'end' | 'stopped';
-  signal: AbortSignal;
-  /** In the order of each partition. What it throws ends reading. */
-  onRecord(record: LogRecord, partition: number): void;
-}
-
 /** A partition of which the end was not seen. */
 export interface UnreadPartition {
   partition: number;
@@ -35,7 +24,16 @@ const silenceMs = 3000;
  */
 export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
-  options: ReadTopicOptions,
+  options: {
+    topic: string;
+    /** The oldest record the log has, or what is appended from now on. */
+    from: 'start' | 'now';
+    /** `end`: what is there when reading begins. `stopped`: until the signal aborts. */
+    until: 'end' | 'stopped';
+    signal: AbortSignal;
+    /** In the order of each partition. What it throws ends reading. */
+    onRecord(record: LogRecord, partition: number): void;
+  },
 ): Promise<UnreadPartition[]> {
   const { topic, from, until, signal, onRecord } = options;
   const ends = new Map((await log.endOffsets(topic)).map(({ partition, endOffset }) => [partition, endOffset]));

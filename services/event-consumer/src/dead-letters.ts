@@ -7,20 +7,23 @@ export interface DeadLetterLog {
   append(letters: DeadLetter[]): Promise<void>;
 }
 
-interface DeadLetterLogOptions {
-  log: Pick<EventLog, 'append'>;
-  topic: string;
-  logger: Logger;
-  now: () => number;
-}
-
 /**
  * The topic of records that cannot be processed: key, value and headers as they came, plus `dlq_reason`, `dlq_step`,
  * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`, and `dlq_log`, of which the place is
  * (docs/ingestion-rules.md#dead-letters). At least once: a crash between this and the commit of the offset repeats a
  * letter; readers tell by topic, partition and offset.
  */
-export function createDeadLetterLog({ log, topic, logger, now }: DeadLetterLogOptions): DeadLetterLog {
+export function createDeadLetterLog({
+  log,
+  topic,
+  logger,
+  now,
+}: {
+  log: Pick<EventLog, 'append'>;
+  topic: string;
+  logger: Logger;
+  now: () => number;
+}): DeadLetterLog {
   // A batch that is retried here brings its letters again; those that arrived are not sent twice.
   const arrived = new Set<string>();
 

@@ -10,13 +10,6 @@ export interface FormerLogReader extends TopicGroup {
   join(): Promise<LogConsumer>;
 }
 
-interface DrainFormerLogDeps {
-  database: Pick<SqlDatabase, 'sql'>;
-  readers: readonly FormerLogReader[];
-  logger: Logger;
-  metrics: Metrics;
-}
-
 export interface FormerLogDrain extends Stoppable {
   /** Resolves when nothing is left to read, or when reading makes no progress: nobody may have to wait for ever. */
   begun(): Promise<void>;
@@ -34,7 +27,17 @@ const restMs = 10_000;
  * were still the chosen one. It looks again and again: gateways are changed after the consumers, and append there until
  * then.
  */
-export function drainFormerLog({ database, readers, logger, metrics }: DrainFormerLogDeps): FormerLogDrain {
+export function drainFormerLog({
+  database,
+  readers,
+  logger,
+  metrics,
+}: {
+  database: Pick<SqlDatabase, 'sql'>;
+  readers: readonly FormerLogReader[];
+  logger: Logger;
+  metrics: Metrics;
+}): FormerLogDrain {
   const stopping = new AbortController();
   const left = metrics.gauge('millrace_log_left_records', 'Unread records in the former log', ['topic', 'group']);
   const joined = new Map<FormerLogReader, LogConsumer>();
@@ -123,14 +126,6 @@ function createBacklogWatch() {
   };
 }
 
-interface ReportFormerLogsDeps {
-  database: Pick<SqlDatabase, 'sql'>;
-  /** The log that is consumed, where it is Kafka. */
-  log: Pick<EventLog, 'endOffsets'> | null;
-  readers: readonly TopicGroup[];
-  logger: Logger;
-}
-
 /** Logs that were last read before that are not reported. */
 const days = 30;
 
@@ -138,7 +133,18 @@ const days = 30;
  * Reports the Kafka logs that were read before and are not read any more: what they still hold cannot be seen from
  * here. What is left in the log in PostgreSQL can be seen, and is processed (former-log.ts).
  */
-export async function reportFormerLogs({ database, log, readers, logger }: ReportFormerLogsDeps): Promise<void> {
+export async function reportFormerLogs({
+  database,
+  log,
+  readers,
+  logger,
+}: {
+  database: Pick<SqlDatabase, 'sql'>;
+  /** The log that is consumed, where it is Kafka. */
+  log: Pick<EventLog, 'endOffsets'> | null;
+  readers: readonly TopicGroup[];
+  logger: Logger;
+}): Promise<void> {
   const read = await readKafkaLogs(database.sql, readers, days);
   for (const { topic, group, log: id, readAt } of read) {
     const ends = log === null ? [] : await log.endOffsets(topic);

@@ -2,21 +2,24 @@ import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
-interface FreeLocksDeps {
-  sql: Sql;
-  logger: Logger;
-  /** A session whose process has been silent for this time in the middle of a transaction loses the transaction. */
-  silentMs: number;
-  now: () => number;
-}
-
 const intervalMs = 1000;
 
 /**
  * For a batch that could not get a lock: ends transactions whose process has stopped, or cannot be reached. Looks once
  * a second at most, however often it is called. Never throws.
  */
-export function createFreeLocks({ sql, logger, silentMs, now }: FreeLocksDeps): () => Promise<void> {
+export function createFreeLocks({
+  sql,
+  logger,
+  silentMs,
+  now,
+}: {
+  sql: Sql;
+  logger: Logger;
+  /** A session whose process has been silent for this time in the middle of a transaction loses the transaction. */
+  silentMs: number;
+  now: () => number;
+}): () => Promise<void> {
   let nextAtMs = 0;
   let isTold = false;
   return async () => {

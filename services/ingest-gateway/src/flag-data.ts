@@ -25,15 +25,18 @@ export interface FlagData {
   database: FlagDatabase;
 }
 
-interface FlagDataOptions {
+export function createFlagData({
+  database,
+  changes,
+  memoryBytes,
+  metrics,
+}: {
   database: FlagDatabase;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** For definitions; documents, which are compressed, may take a quarter of it beside. */
   memoryBytes: number;
   metrics: Metrics;
-}
-
-export function createFlagData({ database, changes, memoryBytes, metrics }: FlagDataOptions): FlagData {
+}): FlagData {
   const asked = metrics.counter(
     'millrace_flag_definitions_asked_total',
     'Queries to PostgreSQL for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',

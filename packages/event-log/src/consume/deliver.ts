@@ -5,15 +5,17 @@ import type { ConsumeMetrics } from './metrics.ts';
 /** What became of a batch: the handler's own answer, or that it threw (`failed`), or was told to stop and threw. */
 export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
 
-interface DeliverOptions {
-  consume: Pick<ConsumeOptions, 'topic' | 'group' | 'handler'>;
-  logger: Logger;
-  metrics: ConsumeMetrics;
-}
-
 /** Hands one batch to the handler. Never throws. */
 export async function deliver(
-  { consume, logger, metrics }: DeliverOptions,
+  {
+    consume,
+    logger,
+    metrics,
+  }: {
+    consume: Pick<ConsumeOptions, 'topic' | 'group' | 'handler'>;
+    logger: Logger;
+    metrics: ConsumeMetrics;
+  },
   batch: LogBatch,
   context: BatchContext,
 ): Promise<Delivery> {

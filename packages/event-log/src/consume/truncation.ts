@@ -2,12 +2,6 @@ import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';
 
-export interface TruncationDeps {
-  consume: { topic: string; group: string };
-  logger: Logger;
-  metrics: Pick<ConsumeMetrics, 'truncated' | 'deletedUnread'>;
-}
-
 /** How often the stored offset of a truncated partition is asked for again. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
@@ -16,7 +10,15 @@ const repeatEveryMs = 60_000;
  * Tells what the log no longer has, by errors and metrics: records that took effect, so that the partition waits (again each
  * minute), and records that retention deleted before anybody had read them.
  */
-export function createTruncation({ consume, logger, metrics }: TruncationDeps) {
+export function createTruncation({
+  consume,
+  logger,
+  metrics,
+}: {
+  consume: { topic: string; group: string };
+  logger: Logger;
+  metrics: Pick<ConsumeMetrics, 'truncated' | 'deletedUnread'>;
+}) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
   /** By partition, up to where it was told that records are lost. */

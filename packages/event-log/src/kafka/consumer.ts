@@ -13,13 +13,6 @@ import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
 
-export interface KafkaConsumerDeps {
-  options: KafkaLogOptions;
-  logger: Logger;
-  metrics: ConsumeMetrics;
-  topics: TopicReader;
-}
-
 /** `stop` waits this long for the batches under way; the handlers were told to begin nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
@@ -31,7 +24,15 @@ const rejoinPauseMs = 500;
 const identityCheckMs = 1000;
 
 /** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
-export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
+export function consumeFromKafka(
+  deps: {
+    options: KafkaLogOptions;
+    logger: Logger;
+    metrics: ConsumeMetrics;
+    topics: TopicReader;
+  },
+  consume: ConsumeOptions,
+): LogConsumer {
   const { options, logger, topic, group } = { ...deps, ...consume };
   const stopping = new AbortController();
   const sockets = createTrackedSockets(options.socketFactory, () => assignment.beginAllAnew());

@@ -114,12 +114,6 @@ async function findStart(
   return state.log === log ? { stored, state, bounds: boundsOf(state, partition) } : null;
 }
 
-interface BeginPartitionDeps {
-  consume: Pick<ConsumeOptions, 'topic' | 'group'>;
-  consumer: Pick<Consumer, 'resume' | 'seek'>;
-  truncation: Truncation;
-}
-
 /** What was found out about where to begin. */
 interface FoundStart {
   stored: StoredOffset | null;
@@ -136,7 +130,11 @@ function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bo
 
 /** Has a partition fetched from where its stored offset says. */
 function beginPartition(
-  deps: BeginPartitionDeps,
+  deps: {
+    consume: Pick<ConsumeOptions, 'topic' | 'group'>;
+    consumer: Pick<Consumer, 'resume' | 'seek'>;
+    truncation: Truncation;
+  },
   partition: AssignedPartition,
   { stored, state: { log, leaderEpochs }, bounds: { low } }: FoundStart,
 ): void {

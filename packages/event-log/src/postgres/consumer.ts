@@ -198,14 +198,8 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   };
 }
 
-interface MembershipDeps {
-  database: SqlDatabase;
-  member: Member;
-  leaseMs: number;
-}
-
 /** What a member knows of its group, and when it last said that it lives. */
-function createMembership({ database, member, leaseMs }: MembershipDeps) {
+function createMembership({ database, member, leaseMs }: { database: SqlDatabase; member: Member; leaseMs: number }) {
   let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
 

@@ -95,7 +95,8 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   };
 }
 
-interface PostgresTransportDeps {
+/** Writes all batches of a request in one transaction: many calls of `append` share one commit. */
+function createPostgresTransport(deps: {
   database: SqlDatabase;
   reachability: Reachability;
   sendTimeoutMs: number;
@@ -103,10 +104,7 @@ interface PostgresTransportDeps {
   announce(topics: Iterable<string>): void;
   /** Done first in every transaction. */
   guard: ((tx: Transaction) => Promise<void>) | undefined;
-}
-
-/** Writes all batches of a request in one transaction: many calls of `append` share one commit. */
-function createPostgresTransport(deps: PostgresTransportDeps): AppendTransport {
+}): AppendTransport {
   const { database, sendTimeoutMs } = deps;
 
   async function bounded<T>(work: Promise<T>, what: string): Promise<T> {

@@ -25,14 +25,6 @@ export interface Definitions extends Stoppable {
   flush(): Promise<void>;
 }
 
-interface DefinitionsOptions {
-  database: Pick<SqlDatabase, 'transaction'>;
-  logger: Logger;
-  now: () => number;
-  /** Between two writes. 0 = only when told to. */
-  flushIntervalMs?: number;
-}
-
 /** Names waiting to be written; more of them at once come from a client that puts data into names. */
 const maxPending = 20_000;
 /**
@@ -41,7 +33,18 @@ const maxPending = 20_000;
  * once an hour at most, beside the batches' transactions, so a crash can lose the last seconds of it, and the next event of
  * the kind brings it back.
  */
-export function createDefinitions({ database, logger, now, flushIntervalMs = 5000 }: DefinitionsOptions): Definitions {
+export function createDefinitions({
+  database,
+  logger,
+  now,
+  flushIntervalMs = 5000,
+}: {
+  database: Pick<SqlDatabase, 'transaction'>;
+  logger: Logger;
+  now: () => number;
+  /** Between two writes. 0 = only when told to. */
+  flushIntervalMs?: number;
+}): Definitions {
   const noted = createNotedNames();
   const looks = createLooks();
   const events = new Map<string, EventDefinition>();

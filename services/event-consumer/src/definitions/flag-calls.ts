@@ -19,14 +19,6 @@ export interface FlagCalls extends Stoppable {
   flush(): Promise<void>;
 }
 
-export interface FlagCallsOptions {
-  database: Pick<SqlDatabase, 'transaction'>;
-  logger: Logger;
-  now: () => number;
-  /** Between two writes. 0 = only when told to. */
-  flushIntervalMs?: number;
-}
-
 const hourMs = 3_600_000;
 /** Flags this process remembers to have written. */
 const maxRemembered = 100_000;
@@ -39,7 +31,18 @@ const maxKeyLength = 400;
  * Keeps when flags were last called, from `$feature_flag_called` events: each flag is written once an hour at most, beside
  * the batches' transactions. A crash can lose the last seconds of it, and the next call brings it back.
  */
-export function createFlagCalls({ database, logger, now, flushIntervalMs = 5000 }: FlagCallsOptions): FlagCalls {
+export function createFlagCalls({
+  database,
+  logger,
+  now,
+  flushIntervalMs = 5000,
+}: {
+  database: Pick<SqlDatabase, 'transaction'>;
+  logger: Logger;
+  now: () => number;
+  /** Between two writes. 0 = only when told to. */
+  flushIntervalMs?: number;
+}): FlagCalls {
   /** By the hash of a flag's key: the hour in which it was last noted. */
   const noted = new LRUCache<number, number>({ max: maxRemembered });
   const pending = new Map<string, FlagCall>();

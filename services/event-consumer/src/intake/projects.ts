@@ -16,16 +16,6 @@ export interface ProjectResolver {
   noteEvents(projectIds: number[]): void;
 }
 
-export interface ProjectResolverOptions {
-  sql: Sql;
-  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The installation's limit; 0: none. */
-  eventRetentionDays?: number;
-  /** How long an answer is used without asking again, while changes are received. */
-  ttlMs?: number;
-  maxProjects?: number;
-}
-
 /**
  * How long a gateway that can ask no store may go on taking events under a key that was replaced; clocks differ, too.
  */
@@ -44,7 +34,15 @@ export function createProjectResolver({
   eventRetentionDays = 0,
   ttlMs = 60_000,
   maxProjects = 10_000,
-}: ProjectResolverOptions): ProjectResolver {
+}: {
+  sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
+  /** The installation's limit; 0: none. */
+  eventRetentionDays?: number;
+  /** How long an answer is used without asking again, while changes are received. */
+  ttlMs?: number;
+  maxProjects?: number;
+}): ProjectResolver {
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });

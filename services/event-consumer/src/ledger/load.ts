@@ -29,13 +29,6 @@ export interface LoadedLedger {
   stored: Map<string, PersonVersion>;
 }
 
-interface LoadOptions {
-  /** Lock all persons before reading them: for a batch that had a conflict, so that it does not have the next one. */
-  lockFirst: boolean;
-  /** What earlier batches of this process have decided and not yet committed (turns.ts), in their order. */
-  before: readonly Ledger[];
-}
-
 /**
  * Loads the persons, ids and group types a batch can touch, in at most four statements, as they will be when what is
  * `before` it is committed and without what was deleted. Persons are normally not locked;
@@ -46,7 +39,15 @@ interface LoadOptions {
 export async function loadLedger(
   tx: Transaction,
   touched: TouchedByBatch,
-  { lockFirst, before }: LoadOptions,
+  {
+    lockFirst,
+    before,
+  }: {
+    /** Lock all persons before reading them: for a batch that had a conflict, so that it does not have the next one. */
+    lockFirst: boolean;
+    /** What earlier batches of this process have decided and not yet committed (turns.ts), in their order. */
+    before: readonly Ledger[];
+  },
 ): Promise<LoadedLedger> {
   const loaded = await readLedger(tx, touched, lockFirst);
   for (const earlier of before) buildOn(earlier, loaded, touched);

@@ -134,16 +134,14 @@ interface CircuitBreaker {
   isOpen(): boolean;
 }
 
-interface CircuitBreakerOptions {
+/** After a failure nobody tries for `restMs`. Otherwise a dead store would cost every caller its time limit. */
+export function createCircuitBreaker(options: {
   restMs: number;
   /** So many failures in a row open it; one, unless told. */
   failuresToOpen?: number;
   /** Which errors speak of the store rather than of the question; all, unless told. */
   isFailure?: (error: unknown) => boolean;
-}
-
-/** After a failure nobody tries for `restMs`. Otherwise a dead store would cost every caller its time limit. */
-export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
+}): CircuitBreaker {
   const { restMs, failuresToOpen = 1, isFailure = () => true } = options;
   let openUntilMs = 0;
   let failures = 0;

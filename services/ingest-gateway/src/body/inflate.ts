@@ -4,19 +4,21 @@ import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';
 
-interface InflateOptions {
-  maxBytes: number;
-  lease: ByteLease;
-  /** The error for a stream that cannot be decompressed. */
-  toError(cause: Error): AppError;
-}
-
 /**
  * Decompresses a body. Output is counted while it appears, so a decompression bomb ends at the cap and not in memory.
  *
  * @throws AppError that of `toError`, `too_large` over the cap, `unavailable` when the memory budget is used up.
  */
-function inflate(bytes: Buffer, stream: Transform, options: InflateOptions): Promise<Buffer> {
+function inflate(
+  bytes: Buffer,
+  stream: Transform,
+  options: {
+    maxBytes: number;
+    lease: ByteLease;
+    /** The error for a stream that cannot be decompressed. */
+    toError(cause: Error): AppError;
+  },
+): Promise<Buffer> {
   const { maxBytes, lease, toError } = options;
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -6,14 +6,6 @@ import { restorePlus } from './base64-and-forms.ts';
 import { type ByteLease, overloaded } from './byte-budget.ts';
 import { type BodyHints, missingData } from './decode.ts';
 
-interface ReadBodyOptions {
-  limits: CaptureLimits;
-  lease: ByteLease;
-  uploads: Uploads;
-  /** Told the size of the body as it came over the wire. */
-  onReceived(bytes: number): void;
-}
-
 /** A body as it came, and what the request says about it. */
 export interface ReceivedBody {
   raw: Buffer;
@@ -29,7 +21,18 @@ export interface ReceivedBody {
 export async function receiveBody(
   request: IncomingMessage,
   query: CaptureQuery,
-  { limits, lease, uploads, onReceived }: ReadBodyOptions,
+  {
+    limits,
+    lease,
+    uploads,
+    onReceived,
+  }: {
+    limits: CaptureLimits;
+    lease: ByteLease;
+    uploads: Uploads;
+    /** Told the size of the body as it came over the wire. */
+    onReceived(bytes: number): void;
+  },
 ): Promise<ReceivedBody> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   // Each limit is named: `limits` is the whole frozen config, and spreading it costs 12 µs a request.

@@ -7,15 +7,6 @@ import type { ByteBudget } from '../body/byte-budget.ts';
 import { clientAddress } from '../head.ts';
 import type { ThreadMessage } from './body-job.ts';
 
-interface BodyThreadsOptions {
-  program: URL;
-  budget: ByteBudget;
-  /** Numbers of the threads in the budget. */
-  numbers: readonly number[];
-  heapMb: number;
-  logger: Logger;
-}
-
 export interface BodyThread {
   number: number;
   worker: Worker | undefined;
@@ -38,7 +29,20 @@ export interface BodyThreads {
 /** A thread that has been idle for this time is ended and gives its memory back. */
 const idleMs = 30_000;
 
-export function createBodyThreads({ program, budget, numbers, heapMb, logger }: BodyThreadsOptions): BodyThreads {
+export function createBodyThreads({
+  program,
+  budget,
+  numbers,
+  heapMb,
+  logger,
+}: {
+  program: URL;
+  budget: ByteBudget;
+  /** Numbers of the threads in the budget. */
+  numbers: readonly number[];
+  heapMb: number;
+  logger: Logger;
+}): BodyThreads {
   const all = numbers.map(
     (number): BodyThread => ({
       number,

@@ -17,17 +17,6 @@ import {
 } from './body-job.ts';
 import { type BodyThread, type BodyThreads, createBodyThreads, type Turn } from './body-threads.ts';
 
-interface LargeBodiesOptions {
-  /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
-  program: URL;
-  budget: ByteBudget;
-  /** The number of threads for bodies of known keys; the budget was made for one more. */
-  threads: number;
-  /** Memory for the JavaScript objects of one thread. A thread that needs more is ended, and only its request fails. */
-  heapMb: number;
-  logger: Logger;
-}
-
 interface LargeBody extends Omit<CaptureJob, 'type'> {
   lease: ByteLease;
   turn: Turn;
@@ -62,7 +51,16 @@ export interface LargeBodies {
 /** No real body takes as long. */
 const longestJobMs = 30_000;
 
-export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
+export function createLargeBodies(options: {
+  /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
+  program: URL;
+  budget: ByteBudget;
+  /** The number of threads for bodies of known keys; the budget was made for one more. */
+  threads: number;
+  /** Memory for the JavaScript objects of one thread. A thread that needs more is ended, and only its request fails. */
+  heapMb: number;
+  logger: Logger;
+}): LargeBodies {
   const { program, budget, heapMb, logger } = options;
   const lane = (numbers: readonly number[]) => createBodyThreads({ program, budget, numbers, heapMb, logger });
   const ofKnown = lane(Array.from({ length: options.threads }, (_, index) => index + 1));

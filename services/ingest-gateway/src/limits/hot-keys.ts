@@ -111,12 +111,6 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }
 
-interface HotKeyTableOptions {
-  channel: Pick<KeyValue, 'publish' | 'subscribe'>;
-  now(): number;
-  holdMs: number;
-}
-
 /** Which keys are hot and until when, the same in all gateways. */
 interface HotKeyTable {
   has(key: string): boolean;
@@ -135,7 +129,15 @@ const hotKeyChannel = 'hot-keys';
 const maxHotKeys = 10_000;
 const maxAnnounced = 1000;
 
-function createHotKeyTable({ channel, now, holdMs }: HotKeyTableOptions): HotKeyTable {
+function createHotKeyTable({
+  channel,
+  now,
+  holdMs,
+}: {
+  channel: Pick<KeyValue, 'publish' | 'subscribe'>;
+  now(): number;
+  holdMs: number;
+}): HotKeyTable {
   /** Until when, milliseconds since the epoch. */
   const hot = new LRUCache<string, number>({ max: maxHotKeys });
 

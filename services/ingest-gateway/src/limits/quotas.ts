@@ -12,13 +12,6 @@ export interface Quotas {
   period(): string;
 }
 
-export interface QuotaOptions {
-  counters: SharedCounters;
-  now(): number;
-  /** Name of the counters; `quota` are those of events. */
-  name?: string;
-}
-
 /** The month's counter is kept a little longer than the month, for clocks that differ. */
 const afterEndMs = 24 * 60 * 60 * 1000;
 
@@ -26,7 +19,16 @@ const afterEndMs = 24 * 60 * 60 * 1000;
  * How many events of the plan are used, for each environment and calendar month in UTC. The request that reaches the
  * limit is taken whole and the next ones are not. So gateways exceed the limit by what arrives between two flushes.
  */
-export function createQuotas({ counters, now, name = 'quota' }: QuotaOptions): Quotas {
+export function createQuotas({
+  counters,
+  now,
+  name = 'quota',
+}: {
+  counters: SharedCounters;
+  now(): number;
+  /** Name of the counters; `quota` are those of events. */
+  name?: string;
+}): Quotas {
   let month = monthOf(now());
 
   function currentMonth(): Month {

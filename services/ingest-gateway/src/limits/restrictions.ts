@@ -4,15 +4,6 @@ import type { Logger } from '@millrace/runtime';
 import { withTimeLimit } from '../access/store-limits.ts';
 import { selectRestrictions } from './restriction-store.ts';
 
-export interface RestrictionsOptions {
-  sql: Sql;
-  changes: Pick<ProjectChanges, 'subscribe'>;
-  logger: Logger;
-  /** From the settings: valid whatever the table says. */
-  configured: readonly Restriction[];
-  refreshAfterMs: number;
-}
-
 export interface Restrictions {
   of(token: string): KeyRestrictions | undefined;
   size(): number;
@@ -29,7 +20,14 @@ const afterMessageMs = 100;
  * change of it, or of a project, was announced. While PostgreSQL is away the last known state holds; a process that starts
  * meanwhile knows the settings only.
  */
-export async function createRestrictions(options: RestrictionsOptions): Promise<Restrictions> {
+export async function createRestrictions(options: {
+  sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe'>;
+  logger: Logger;
+  /** From the settings: valid whatever the table says. */
+  configured: readonly Restriction[];
+  refreshAfterMs: number;
+}): Promise<Restrictions> {
   const { sql, changes, logger, configured, refreshAfterMs } = options;
   let set = createRestrictionSet(configured);
   let isStopped = false;

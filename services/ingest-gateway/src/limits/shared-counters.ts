@@ -1,16 +1,6 @@
 import type { KeyValue } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
-export interface SharedCountersOptions {
-  store: Pick<KeyValue, 'addToCounters'>;
-  now(): number;
-  /** How long counts are gathered before they are sent to the store. */
-  flushAfterMs: number;
-  /** Called after each attempt, with the number of counters. */
-  onFlush(outcome: 'ok' | 'failed', counters: number): void;
-  maxCounters?: number;
-}
-
 /**
  * Counters that all gateways share through the store. Nobody waits for it: counts are kept in the process and sent to
  * the store in batches. While the store is away, each process continues with its own counts.
@@ -42,7 +32,15 @@ const maxCountersPerFlush = 500;
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
-export function createSharedCounters(options: SharedCountersOptions): SharedCounters {
+export function createSharedCounters(options: {
+  store: Pick<KeyValue, 'addToCounters'>;
+  now(): number;
+  /** How long counts are gathered before they are sent to the store. */
+  flushAfterMs: number;
+  /** Called after each attempt, with the number of counters. */
+  onFlush(outcome: 'ok' | 'failed', counters: number): void;
+  maxCounters?: number;
+}): SharedCounters {
   const { store, now, flushAfterMs, onFlush, maxCounters = 100_000 } = options;
   const counters = new LRUCache<string, Counter>({ max: maxCounters });
   const waiting = createWaitingCounters(maxCounters);

@@ -5,15 +5,6 @@ import { parseRawFields } from '../json/event-fields.ts';
 import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.ts';
 import { encodeRawRecord } from './records.ts';
 
-export interface PublicationOptions {
-  log: Pick<EventLog, 'append'>;
-  topics: TopicNames;
-  maxRecordBytes: number;
-  createUuid(): string;
-  /** Of every record, e.g. the trace the request belongs to. */
-  headers?: Record<string, string> | undefined;
-}
-
 /**
  * A large request is appended in parts, one after the other. The log's time limit is made for records, not for a
  * hundred megabytes at once, and other requests are served between the parts.
@@ -46,7 +37,14 @@ export interface Publication {
  * @throws AppError `too_large` when an event that is alone is larger than a record may be; in company it is dropped with
  * a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
-export function createPublication(options: PublicationOptions): Publication {
+export function createPublication(options: {
+  log: Pick<EventLog, 'append'>;
+  topics: TopicNames;
+  maxRecordBytes: number;
+  createUuid(): string;
+  /** Of every record, e.g. the trace the request belongs to. */
+  headers?: Record<string, string> | undefined;
+}): Publication {
   const { log, topics, maxRecordBytes, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;

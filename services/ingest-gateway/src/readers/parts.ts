@@ -24,12 +24,6 @@ interface DecodedParts {
   leftOut: string[];
 }
 
-interface DecodePartsOptions {
-  maxDecompressedBytes: number;
-  maxRecordBytes: number;
-  lease: ByteLease;
-}
-
 /** Smaller parts are parsed faster than looked over. */
 const largeBytes = 128 * 1024;
 
@@ -40,7 +34,15 @@ const largeBytes = 128 * 1024;
  */
 export async function decodeParts(
   { raw, contentType, bearer }: PartsBody,
-  { maxDecompressedBytes, maxRecordBytes, lease }: DecodePartsOptions,
+  {
+    maxDecompressedBytes,
+    maxRecordBytes,
+    lease,
+  }: {
+    maxDecompressedBytes: number;
+    maxRecordBytes: number;
+    lease: ByteLease;
+  },
 ): Promise<DecodedParts> {
   const bytes = hasGzipMagic(raw) ? await gunzip(raw, maxDecompressedBytes, lease) : raw;
   const parts = await readParts(bytes, contentType, lease);
