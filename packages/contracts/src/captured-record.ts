@@ -70,40 +70,47 @@ export interface CapturedWarning {
 
 export type CapturedRecord = CapturedEvent | CapturedWarning;
 
+/** error: an event was dropped. warning: it was kept but changed, or needs a look. info: intended. */
+export type WarningSeverity = 'error' | 'warning' | 'info';
+
 /**
- * What the gateway reports. The first three are events dropped from an accepted request; their names are known to
- * readers of PostHog (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings).
+ * What the gateway reports, with its severity. The first three are events dropped from an accepted request; their names
+ * are known to readers of PostHog (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings). The consumer has
+ * more of its own.
  */
-export type GatewayWarningType =
-  | 'missing_event_name'
-  | 'missing_distinct_id'
-  | 'message_size_too_large'
+export const gatewayWarnings = {
+  missing_event_name: 'error',
+  missing_distinct_id: 'error',
+  message_size_too_large: 'error',
   /** An item of a batch is no event, or a field of it is of a wrong type; it alone was dropped. */
-  | 'invalid_event'
+  invalid_event: 'error',
   /** An event was nested too deep to be looked at; it alone was dropped. */
-  | 'malformed_event_properties'
-  /** Of Capture v1, which is stricter than the other paths: the event was dropped. */
-  | 'event_name_too_long'
-  | 'invalid_distinct_id'
-  | 'distinct_id_too_large'
-  | 'invalid_event_timestamp'
-  | 'invalid_options'
+  malformed_event_properties: 'error',
+  /** In Capture v1, which is stricter than the other paths: the event was dropped. */
+  event_name_too_long: 'error',
+  invalid_distinct_id: 'error',
+  distinct_id_too_large: 'error',
+  invalid_event_timestamp: 'error',
+  invalid_options: 'error',
   /** The time of a stored event could not be read or kept; another one stands in for it. */
-  | 'ignored_invalid_timestamp'
+  ignored_invalid_timestamp: 'warning',
   /** The time of a stored event was too far ahead; the time of arrival stands in for it. */
-  | 'event_timestamp_in_future'
+  event_timestamp_in_future: 'warning',
   /** An id of a stored event was cut; others that begin alike are the same person now. */
-  | 'distinct_id_truncated'
+  distinct_id_truncated: 'warning',
   /** A part of a stored event is not text, or did not fit; a note stands in its place. */
-  | 'part_left_out'
+  part_left_out: 'warning',
   /** The plan's events of this month are used up; further ones are dropped until the month ends. */
-  | 'quota_limited'
+  quota_limited: 'error',
   /** Requests came faster than the plan allows and were refused until later. */
-  | 'rate_limited'
+  rate_limited: 'warning',
   /** A project, or one distinct id, suddenly sent far more than before. Nothing was dropped. */
-  | 'traffic_spike'
+  traffic_spike: 'warning',
   /** The operator's drop list names the key, or the key with the distinct id. */
-  | 'blocked_token';
+  blocked_token: 'info',
+} as const satisfies Record<string, WarningSeverity>;
+
+export type GatewayWarningType = keyof typeof gatewayWarnings;
 
 /** The value of a log record. */
 export function encodeCapturedRecord(record: CapturedRecord): Buffer {

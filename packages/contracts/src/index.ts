@@ -5,8 +5,10 @@ export {
   type CapturedWarning,
   encodeCapturedRecord,
   type GatewayWarningType,
+  gatewayWarnings,
   type JsonObject,
   recordKey,
+  type WarningSeverity,
 } from './captured-record.ts';
 export { eventNames } from './event-names.ts';
 export {

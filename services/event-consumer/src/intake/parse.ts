@@ -3,6 +3,7 @@ import {
   type CapturedEvent,
   type CapturedWarning,
   type GatewayWarningType,
+  gatewayWarnings,
   isDeeperThan,
   isObject,
   type JsonObject,
@@ -81,18 +82,13 @@ interface InvalidRecord {
 
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
-/**
- * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
- * key. Strict about what an event cannot be without (uuid, token, name, distinct id, properties, receive time); a
- * malformed optional part (`sent_at`, `ip`, `$set`, `$set_once`) is left out and a malformed `timestamp` kept for the
- * next step to report, because an event is worth more than its parts.
- */
 /** It cannot occur inside a string, where its quotes would be escaped. */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**
  * An event as the gateway writes it: its properties last, and nothing to clean, so that their bytes can be passed on. Null
- * for any other record, which `parseRecord` reads.
+ * for any other record, which `parseRecord` reads. It saves no CPU that could be measured: it is there for integers beyond
+ * 2^53, which stay as they were sent.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -118,6 +114,12 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
   return mayNestDeeperThan(text, limit) && isDeeperThan(value, limit);
 }
 
+/**
+ * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
+ * key. Strict about what an event cannot be without (uuid, token, name, distinct id, properties, receive time); a
+ * malformed optional part (`sent_at`, `ip`, `$set`, `$set_once`) is left out and a malformed `timestamp` kept for the
+ * next step to report, because an event is worth more than its parts.
+ */
 export function parseRecord(value: Buffer): ParsedRecord {
   // Bytes that are not UTF-8 become U+FFFD here.
   const text = value.toString('utf8');
@@ -219,29 +221,8 @@ function parseOrNull(text: string): unknown {
 }
 
 function isGatewayWarningType(type: unknown): type is GatewayWarningType {
-  return typeof type === 'string' && Object.hasOwn(gatewayWarningTypes, type);
+  return typeof type === 'string' && Object.hasOwn(gatewayWarnings, type);
 }
-
-const gatewayWarningTypes: Record<GatewayWarningType, true> = {
-  missing_event_name: true,
-  missing_distinct_id: true,
-  message_size_too_large: true,
-  invalid_event: true,
-  malformed_event_properties: true,
-  event_name_too_long: true,
-  invalid_distinct_id: true,
-  distinct_id_too_large: true,
-  invalid_event_timestamp: true,
-  invalid_options: true,
-  ignored_invalid_timestamp: true,
-  event_timestamp_in_future: true,
-  distinct_id_truncated: true,
-  part_left_out: true,
-  quota_limited: true,
-  rate_limited: true,
-  traffic_spike: true,
-  blocked_token: true,
-};
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,27 +1,9 @@
-import type { JsonObject } from '@millrace/contracts';
-
-export type WarningSeverity = 'error' | 'warning' | 'info';
+import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrace/contracts';
 
 /** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
   // Reported by the gateway, stored here.
-  missing_event_name: 'error',
-  missing_distinct_id: 'error',
-  message_size_too_large: 'error',
-  invalid_event: 'error',
-  malformed_event_properties: 'error',
-  event_name_too_long: 'error',
-  invalid_distinct_id: 'error',
-  distinct_id_too_large: 'error',
-  invalid_event_timestamp: 'error',
-  invalid_options: 'error',
-  event_timestamp_in_future: 'warning',
-  distinct_id_truncated: 'warning',
-  part_left_out: 'warning',
-  quota_limited: 'error',
-  rate_limited: 'warning',
-  traffic_spike: 'warning',
-  blocked_token: 'info',
+  ...gatewayWarnings,
   // Raised by the rules.
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
@@ -32,7 +14,6 @@ export const warningSeverity = {
   invalid_event_when_process_person_profile_is_false: 'error',
   invalid_anon_distinct_id: 'error',
   invalid_alias: 'error',
-  ignored_invalid_timestamp: 'warning',
   skipping_event_invalid_distinct_id: 'error',
   person_properties_size_violation: 'error',
   person_properties_not_shown: 'info',

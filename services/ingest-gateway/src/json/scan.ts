@@ -30,6 +30,8 @@ const propertiesSlot = slotOf('properties');
  * A scanner reads usual requests in one pass over their bytes, without making values. It gives null for everything
  * else: text that is no JSON, an unknown shape, nesting too deep, text to be repaired. The next scan overwrites the
  * numbers of the last one.
+ *
+ * Without it an event in a batch of 50 costs a quarter to a third more CPU, and integers beyond 2^53 are rounded.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
   const scanner = new Scanner();
