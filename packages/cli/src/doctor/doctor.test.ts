@@ -96,9 +96,9 @@ test('an installation that is well has no problem, and every check says what it 
     // A machine that does much else may take longer than the doctor waits.
     const { exitCode, findings, err } = await eventually(async () => {
       const said = await doctor();
-      return !said.text.includes('no answer within') && said;
+      expect(said.findings.filter(({ state }) => state === 'problem')).toEqual([]);
+      return said;
     });
-    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
     expect([exitCode, err]).toEqual([0, '']);
     expect(findings.map(({ check, state }) => `${state} ${check}`)).toEqual([
       ...['ok settings', 'ok certificates'],
