@@ -11,7 +11,7 @@ export interface Lifecycle {
    * What is started while others are being stopped (the start was overtaken by a signal) is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
-  /** Stops everything, newest first. A part that fails to stop is logged and the others are still stopped. */
+  /** Stops everything, newest first. A component that fails to stop is logged and the others are still stopped. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT: `start` registers its parts in the lifecycle, they are stopped in reverse.
+ * Runs a service until SIGTERM or SIGINT: `start` registers its components in the lifecycle, they are stopped in reverse.
  * Exit code 1 when the start fails, when `fail` is called, or when stopping takes longer than `drainTimeoutMs`.
  */
 export async function runService(

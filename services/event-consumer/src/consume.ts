@@ -56,7 +56,7 @@ export function createBatchHandler(
   };
 
   /**
-   * Processes the batch. A batch that is too large is processed in parts, one after the other. When one of its records
+   * Processes the batch. A batch that is too large is split, and its pieces are processed one after the other. When one of its records
    * cannot be processed, the batch is halved until that record is alone.
    */
   async function settle(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
@@ -68,7 +68,7 @@ export function createBatchHandler(
     let result = await settle(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
-      // If another member has moved the offset meanwhile, the part is found to be stale.
+      // If another member has moved the offset meanwhile, the piece is found to be stale.
       result = await settle(part, context);
     }
     return result;
@@ -165,7 +165,7 @@ interface Again {
 
 type Attempt = { kind: 'settled'; result: BatchReport | StaleBatch } | Apart;
 
-/** The batch is to be processed in parts. A single record is given up for the reason. */
+/** The batch has to be split. A single record is given up for the reason. */
 interface Apart {
   kind: 'apart';
   parts: number;

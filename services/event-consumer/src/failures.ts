@@ -8,7 +8,7 @@ import type { DeadLetterReason } from './dead-letters.ts';
  * - `transient`: a server does not answer now, or asks for a repetition; the same batch will do later.
  * - `blocked`: somebody held a lock for longer than one is waited for. As transient, but other partitions come first.
  * - `slow`: the server is there, and ended a statement of this batch because it took too long. A smaller batch may do.
- * - `too_large`: the batch is to be done in parts.
+ * - `too_large`: the batch has to be split.
  * - `systemic`: no record is to blame (schema, rights, disk, configuration). As transient, but somebody must act.
  * - `poison`: one of the records cannot be processed, ever.
  */
@@ -50,11 +50,11 @@ const systemError = /^E[A-Z0-9]+$/;
 
 /**
  * A batch of several records needs more memory at once, beside its records, than the consumer allows. Nothing is wrong
- * with it: it is done in parts.
+ * with it: it is split.
  */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** About so many parts are small enough. */
+  /** About so many pieces are small enough. */
   readonly parts: number;
 
   constructor(what: string, parts: number) {

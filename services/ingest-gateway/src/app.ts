@@ -78,7 +78,7 @@ export interface Gateway {
 }
 
 /**
- * A request that takes longer than this, head and body together, is cut off: bytes that arrive slowly hold memory too.
+ * A request that takes longer than this, headers and body together, is cut off: bytes that arrive slowly hold memory too.
  */
 const wholeRequestTimeoutMs = 300_000;
 /** Time reserved at shutdown for flushing counts, warnings and records. */
@@ -257,7 +257,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? toRefusal(new AppError('timeout', 'The request took too long to arrive.'))
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? { ...toRefusal(new AppError('too_large', 'The head of the request is too large.')), status: 431 }
+        ? { ...toRefusal(new AppError('too_large', 'The headers of the request are too large.')), status: 431 }
         : toRefusal(new AppError('invalid', 'This is not a valid HTTP request.', { code: 'invalid_http' }));
   const head = [
     `HTTP/1.1 ${refusal.status} Refused`,

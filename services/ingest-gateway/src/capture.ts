@@ -22,7 +22,7 @@ export function captureRoute(
 }
 
 /**
- * The way of a captured event, from the head of its request to the answer: 200 only after the log has acknowledged every
+ * The way of a captured event, from the headers of its request to the answer: 200 only after the log has acknowledged every
  * event that was not dropped (docs/wire-rules.md#answers).
  *
  * @throws AppError for a request that is refused as a whole: nothing of it is stored. `unavailable` when the log did not
@@ -55,7 +55,7 @@ async function capture(
   const publication = createPublication({ log, topics, maxRecordBytes: limits.maxRecordBytes, createUuid, headers });
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {
-    // Between the parts of a large request others are served.
+    // Between the slices of a large request others are served.
     if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(part, context, dropped), project);
     await publication.add(last, events === 1);

@@ -76,7 +76,7 @@ function sendError(
   const status = statusOf(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
-    // An unforeseen error wants somebody now; an unavailable part reports itself.
+    // An unforeseen error wants somebody now; an unavailable dependency reports itself.
     const level = known.kind === 'internal' ? 'error' : 'warn';
     deps.logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;

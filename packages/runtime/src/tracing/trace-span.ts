@@ -23,7 +23,7 @@ export interface TraceSpan {
   end(ended?: { failure?: string }): void;
 }
 
-/** How long a part of a span's work took, in milliseconds: where a span of its own would cost more than it tells. */
+/** How long a step of a span's work took, in milliseconds: where a span of its own would cost more than it tells. */
 export function stepAttribute(name: string, startedAt: number): TraceAttributes {
   return { [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 };
 }

@@ -51,7 +51,7 @@ export interface Serving {
  * What every request has around its steps: metrics, memory that is always given back, the answer to a refusal
  * and its line in the log, and the end of the connection while the server stops. Never rejects.
  *
- * @param steps from the head of the request to its answer; what they throw is refused.
+ * @param steps from the headers of the request to its answer; what they throw is refused.
  */
 export async function serveRequest(
   { request, response, requestId, path, toRefusal }: Exchange,

@@ -63,7 +63,7 @@ interface ReceiveOptions {
 }
 
 /**
- * Reads the raw body. A body that arrives together with its head, the usual case, is not copied.
+ * Reads the raw body. A body that arrives together with its headers, the usual case, is not copied.
  *
  * @throws AppError `too_large` over the cap, `timeout` when the upload stalls, `unavailable` when the memory budget is
  * used up, `invalid` (`client_closed`) when the client goes away. The rest of the body is left unread.
@@ -71,7 +71,7 @@ interface ReceiveOptions {
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const declared = declaredLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
-  // What came together with the head is there a microtask after the request was told of.
+  // What came together with the headers is there a microtask after the request was announced.
   await undefined;
   if (request.readableLength !== declared) return receivePieces(request, declared, options);
   options.lease.take(declared);

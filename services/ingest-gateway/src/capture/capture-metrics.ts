@@ -37,7 +37,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   mostHeld.set(budget.maxBytes);
   const duration = metrics.histogram(
     'millrace_capture_request_seconds',
-    'From the head of a request to its answer',
+    'From the headers of a request to its answer',
     durationBuckets,
     [],
     { withExemplars: true },

@@ -19,7 +19,7 @@ export interface CaptureReader {
   /** The name an event without one gets; null: such an event is dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /**
-   * From the head of the request to its events, each of them validated. A large body is read in a thread.
+   * From the headers of the request to its events, each of them validated. A large body is read in a thread.
    * @throws AppError for a request that is refused as a whole.
    */
   read(request: IncomingMessage, lease: ByteLease): Promise<ReadRequest>;

@@ -45,7 +45,7 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
 
 /** A batch whose events were looked at, wherever that was done. */
 interface ReadBatch extends Omit<ValidatedBatch, 'events'> {
-  /** The events that go on, at least one part; those of a large request come in several. */
+  /** The accepted events, in at least one slice; those of a large request come in several. */
   parts(): Iterable<CaptureRequest>;
 }
 

@@ -20,7 +20,7 @@ export interface DefinitionDependencies extends FlagDependencies {
   openPayload: PayloadOpener;
 }
 
-/** One request for definitions or a payload, from its head to its answer. Never rejects. */
+/** One request for definitions or a payload, from its headers to its answer. Never rejects. */
 export function definitionRoute(
   request: IncomingMessage,
   response: ServerResponse,

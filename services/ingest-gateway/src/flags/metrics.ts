@@ -40,7 +40,7 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
   );
   const duration = metrics.histogram(
     'millrace_flag_request_seconds',
-    'From the head of a request for flags or definitions to its answer',
+    'From the headers of a request for flags or definitions to its answer',
     durationBuckets,
   );
   let inFlight = 0;

@@ -184,7 +184,7 @@ export function isLarge(bytes: number): boolean {
 /** Some milliseconds of work. */
 const eventsPerPart = 128;
 
-/** What a thread has found. The events of each part are read when the part is reached. */
+/** What a thread has found. The events of each slice are read when it is reached. */
 export function inParts(found: FoundRequest): IncomingRequest {
   const { token, isHistorical, events, drops } = found;
   return { token, isHistorical, events: sentEvents(events, drops), parts: () => partsOf(found) };

@@ -37,7 +37,7 @@ interface Candidate {
 }
 
 /**
- * From this part of `hotEvents` on a key is counted exactly and together with the other gateways: up to ten gateways
+ * From this share of `hotEvents` on a key is counted exactly and together with the other gateways: up to ten gateways
  * may share the events of a hot key.
  */
 const candidateFrom = 0.1;

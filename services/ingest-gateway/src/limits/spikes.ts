@@ -33,7 +33,7 @@ interface Traffic {
 
 /** The weight of the latest window in the baseline: the average follows within some five minutes of windows. */
 const weight = 1 / 16;
-/** From this part of `minEvents` on a project is counted in the shared store; below it only in this process. */
+/** From this share of `minEvents` on a project is counted in the shared store; below it only in this process. */
 const sharedFrom = 0.1;
 
 /**

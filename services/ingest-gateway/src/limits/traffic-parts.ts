@@ -52,7 +52,7 @@ export interface TrafficParts {
   reports: TrafficReports;
 }
 
-/** Puts the parts together. Reads the operator's lists before it resolves, if PostgreSQL answers soon. */
+/** Wires what limits need. Reads the operator's lists before it resolves, if PostgreSQL answers soon. */
 export async function createTrafficParts(deps: TrafficControlDependencies): Promise<TrafficParts> {
   const { cache, sql, log, config, logger, now = Date.now } = deps;
   const { trafficWindowMs: windowMs, limitFlushMs, trafficReportMs } = config;

@@ -6,12 +6,12 @@ import type { AcceptedEvent, CapturedEvents } from '../readers/captured-events.t
 import { encodeRawRecord } from './records.ts';
 
 /**
- * A large request is appended in parts, one after the other. The log's time limit is made for records, not for a
- * hundred megabytes at once, and other requests are served between the parts.
+ * A large request is appended in slices, one after the other. The log's time limit is made for records, not for a
+ * hundred megabytes at once, and other requests are served between the slices.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
-/** The events of one request on their way to the log, when they come in several parts. */
+/** The events of one request on their way to the log, when they come in several slices. */
 export interface Publication {
   /**
    * Waits for the log only when enough records have been gathered.
@@ -22,7 +22,7 @@ export interface Publication {
   /**
    * Waits for the log when records are left.
    *
-   * @param last tells what was dropped of all parts.
+   * @param last tells what was dropped of all slices.
    */
   end(last: CapturedEvents): Promise<void>;
   /** How many events were given to the log. */

@@ -47,7 +47,7 @@ export interface CapturedEvents {
  * Step 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
  * alone, the others go on (docs/wire-rules.md#dropped-events).
  *
- * @param dropped where those that leave are counted; the parts of a large request have one in common.
+ * @param dropped where those that leave are counted; the slices of a large request have one in common.
  */
 export function toCapturedEvents(
   request: CaptureRequest,

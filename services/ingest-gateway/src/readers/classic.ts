@@ -285,7 +285,7 @@ export interface IncomingRequest {
   events: number;
   /** For an event in parts: names of the parts that are not stored. */
   leftOut?: readonly string[];
-  /** Its events in their order. A large request has several parts, so that others are served between them. */
+  /** Its events in their order. A large request has several slices, so that others are served between them. */
   parts(): Iterable<CaptureRequest>;
 }
 

@@ -62,7 +62,7 @@ interface Part {
   bytes: Buffer;
 }
 
-/** Far above what clients send; each has a head to be read. */
+/** Far above what clients send; each has headers to be read. */
 const maxParts = 200;
 const maxHeaderPairs = 20;
 const maxHeaderBytes = 8 * 1024;

@@ -31,7 +31,7 @@ const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const sdkText = /^([\w.@/+-]{1,100})\/([\w.+-]{1,100})$/;
 
 /**
- * Reads the head (docs/wire-rules.md#capture-v1).
+ * Reads the headers (docs/wire-rules.md#capture-v1).
  *
  * @throws AppError `unauthenticated` (`missing_authorization`, `invalid_api_token`), `invalid`
  * (`missing_required_headers`, `invalid_header_value`), `unsupported_media_type` (`unsupported_content_type`).

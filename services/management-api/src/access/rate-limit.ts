@@ -84,7 +84,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
 
 /**
  * How long until one more request fits, 0 for at once.
- * @param elapsed part of the current interval that has passed, 0 to 1.
+ * @param elapsed share of the current interval that has passed, 0 to 1.
  * @param current requests counted in this interval, `previous` in the one before.
  */
 function secondsToWait(
