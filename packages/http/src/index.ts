@@ -1,6 +1,6 @@
 export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
-export type { Access } from './mount/answer.ts';
 export { type MountDeps, mount } from './mount/mount.ts';
+export type { Access } from './mount/read-request.ts';
 export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
 export {
   cutPage,
@@ -16,6 +16,7 @@ export {
 } from './pagination.ts';
 export {
   type ApiRequest,
+  type BasePath,
   type FileField,
   type Method,
   type Route,

@@ -61,7 +61,7 @@ test.each([
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
-  // Parameters are kept and sorted. Unknown ones are 400 here (mount/answer.ts), so these are known.
+  // Parameters are kept and sorted. Unknown ones are 400 here (mount/read-request.ts), so these are known.
   [
     'G7',
     `${list}?text=1&limit=2&format=json&text=x%20y`,

@@ -1,6 +1,5 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
-import { belowEnvironmentsToo } from './access/addressed-project.ts';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
@@ -66,23 +65,21 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),
     ...organizationFlagRoutes(deps),
-    ...belowEnvironmentsToo([
-      ...eventRoutes(ingested),
-      eventItemRoute(deps),
-      ...personRoutes(ingested),
-      ...personActivityRoutes(deps),
-      ...deletePersonRoutes(deps),
-      ...personItemRoutes(deps),
-      ...cohortRoutes(deps),
-      ...groupRoutes(ingested),
-      findGroupRoute(deps),
-      ...eventDefinitionRoutes(deps),
-      ...propertyDefinitionRoutes(deps),
-      ...eventRetentionRoutes(deps),
-      ...ingestionWarningRoutes(ingested),
-      ...featureFlagRoutes(deps),
-      ...earlyAccessFeatureRoutes(deps),
-    ]),
+    ...eventRoutes(ingested),
+    ...eventItemRoute(deps),
+    ...personRoutes(ingested),
+    ...personActivityRoutes(deps),
+    ...deletePersonRoutes(deps),
+    ...personItemRoutes(deps),
+    ...cohortRoutes(deps),
+    ...groupRoutes(ingested),
+    ...findGroupRoute(deps),
+    ...eventDefinitionRoutes(deps),
+    ...propertyDefinitionRoutes(deps),
+    ...eventRetentionRoutes(deps),
+    ...ingestionWarningRoutes(ingested),
+    ...featureFlagRoutes(deps),
+    ...earlyAccessFeatureRoutes(deps),
   ];
   return [...resources, ...schemaRoutes(resources)];
 }

@@ -2,10 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type ApiRequest, type Route, TextContent } from '../route/route.ts';
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
-import { type Access, answer } from './answer.ts';
-import { type Answer, createRouteMetrics, type ExchangeDeps, exchange } from './exchange.ts';
 import { createPathTable, pathOf } from './path-table.ts';
+import { readForm } from './read-form.ts';
 import { createJsonBodyReader } from './read-json-body.ts';
+import {
+  type Access,
+  identify,
+  parseBody,
+  parseParams,
+  parseQuery,
+  requireAccepted,
+  requireLevel,
+} from './read-request.ts';
+import { type Answer, beginAnswer, createRouteMetrics, sendAnswer, sendError } from './send-answer.ts';
+import { requestIdFrom, toApiRequest } from './to-api-request.ts';
 
 export interface MountDeps<Caller> {
   access: Access<Caller>;
@@ -38,84 +48,93 @@ export function mount<Caller>(
   routes: readonly Route<Caller>[],
   deps: MountDeps<Caller>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const bodyLimitBytes = deps.bodyLimitBytes ?? 1024 * 1024;
-  const exchangeDeps: ExchangeDeps = {
-    logger: deps.logger,
-    routeMetrics: createRouteMetrics(deps.metrics),
-    bodies: createJsonBodyReader(bodyLimitBytes),
-    bodyLimitBytes,
-    publicUrl: deps.publicUrl,
-    trustedProxies: deps.trustedProxies ?? 0,
-    translateError: deps.translateError ?? (() => null),
-  };
-  const paths = [...new Set(routes.map((route) => route.path))];
-  const find = createPathTable(
-    paths.map((path) => ({
-      path,
-      value: prepareRoutes(
-        routes.filter((route) => route.path === path),
-        deps,
-      ),
-    })),
-  );
+  const { access, logger, publicUrl, trustedProxies = 0, bodyLimitBytes = 1024 * 1024, checkResponses = false } = deps;
+  const translateError = deps.translateError ?? (() => null);
+  const routeMetrics = createRouteMetrics(deps.metrics);
+  const bodies = createJsonBodyReader(bodyLimitBytes);
+  const findPath = createPathTable(pathsOf(routes, checkResponses));
 
-  function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /**
+   * One request from the socket to its answer, in the order of docs/api-rules.md#order-of-checks. The first step that refuses
+   * throws, and its error is the answer.
+   */
+  async function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request.url ?? '');
-    const found = find(path);
-    if (found.kind !== 'found') {
-      return exchange({ operation: 'unknown_path' }, exchangeDeps, { request, response, path }, async () => {
-        throw found.kind === 'unknown'
-          ? new AppError('not_found', 'Endpoint not found.')
-          : new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+    const found = findPath(path);
+    const methods = found.kind === 'found' ? found.value : undefined;
+    const served = methods?.byMethod.get(request.method ?? '');
+    const operation = served?.route.operationId ?? (methods ? 'method_not_allowed' : 'unknown_path');
+    const id = requestIdFrom(request.headers['x-request-id']);
+    beginAnswer(response, { operation, id, allow: methods?.allow }, routeMetrics);
+    try {
+      const apiRequest = toApiRequest(request, {
+        id,
+        path,
+        publicUrl,
+        trustedProxies,
+        readBody: () => bodies.read(request, response),
+        readSmallBody: () => bodies.readSmall(request),
+        readForm: (file) => readForm(request, file, bodyLimitBytes),
       });
+      if (found.kind !== 'found') throw noSuchPath(found.kind);
+      if (served === undefined)
+        return sendAnswer(response, await refuseMethod(found.value.siblings, access, apiRequest));
+
+      const { route, toAnswer } = served;
+      requireAccepted(route, apiRequest);
+      const caller = await identify(route, access, apiRequest);
+      const params = parseParams(route, found.params);
+      const target = await route.target({ caller, params, request: apiRequest });
+      requireLevel(route, access, target);
+      const query = parseQuery(route.query, apiRequest.query);
+      const { body, file } = await parseBody(route, apiRequest);
+      const result = await route.handler({ caller, params, target, query, body, file, request: apiRequest });
+      sendAnswer(response, toAnswer(result, apiRequest));
+    } catch (error) {
+      const known = error instanceof AppError ? error : (translateError(error) ?? error);
+      sendError(response, known, { operation, id, logger });
     }
-    const { allow, byMethod, refuse } = found.value;
-    const { operation, run } = byMethod.get(request.method ?? '') ?? refuse;
-    return exchange({ operation, allow }, exchangeDeps, { request, response, path }, (apiRequest) =>
-      run(apiRequest, found.params),
-    );
   }
 
   return (request, response) => {
     serveRequest(request, response).catch((error) => {
       // An error is answered inside; this one came while answering.
-      deps.logger.error('an answer could not be sent', { error });
+      logger.error('an answer could not be sent', { error });
       response.destroy();
     });
   };
 }
 
-interface PreparedRoute {
-  /** Metric label and the name in the log. */
-  operation: string;
-  run(request: ApiRequest, params: Record<string, unknown>): Promise<Answer>;
+function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {
+  return kind === 'unknown'
+    ? new AppError('not_found', 'Endpoint not found.')
+    : new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
 }
 
-/** What one path answers: to the methods it has, and to all others. */
-function prepareRoutes<Caller>(siblings: readonly Route<Caller>[], deps: MountDeps<Caller>) {
-  const byMethod = new Map<string, PreparedRoute>();
-  for (const route of siblings) {
-    const prepared = { operation: route.operationId, run: prepare(route, deps) };
-    byMethod.set(route.method, prepared);
-    // The server itself leaves the body out.
-    if (hasHead(route)) byMethod.set('HEAD', prepared);
-  }
-  const refuse: PreparedRoute = {
-    operation: 'method_not_allowed',
-    run: (request) => refuseMethod(siblings, deps.access, request),
-  };
-  return { allow: allowedMethods(siblings).join(', '), byMethod, refuse };
+/** What each path answers: to the methods it has, and to all others. */
+function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boolean) {
+  return [...new Set(routes.map((route) => route.path))].map((path) => {
+    const siblings = routes.filter((route) => route.path === path);
+    const byMethod = new Map<string, { route: Route<Caller>; toAnswer: ReturnType<typeof answerOf> }>();
+    for (const route of siblings) {
+      const served = { route, toAnswer: answerOf(route, checkResponses) };
+      byMethod.set(route.method, served);
+      // The server itself leaves the body out.
+      if (hasHead(route)) byMethod.set('HEAD', served);
+    }
+    return { path, value: { siblings, allow: allowedMethods(siblings).join(', '), byMethod } };
+  });
 }
 
-function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false }: MountDeps<Caller>) {
+/** Makes answers of what the handler of a route returns. */
+function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   // Else when first used: compiling hundreds of schemas is half of a start, and most of them are asked for rarely.
   if (checkResponses) {
     for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
   }
   const { schema, text, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
-  return async (request: ApiRequest, params: Record<string, unknown>): Promise<Answer> => {
-    const result = await answer(route, access, request, params);
+  return (result: unknown, request: ApiRequest): Answer => {
     if (text && result instanceof TextContent) {
       const content = { mediaType: text.mediaType, content: result.text };
       return { status: route.successStatus, text: content, headers: result.headers };

@@ -59,7 +59,7 @@ test('scope, parameters, body and answers are told', () => {
 });
 
 const route = (path: string, given: { schema?: TSchema; query?: TObject; example?: unknown; tag?: string }) =>
-  routeDefiner<null>()({
+  routeDefiner<null>().defineRoute({
     method: 'GET',
     path,
     operationId: path.replaceAll('/', '_'),

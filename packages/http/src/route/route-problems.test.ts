@@ -21,7 +21,7 @@ const good = {
   examples: { response: { id: 'a' } } as { request?: unknown; response?: unknown },
   handler: async () => ({ id: 'a' }),
 } as const;
-const define = routeDefiner<null>();
+const { defineRoute: define } = routeDefiner<null>();
 
 test('well-declared routes have none', () => {
   expect(routeProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);

@@ -182,15 +182,48 @@ export class TextContent {
   }
 }
 
+/**
+ * One of the paths below which the same routes are served, e.g. `/api/projects/:project_id` and
+ * `/api/environments/:project_id`, and what it addresses.
+ */
+export interface BasePath<Caller, Found> {
+  path: string;
+  /** Begins the operation ids. */
+  operations: string;
+  params: TObject;
+  /** Finds what it addresses and refuses what the caller may not touch, before a route does. */
+  find: (context: TargetContext<Caller, unknown>) => Promise<Found>;
+}
+
+/** A route that is served below several base paths. */
+interface SharedRouteDeclaration<
+  Caller,
+  S extends RouteScope,
+  Found,
+  Target,
+  P extends TObject,
+  Q extends TObject,
+  B extends TSchema,
+  R extends ResponseDeclarations,
+  File = undefined,
+> extends Omit<RouteDeclaration<Caller, S, Target, P, Q, B, R, File>, 'target'> {
+  below: readonly BasePath<Caller, Found>[];
+  /** What follows a base path. */
+  path: string;
+  /** What follows the beginning of the base path. */
+  operationId: string;
+  /** Those of `path`. */
+  params?: P;
+  /** Goes on from what the base path addresses, which is the target where this is absent. */
+  target?: (context: TargetContext<Caller, Static<P>> & { found: Found }) => Promise<Target>;
+}
+
 const noFields = Type.Object({});
 
-/**
- * Makes the `defineRoute` of a service, which knows the service's type of caller:
- * `export const defineRoute = routeDefiner<Caller>();`
- */
+/** Makes the functions by which a service, which knows its type of caller, declares routes. */
 export function routeDefiner<Caller>() {
   /** @throws Error at start when the declaration has no single success answer. */
-  return function defineRoute<
+  function defineRoute<
     S extends RouteScope,
     R extends ResponseDeclarations,
     Target = undefined,
@@ -210,7 +243,48 @@ export function routeDefiner<Caller>() {
       target: target as Route<Caller>['target'],
       handler: handler as Route<Caller>['handler'],
     };
-  };
+  }
+
+  /** The same route below each of the base paths it names. @throws as `defineRoute`. */
+  function defineRoutes<
+    S extends Scope,
+    R extends ResponseDeclarations,
+    Found,
+    Target = Found,
+    P extends TObject = TObject,
+    Q extends TObject = TObject,
+    B extends TSchema = TSchema,
+    File = undefined,
+  >({
+    below,
+    target,
+    ...declaration
+  }: SharedRouteDeclaration<Caller, S, Found, Target, P, Q, B, R, File>): Route<Caller>[] {
+    return below.map((base) => ({
+      ...defineRoute(declaration as RouteDeclaration<Caller, S, Target, P, Q, B, R, File>),
+      path: base.path + declaration.path,
+      operationId: base.operations + declaration.operationId,
+      params: Type.Object({ ...base.params.properties, ...declaration.params?.properties }),
+      target: async (context) => {
+        const { params, request } = context;
+        const known = { caller: context.caller as Caller, request };
+        const found = await base.find({ ...known, params });
+        return target === undefined ? found : target({ ...known, params: params as Static<P>, found });
+      },
+    }));
+  }
+
+  /** A base path with the types of its parameters, which are erased here as those of routes are. */
+  function basePath<P extends TObject, Found>(
+    declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
+      params: P;
+      find: (context: TargetContext<Caller, Static<P>>) => Promise<Found>;
+    },
+  ): BasePath<Caller, Found> {
+    return { ...declaration, find: declaration.find as BasePath<Caller, Found>['find'] };
+  }
+
+  return { defineRoute, defineRoutes, basePath };
 }
 
 function successStatus(operationId: string, responses: ResponseDeclarations): SuccessStatus {

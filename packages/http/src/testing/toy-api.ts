@@ -1,6 +1,6 @@
 import { AppError, createMetrics, type Logger, type Metrics } from '@millrace/runtime';
-import type { Access } from '../mount/answer.ts';
 import { type MountDeps, mount } from '../mount/mount.ts';
+import type { Access } from '../mount/read-request.ts';
 import { serve } from '../server/serve.ts';
 import { type ToyCaller, type ToyRecord, toyRoutes } from './toy-routes.ts';
 

@@ -9,7 +9,7 @@ export interface ToyCaller {
   scopes: string[];
 }
 
-const defineRoute = routeDefiner<ToyCaller>();
+const { defineRoute } = routeDefiner<ToyCaller>();
 
 const thing = Type.Object(
   {

@@ -3,7 +3,6 @@
 import { isRowId } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import type { Route } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import {
@@ -14,9 +13,9 @@ import {
   firstEnvironment,
 } from './addressed-store.ts';
 import { type Caller, onlyEnvironmentsOf, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
+import { type BasePath, basePath } from './define-route.ts';
 
-/** Path parameter of everything below `/api/projects/:project_id`. */
-export const projectParams = Type.Object({
+const projectParams = Type.Object({
   project_id: Type.String({ description: 'Id (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
@@ -33,7 +32,7 @@ export const idParams = Type.Object({
  * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others or the
  * environment is private to others.
  */
-export function addressedProject(sql: Sql) {
+function addressedProject(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
     const found =
       params.project_id === '@current'
@@ -111,21 +110,25 @@ export function parentEnvironment(sql: Sql) {
   };
 }
 
-const projects = '/api/projects/';
-
 /**
- * The routes, and each of them below `/api/environments/` as well: newer clients address data by the environment, older
- * ones by the project. Both kinds of number find the same environment (`addressedProject`).
+ * Below a project and below an environment: older clients address data by the project, newer ones by the environment. Both
+ * kinds of number find the same environment.
+ *
+ * @param projectOperations begins the operation ids below a project.
  */
-export function belowEnvironmentsToo(routes: Route<Caller>[]): Route<Caller>[] {
-  return routes.flatMap((route) => [
-    route,
-    {
-      ...route,
-      path: route.path.replace(projects, '/api/environments/'),
-      operationId: `environments_${route.operationId}`,
-    },
-  ]);
+export function environmentBases<Found>(
+  find: (context: { caller: Caller; params: { project_id: string } }) => Promise<Found>,
+  projectOperations = '',
+): BasePath<Found>[] {
+  return [
+    basePath({ path: '/api/projects/:project_id', operations: projectOperations, params: projectParams, find }),
+    basePath({ path: '/api/environments/:project_id', operations: 'environments_', params: projectParams, find }),
+  ];
+}
+
+/** The two base paths of what an environment holds (`addressedProject`). */
+export function belowEnvironment(sql: Sql): BasePath<AddressedProject>[] {
+  return environmentBases(addressedProject(sql));
 }
 
 /** What is not there and what is not for the caller's eyes look the same. */

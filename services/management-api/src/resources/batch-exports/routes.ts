@@ -1,8 +1,11 @@
+import type { Database, Sql } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { defineRoute } from '../../access/define-route.ts';
-import { type BatchExportDeps, exportAddress, type Family } from './address.ts';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { environmentBases, parentEnvironment } from '../../access/addressed-project.ts';
+import { type BasePath, basePath, defineRoutes } from '../../access/define-route.ts';
+import type { DestinationSecrets } from './destinations.ts';
 import { changeBatchExport, createBatchExport, recordExportActivity, setPaused } from './rules.ts';
 import { runRoutes } from './run-routes.ts';
 import {
@@ -10,6 +13,7 @@ import {
   batchExportChanges,
   batchExportExample,
   batchExportReplacement,
+  exportId,
   newBatchExport,
   newBatchExportExample,
   pausedState,
@@ -20,6 +24,7 @@ import {
 import {
   type BatchExportRow,
   deleteBatchExport,
+  type ExportAddress,
   findBatchExport,
   latestRuns,
   listBatchExports,
@@ -27,33 +32,68 @@ import {
 } from './store.ts';
 
 const tags: [string] = ['batch_exports'];
+const path = '/batch_exports';
+const params = Type.Object({ id: exportId });
 
-/** The same routes below an environment, a project and an organization (docs/api-rules.md#batch-exports). */
-export function batchExportRoutes(deps: BatchExportDeps) {
-  return (['environments', 'projects', 'organizations'] as const).flatMap((family) => [
-    ...readRoutes(family, deps),
-    ...writeRoutes(family, deps),
-    ...pauseRoutes(family, deps),
-    ...runRoutes(family, deps),
-  ]);
+interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
+  destinationSecrets: DestinationSecrets;
 }
 
-function readRoutes(family: Family, { sql }: BatchExportDeps) {
-  const { path, listParams, params, target } = exportAddress(family, sql);
+/** Batch exports below an environment, a project and an organization (docs/api-rules.md#batch-exports). */
+export function batchExportRoutes(deps: BatchExportDeps) {
+  const ofEnvironment = exportsOfEnvironment(deps.sql);
+  const ofOrganization = exportsOfOrganization(deps.sql);
+  const below = [...ofEnvironment, ...ofOrganization];
   return [
-    defineRoute({
+    ...readRoutes(below, deps),
+    ...createRoutes(ofEnvironment, ofOrganization, deps),
+    ...changeRoutes(below, deps),
+    ...pauseRoutes(below, deps),
+    ...runRoutes(below, deps),
+  ];
+}
+
+type Exports = BasePath<ExportAddress>[];
+type ExportsOfEnvironment = BasePath<ExportAddress & { environmentId: number }>[];
+
+function exportsOfEnvironment(sql: Sql): ExportsOfEnvironment {
+  const find = parentEnvironment(sql);
+  return environmentBases(async (context) => {
+    const { organizationId, environmentId } = await find(context);
+    return { userId: context.caller.userId, organizationId, environmentId };
+  }, 'projects_');
+}
+
+/** The exports of all environments of an organization. */
+function exportsOfOrganization(sql: Sql): Exports {
+  const find = addressedOrganization(sql);
+  return [
+    basePath({
+      path: '/api/organizations/:organization_id',
+      operations: 'organizations_',
+      params: organizationParams,
+      find: async (context) => {
+        const { organizationId } = await find(context);
+        return { userId: context.caller.userId, organizationId, environmentId: null };
+      },
+    }),
+  ];
+}
+
+function readRoutes(below: Exports, { sql }: BatchExportDeps) {
+  return [
+    ...defineRoutes({
       method: 'GET',
+      below,
       path,
-      operationId: `${family}_batch_exports_list`,
+      operationId: 'batch_exports_list',
       summary: 'List batch exports',
       description: 'The newest first. Below an organization: those of all its environments.',
       tags,
       scope: 'batch_export:read',
-      params: listParams,
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
       examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
-      target,
       handler: async ({ target: address, query, request }) => {
         const { count, rows } = await listBatchExports(sql, address, query);
         const runs = await latestRuns(
@@ -63,10 +103,11 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
         return offsetPage(request, query, { count, results: rows.map((row) => toBatchExport(row, runs)) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${path}/:id`,
-      operationId: `${family}_batch_exports_retrieve`,
+      operationId: 'batch_exports_retrieve',
       summary: 'Show a batch export',
       description: 'One export with its last ten runs, without its secrets.',
       tags,
@@ -74,7 +115,6 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
       params,
       responses: { 200: { description: 'The export.', schema: batchExport } },
       examples: { response: batchExportExample },
-      target,
       handler: async ({ target: address, params: { id } }) => {
         const row = await findBatchExport(sql, address, id);
         if (!row) throw new AppError('not_found', 'Not found.');
@@ -84,49 +124,55 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
   ];
 }
 
-function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
-  const { path, listParams, params, target } = exportAddress(family, sql);
-  const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
+function createRoutes(
+  ofEnvironment: ExportsOfEnvironment,
+  ofOrganization: Exports,
+  { transaction, destinationSecrets }: BatchExportDeps,
+) {
+  const creation = {
+    method: 'POST',
+    path,
+    operationId: 'batch_exports_create',
+    summary: 'Create a batch export',
+    tags,
+    scope: 'batch_export:write',
+    body: newBatchExport,
+    responses: { 201: { description: 'The new export.', schema: batchExport } },
+    examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
+  } as const;
   return [
-    defineRoute({
-      method: 'POST',
-      path,
-      operationId: `${family}_batch_exports_create`,
-      summary: 'Create a batch export',
-      description:
-        family === 'organizations'
-          ? 'Always refused: an export belongs to one environment, so make it below a project.'
-          : 'Makes an export. Its first run comes when the interval that is running now has ended.',
-      tags,
-      scope: 'batch_export:write',
-      params: listParams,
-      body: newBatchExport,
-      responses: { 201: { description: 'The new export.', schema: batchExport } },
-      examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
-      target,
-      handler: async ({ target: address, body }) => {
-        const { environmentId } = address;
-        if (environmentId === null) {
-          const detail =
-            'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
-          throw new AppError('invalid', detail, { code: 'invalid_input' });
-        }
-        return transaction(async (tx) => {
-          const after = await createBatchExport(
-            tx,
-            { ...address, environmentId },
-            { body, now: new Date(), destinationSecrets },
-          );
+    ...defineRoutes({
+      ...creation,
+      below: ofEnvironment,
+      description: 'Makes an export. Its first run comes when the interval that is running now has ended.',
+      handler: async ({ target: address, body }) =>
+        transaction(async (tx) => {
+          const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets });
           await recordExportActivity(tx, address, { activity: 'created', after });
           return toBatchExport(after, []);
-        });
+        }),
+    }),
+    ...defineRoutes({
+      ...creation,
+      below: ofOrganization,
+      description: 'Always refused: an export belongs to one environment, so make it below a project.',
+      handler: async () => {
+        const detail = 'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
+        throw new AppError('invalid', detail, { code: 'invalid_input' });
       },
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+  ];
+}
+
+function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: BatchExportDeps) {
+  const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
+  return [
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         method,
+        below,
         path: `${path}/:id`,
-        operationId: `${family}_batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        operationId: `batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
         description:
           'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again.',
@@ -139,7 +185,6 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
           request: method === 'PUT' ? newBatchExportExample : { interval: 'day' },
           response: batchExportExample,
         },
-        target,
         handler: async ({ target: address, params: { id }, body }) => {
           const changed = await transaction(async (tx) => {
             const change = await changeBatchExport(
@@ -154,17 +199,17 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
         },
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
+      below,
       path: `${path}/:id`,
-      operationId: `${family}_batch_exports_destroy`,
+      operationId: 'batch_exports_destroy',
       summary: 'Delete a batch export',
       description: 'Removes the export and ends its backfills and the runs in progress. What was exported stays.',
       tags,
       scope: 'batch_export:write',
       params,
       responses: { 204: { description: 'Deleted.' } },
-      target,
       handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
           const after = await lockBatchExport(tx, address, id);
@@ -178,14 +223,13 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
 }
 
 /** Pausing and going on (docs/api-rules.md#routes-and-fields). */
-function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
-  const { path, params, target } = exportAddress(family, sql);
-  const tags: [string] = ['batch_exports'];
+function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchExportDeps) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path: `${path}/:id/pause`,
-      operationId: `${family}_batch_exports_pause_create`,
+      operationId: 'batch_exports_pause_create',
       summary: 'Pause a batch export',
       description: 'No run is triggered until it is unpaused. Pausing a paused one changes nothing.',
       tags,
@@ -194,7 +238,6 @@ function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: B
       body: pauseRequest,
       responses: { 200: { description: 'It is paused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: newBatchExportExample, response: { paused: true } },
-      target,
       handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
           const change = await setPaused(tx, { address, id }, { paused: true, now: new Date(), destinationSecrets });
@@ -202,10 +245,11 @@ function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: B
           return { paused: true };
         }),
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path: `${path}/:id/unpause`,
-      operationId: `${family}_batch_exports_unpause_create`,
+      operationId: 'batch_exports_unpause_create',
       summary: 'Unpause a batch export',
       description:
         'Runs are triggered again from the running interval on. `backfill: true` also exports what was missed since the pause.',
@@ -215,7 +259,6 @@ function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: B
       body: unpauseRequest,
       responses: { 200: { description: 'It is not paused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: { backfill: true }, response: { paused: false } },
-      target,
       handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
           const withBackfill = body.backfill ?? false;

@@ -12,13 +12,12 @@ import {
 } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { defineRoute } from '../../access/define-route.ts';
+import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { timePosition, toTimePosition } from '../../time/time-range.ts';
-import { exportAddress, type Family } from './address.ts';
 import { cancelBackfill, listBackfills, parseRange, type Range, startBackfill } from './backfills.ts';
 import { recordExportWork } from './rules.ts';
-import { backfill, backfillExample, run, runExample, toBackfill, toRun } from './schema.ts';
+import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
   type BatchExportRow,
   cancelRun,
@@ -65,18 +64,29 @@ const cancelledAnswer = Type.Object(
 const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
 
 /** Runs and backfills of an export (docs/api-rules.md#runs-and-backfills). */
-export function runRoutes(family: Family, { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const { path, params, runParams, backfillParams, target } = exportAddress(family, sql);
-  const name = (suffix: string) => `${family}_batch_exports_${suffix}`;
-  const common = { tags: ['batch_exports'] as [string], target };
+export function runRoutes(
+  below: BasePath<ExportAddress>[],
+  { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,
+) {
+  const path = '/batch_exports';
+  const params = Type.Object({ id: exportId });
+  const runParams = Type.Object({
+    id: exportId,
+    run_id: Type.String({ format: 'uuid', description: 'Id of the run.' }),
+  });
+  const backfillParams = Type.Object({
+    id: exportId,
+    backfill_id: Type.String({ description: 'Id of the backfill.' }),
+  });
+  const common = { tags: ['batch_exports'] as [string], below };
   const read = { ...common, scope: 'batch_export:read' as const };
   const write = { ...common, scope: 'batch_export:write' as const };
   return [
-    defineRoute({
+    ...defineRoutes({
       ...read,
       method: 'GET',
       path: `${path}/:id/runs`,
-      operationId: name('runs_list'),
+      operationId: 'batch_exports_runs_list',
       summary: 'List the runs of a batch export',
       description: 'The newest first, of the last seven days unless told otherwise.',
       params,
@@ -96,11 +106,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
         return { previous: null, ...keysetPage(request, page, page.rows.map(toRun)) };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...read,
       method: 'GET',
       path: `${path}/:id/runs/:run_id`,
-      operationId: name('runs_retrieve'),
+      operationId: 'batch_exports_runs_retrieve',
       summary: 'Show a run of a batch export',
       description: 'Its interval and its outcome.',
       params: runParams,
@@ -113,11 +123,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
         return toRun(row);
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...write,
       method: 'POST',
       path: `${path}/:id/runs/:run_id/retry`,
-      operationId: name('runs_retry_create'),
+      operationId: 'batch_exports_runs_retry_create',
       summary: 'Repeat a run of a batch export',
       description:
         'Exports the interval of the run again, as a backfill, and takes events by the same time as the run did.',
@@ -132,11 +142,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
           return begin(tx, address, { row, range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) } });
         }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...write,
       method: 'POST',
       path: `${path}/:id/runs/:run_id/cancel`,
-      operationId: name('runs_cancel_create'),
+      operationId: 'batch_exports_runs_cancel_create',
       summary: 'Cancel a run of a batch export',
       description: 'Ends a run that has not ended yet. Its interval is not exported.',
       params: runParams,
@@ -152,11 +162,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
           return { cancelled: true };
         }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...write,
       method: 'POST',
       path: `${path}/:id/backfill`,
-      operationId: name('backfill_create'),
+      operationId: 'batch_exports_backfill_create',
       summary: 'Export a range of the past',
       description: 'One run for each interval. Asking for the same range again while it is running changes nothing.',
       params,
@@ -169,11 +179,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
           return begin(tx, address, { row, range: parseRange(body, row, new Date()) });
         }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...read,
       method: 'GET',
       path: `${path}/:id/backfills`,
-      operationId: name('backfills_list'),
+      operationId: 'batch_exports_backfills_list',
       summary: 'List the backfills of a batch export',
       description: 'The newest first, with how far they are.',
       params,
@@ -186,11 +196,11 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
         return offsetPage(request, query, { count, results: rows.map(toBackfill) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...write,
       method: 'POST',
       path: `${path}/:id/backfills/:backfill_id/cancel`,
-      operationId: name('backfills_cancel_create'),
+      operationId: 'batch_exports_backfills_cancel_create',
       summary: 'Cancel a backfill',
       description: 'Ends a backfill and its runs that have not ended yet.',
       params: backfillParams,

@@ -7,6 +7,9 @@ import { type TSchema, Type } from 'typebox';
 import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
+/** In a path. */
+export const exportId = Type.String({ format: 'uuid', description: 'Id of the export.' });
+
 const time = Type.String({ format: 'date-time' });
 
 /** One interval of one export and what came of it (docs/api-rules.md#runs-and-backfills). */

@@ -2,8 +2,8 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
 import { findCohort, listCalculations } from './store.ts';
@@ -27,7 +27,7 @@ const calculation = Type.Object(
 
 /** Who changed cohorts, and when they were counted. */
 export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
   const activity = {
     method: 'GET',
     tags,
@@ -35,7 +35,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
     query: activityQuery,
     responses: { 200: { description: 'One page of records.', schema: activityPage } },
     examples: { response: activityExample },
-    target,
+    below,
   } as const;
 
   async function requireCohort(environmentId: number, id: number): Promise<void> {
@@ -43,17 +43,16 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
   }
 
   return [
-    defineRoute({
+    ...defineRoutes({
       ...activity,
       path: `${cohortsPath}/activity`,
       operationId: 'cohorts_activity',
       summary: 'Show who changed cohorts',
       description: 'What was done to the cohorts of a project, the latest first.',
-      params: projectParams,
       handler: async ({ target: { environmentId }, query, request }) =>
         readActivity(sql, request, { ...query, scopes, environmentId }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...activity,
       path: `${cohortsPath}/:id/activity`,
       operationId: 'cohorts_activity_of_one',
@@ -65,8 +64,9 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${cohortsPath}/:id/calculation_history`,
       operationId: 'cohorts_calculation_history',
       summary: 'Show when a cohort was counted',
@@ -92,7 +92,6 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
           ],
         },
       },
-      target,
       handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
         await requireCohort(environmentId, id);
         const { count, rows } = await listCalculations(sql, id, query);

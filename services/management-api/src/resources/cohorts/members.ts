@@ -2,9 +2,9 @@ import type { Database } from '@millrace/db';
 import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject } from '../../access/addressed-project.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { removeMember } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
 import { type CohortRow, findCohort, setMemberCount } from './store.ts';
@@ -20,7 +20,7 @@ const done = {
 /** Who is in a static cohort, person by person. */
 export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
 
   async function requireStatic({ environmentId }: AddressedProject, id: number, otherwise: string): Promise<void> {
     const cohort = await findCohort(sql, environmentId, id);
@@ -29,8 +29,9 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   }
 
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'PATCH',
+      below,
       path: `${cohortsPath}/:id/add_persons_to_static_cohort`,
       operationId: 'cohorts_add_persons',
       summary: 'Add persons to a static cohort',
@@ -49,7 +50,6 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         request: { person_ids: ['0193f0c5-7a4e-5000-8000-000000000042'] },
         response: { success: true },
       },
-      target,
       handler: async ({ caller: { userId }, target: place, params: { id }, body: { person_ids: values } }) => {
         await requireStatic(place, id, 'Can only add users to static cohorts');
         const refuse = (detail: string) =>
@@ -61,8 +61,9 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         return { success: true };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'PATCH',
+      below,
       path: `${cohortsPath}/:id/remove_person_from_static_cohort`,
       operationId: 'cohorts_remove_person',
       summary: 'Remove a person from a static cohort',
@@ -79,7 +80,6 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         request: { person_id: '0193f0c5-7a4e-5000-8000-000000000042' },
         response: { success: true },
       },
-      target,
       handler: async ({ caller: { userId }, target: place, params: { id }, body: { person_id: personUuid } }) => {
         await requireStatic(place, id, 'Can only remove users from static cohorts');
         await removeCohortMember(database, { userId, target: place }, { id, personUuid });

@@ -3,8 +3,8 @@ import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags
 import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { Searches } from '../../access/searches.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
@@ -19,8 +19,9 @@ const position = Type.Object({ after: Type.String({ format: 'uuid' }) });
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export function personListRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
-  return defineRoute({
+  return defineRoutes({
     method: 'GET',
+    below: belowEnvironment(sql),
     path: `${cohortsPath}/:id/persons`,
     operationId: 'cohorts_persons',
     summary: 'List the persons of a cohort',
@@ -51,7 +52,6 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
       },
     },
     examples: { response: { results: [personExample], next: null, previous: null } },
-    target: addressedProject(sql),
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'person:read');
       const { environmentId } = target;

@@ -3,8 +3,8 @@ import type { MembersToAdd } from '@millrace/flags/cohorts';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { cohortHistoryRoutes } from './history-routes.ts';
@@ -45,33 +45,33 @@ export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & {
     ...readRoutes(database),
     ...cohortWriteRoutes(database),
     ...memberRoutes(database),
-    personListRoute(database),
+    ...personListRoute(database),
   ];
 }
 
 function readRoutes({ sql }: Pick<Database, 'sql'>) {
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: cohortsPath,
       operationId: 'cohorts_list',
       summary: 'List cohorts',
       description: 'The cohorts of a project, the newest first, without the deleted ones.',
       tags,
       scope: 'cohort:read',
-      params: projectParams,
       query: listQuery,
       responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
       examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
-      target,
       handler: async ({ target: { environmentId }, query, request }) => {
         const { count, rows } = await listCohorts(sql, environmentId, { ...query, filter: query });
         return offsetPage(request, query, { count, results: rows.map(toCohort) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${cohortsPath}/:id`,
       operationId: 'cohorts_retrieve',
       summary: 'Show a cohort',
@@ -81,7 +81,6 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       params: cohortParams,
       responses: { 200: { description: 'The cohort.', schema: cohort } },
       examples: { response: cohortExample },
-      target,
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const row = await findCohort(sql, environmentId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
@@ -93,7 +92,7 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
 
 function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql, transaction } = database;
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
 
   /** Members that come with the cohort: a file, or uuids. */
   async function withMembers(
@@ -111,8 +110,9 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   }
 
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path: cohortsPath,
       operationId: 'cohorts_create',
       summary: 'Create a cohort',
@@ -120,12 +120,10 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         'Makes a cohort. The persons of a dynamic one are counted in the background; the members of a static one come as a file, or by their uuids, with the request.',
       tags,
       scope: 'cohort:write',
-      params: projectParams,
       body: cohortChanges,
       file: memberFile,
       responses: { 201: { description: 'The new cohort.', schema: cohort } },
       examples: { request: newCohortExample, response: { ...cohortExample, count: null, last_calculation: null } },
-      target,
       handler: async ({ caller: { userId }, target: place, body, file }) => {
         requireStaticForFile(body.is_static ?? false, file);
         const author = { userId, target: place };
@@ -133,9 +131,10 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         return toCohort(await withMembers(author, made, { body: made.is_static ? body : {}, file }));
       },
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         method,
+        below,
         path: `${cohortsPath}/:id`,
         operationId: `cohorts_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a cohort' : 'Change or delete a cohort',
@@ -151,7 +150,6 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
           request: method === 'PUT' ? newCohortExample : { deleted: true },
           response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
         },
-        target,
         handler: async ({ caller: { userId }, target: place, params: { id }, body, file }) => {
           const author = { userId, target: place };
           const after = await transaction(async (tx) => {
@@ -163,22 +161,23 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         },
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
+      below,
       path: `${cohortsPath}/:id`,
       operationId: 'cohorts_destroy',
       summary: 'Not supported: set `deleted: true` with PATCH',
       description: 'A cohort is not removed for good. Send a PATCH with `deleted: true` instead.',
       tags,
       scope: 'cohort:write',
-      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
       responses: { 405: { description: 'Always, without a body.' } },
-      target,
       handler: async () => undefined,
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
       isUnsafe: true,
+      below,
       path: `${cohortsPath}/:id/duplicate_as_static_cohort`,
       operationId: 'cohorts_duplicate_as_static_cohort',
       summary: 'Copy a dynamic cohort as a static one',
@@ -200,7 +199,6 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
           last_calculation: null,
         },
       },
-      target,
       handler: async ({ caller: { userId }, target: place, params: { id } }) =>
         toCohort(await transaction((tx) => duplicateAsStatic(tx, { userId, target: place }, id))),
     }),

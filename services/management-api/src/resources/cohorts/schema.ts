@@ -1,6 +1,5 @@
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
-import { projectParams } from '../../access/addressed-project.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { treeOfGroups } from './filters.ts';
 import type { CohortRow } from './store.ts';
@@ -93,11 +92,10 @@ export const cohortExample = {
   experiment_set: [],
 };
 
-export const cohortsPath = '/api/projects/:project_id/cohorts';
+export const cohortsPath = '/cohorts';
 export const cohortTags: [string] = ['cohorts'];
 
 export const cohortParams = Type.Object({
-  ...projectParams.properties,
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the cohort.' }),
 });
 

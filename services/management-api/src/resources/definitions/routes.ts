@@ -4,8 +4,8 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { eventDefinition, eventDefinitionExample, propertyDefinition, propertyDefinitionExample } from './schema.ts';
@@ -18,7 +18,6 @@ import {
 } from './store.ts';
 
 const definitionParams = Type.Object({
-  ...projectParams.properties,
   id: Type.String({ format: 'uuid', description: 'Id of the definition.' }),
 });
 
@@ -31,32 +30,32 @@ const searchQuery = {
   ),
 };
 
-const path = '/api/projects/:project_id/event_definitions';
+const path = '/event_definitions';
 
 /** The names of events a project has had. */
 export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below: belowEnvironment(sql),
       path,
       operationId: 'event_definitions_list',
       summary: 'List event definitions',
       description: 'The names of events that were noticed in a project, by name.',
       tags: ['definitions'],
       scope: 'event_definition:read',
-      params: projectParams,
       query: Type.Object({ ...offsetQuery, ...searchQuery }),
       responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(eventDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
-      target: addressedProject(sql),
       handler: async ({ caller, target, query, request }) => {
         const list = (on: Sql) => listEventDefinitions(on, target.environmentId, query, query);
         const { count, rows } = query.search ? await searches.run({ caller, target }, null, list) : await list(sql);
         return offsetPage(request, query, { count, results: rows.map(toEventDefinition) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below: belowEnvironment(sql),
       path: `${path}/:id`,
       operationId: 'event_definitions_retrieve',
       summary: 'Show an event definition',
@@ -66,7 +65,6 @@ export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: S
       params: definitionParams,
       responses: { 200: { description: 'The definition.', schema: eventDefinition } },
       examples: { response: eventDefinitionExample },
-      target: addressedProject(sql),
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listEventDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
         if (rows[0] === undefined) throw new AppError('not_found', 'Not found.');
@@ -94,7 +92,7 @@ function toEventDefinition({ id, name, created_at, last_seen_at }: EventDefiniti
   };
 }
 
-const propertiesPath = '/api/projects/:project_id/property_definitions';
+const propertiesPath = '/property_definitions';
 
 const listQuery = Type.Object({
   ...offsetQuery,
@@ -119,8 +117,9 @@ const listQuery = Type.Object({
 /** The names and types of properties that events, persons and groups of a project have had. */
 export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below: belowEnvironment(sql),
       path: propertiesPath,
       operationId: 'property_definitions_list',
       summary: 'List property definitions',
@@ -128,11 +127,9 @@ export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches
         'The properties that were noticed in a project, by name; those of events unless `type` says otherwise.',
       tags: ['definitions'],
       scope: 'property_definition:read',
-      params: projectParams,
       query: listQuery,
       responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(propertyDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
-      target: addressedProject(sql),
       handler: async ({ caller, target, query, request }) => {
         const list = (on: Sql) => listPropertyDefinitions(on, target.environmentId, toFilter(query), query);
         const { count, rows } = query.search
@@ -141,8 +138,9 @@ export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches
         return offsetPage(request, query, { count, results: rows.map(toPropertyDefinition) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below: belowEnvironment(sql),
       path: `${propertiesPath}/:id`,
       operationId: 'property_definitions_retrieve',
       summary: 'Show a property definition',
@@ -152,7 +150,6 @@ export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches
       params: definitionParams,
       responses: { 200: { description: 'The definition.', schema: propertyDefinition } },
       examples: { response: propertyDefinitionExample },
-      target: addressedProject(sql),
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const { rows } = await listPropertyDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
         if (rows[0] === undefined) throw new AppError('not_found', 'Not found.');

@@ -1,10 +1,10 @@
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { FlagDeps } from '../feature-flags/deps.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
@@ -20,16 +20,15 @@ import {
 import { type FeatureRow, findFeature, flagsOf, listFeatures } from './store.ts';
 import { changeFeature, createFeature, removeFeature } from './write.ts';
 
-const path = '/api/projects/:project_id/early_access_feature';
+const path = '/early_access_feature';
 const tags: [string] = ['early access features'];
 const params = Type.Object({
-  ...projectParams.properties,
   id: Type.String({ format: 'uuid', description: 'Id of the feature.' }),
 });
 
 /** Features that persons turn on for themselves before everybody has them. */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
   const writerOf = ({ userId }: Caller, { environmentId, organizationId }: AddressedProject): FlagWriter => ({
     userId,
     environmentId,
@@ -38,19 +37,18 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
   });
 
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path,
       operationId: 'early_access_feature_list',
       summary: 'List early access features',
       description: 'The features of a project, the newest first.',
       tags,
       scope: 'early_access_feature:read',
-      params: projectParams,
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of features.', schema: offsetPageOf(earlyAccessFeature) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureExample] } },
-      target,
       handler: async ({ target: { environmentId }, query, request }) => {
         const { count, rows } = await listFeatures(sql, environmentId, query);
         const flags = await flagsOf(sql, environmentId, rows);
@@ -60,26 +58,26 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path,
       operationId: 'early_access_feature_create',
       summary: 'Create an early access feature',
       description: 'Makes a feature of a flag, or with a new flag that is on only for those who have enrolled.',
       tags,
       scope: 'early_access_feature:write',
-      params: projectParams,
       body: newFeature,
       responses: { 201: { description: 'The new feature.', schema: earlyAccessFeature } },
       examples: { request: newFeatureExample, response: featureExample },
-      target,
       handler: async ({ caller, target: place, body }) => {
         const { feature, flag } = await transaction((tx) => createFeature(tx, writerOf(caller, place), body));
         return toFeature(feature, flag);
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${path}/:id`,
       operationId: 'early_access_feature_retrieve',
       summary: 'Show an early access feature',
@@ -89,16 +87,16 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       params,
       responses: { 200: { description: 'The feature.', schema: earlyAccessFeature } },
       examples: { response: featureExample },
-      target,
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const row = await findFeature(sql, environmentId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
         return toFeature(row, (await flagsOf(sql, environmentId, [row])).get(row.feature_flag_id));
       },
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         method,
+        below,
         path: `${path}/:id`,
         operationId: `early_access_feature_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an early access feature' : 'Change an early access feature',
@@ -113,15 +111,15 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
           request: method === 'PUT' ? newFeatureExample : { stage: 'archived' },
           response: method === 'PUT' ? featureExample : { ...featureExample, stage: 'archived' },
         },
-        target,
         handler: async ({ caller, target: place, params: { id }, body: changes }) => {
           const written = await transaction((tx) => changeFeature(tx, writerOf(caller, place), { id, changes }));
           return toFeature(written.feature, written.flag);
         },
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
+      below,
       path: `${path}/:id`,
       operationId: 'early_access_feature_destroy',
       summary: 'Delete an early access feature',
@@ -130,7 +128,6 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       scope: 'early_access_feature:write',
       params,
       responses: { 204: { description: 'It is gone.' } },
-      target,
       handler: async ({ caller, target: place, params: { id } }) => {
         await transaction((tx) => removeFeature(tx, writerOf(caller, place), id));
         return undefined;

@@ -4,13 +4,12 @@ import { accessLevels, changeAccessRule, toAccessLevel } from '@millrace/account
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
-import { AppError, isAppError } from '@millrace/runtime';
-import { type Static, type TObject, Type } from 'typebox';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
 import { hideMissing } from '../../access/addressed-project.ts';
-import type { Caller } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
-import { accessLevelOf, type ItemDeps, type ItemFamily } from './item.ts';
-import { findDefaultAccess, findEnvironmentForCaller, listAccessRules } from './store.ts';
+import { type BasePath, defineRoutes } from '../../access/define-route.ts';
+import { accessLevelOf, type ItemDeps, type ItemKind, showItem } from './item.ts';
+import { findDefaultAccess, listAccessRules } from './store.ts';
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -67,31 +66,28 @@ const ruleChange = Type.Object(
   { title: 'AccessRuleChange' },
 );
 
-type RuleFamily<P extends TObject> = Pick<ItemFamily<P>, 'kind' | 'path' | 'prefix' | 'params' | 'target'>;
-
 /** Changing who may use a private project or environment: the same for every path under which it is addressed. */
-function accessRuleChangeRoute<P extends TObject>(
+function changeAccessRuleRoute(
   { sql, transaction }: Pick<ItemDeps, 'sql' | 'transaction'>,
-  { kind, path, prefix, params, target }: RuleFamily<P>,
+  { kind, below }: Pick<ItemKind, 'kind' | 'below'>,
 ) {
-  return defineRoute({
+  return defineRoutes({
+    below,
     method: 'PUT',
-    path: `${path}/access_controls`,
-    operationId: `${prefix}_access_controls_update`,
+    path: '/access_controls',
+    operationId: 'access_controls_update',
     summary: `Say who may use ${kind === 'project' ? 'a project' : 'an environment'}`,
     description:
       'Sets the rule for everybody (`none` makes it private) or for one member (`none` shuts the member out). Rules count where the plan has project permissions, those that give a member something only beside a rule for everybody; of both the highest counts. Administrators and owners of the organization have access whatever the rules say.',
     tags: [`${kind}s`],
     scope: 'project:write',
-    params,
     body: ruleChange,
     responses: { 200: { description: 'The rule as it is now.', schema: accessRule } },
     examples: {
       request: { access_level: 'member', organization_member: ruleExample.organization_member },
       response: ruleExample,
     },
-    target: async (context) => {
-      const found = await target(context);
+    target: async ({ found }) => {
       if (found.level < membershipLevels.administrator)
         throw new AppError('forbidden', 'Must be admin to modify project permissions.');
       return found;
@@ -122,26 +118,25 @@ function accessRuleChangeRoute<P extends TObject>(
 /**
  * Reading and changing the rules of a project. For environments the API has another answer to the reading.
  *
- * @param wasRemoved the id of a project that is not found because the caller removed it a moment ago: it is open to nobody,
- *   which the Terraform provider reads from its rules.
+ * @param readable where the rules are read; a project without a level is one that was removed, and is open to nobody, which
+ *   the Terraform provider reads from its rules.
  */
-export function accessRuleRoutes<P extends TObject>(
+export function accessRuleRoutes(
   deps: Pick<ItemDeps, 'sql' | 'transaction'>,
-  family: RuleFamily<P>,
-  wasRemoved: (context: { caller: Caller; params: Static<P> }) => Promise<number | null> = async () => null,
+  kind: Pick<ItemKind, 'kind' | 'below'>,
+  readable: BasePath<{ environmentId: number; level: number | null }>[],
 ) {
-  const { path, prefix, params, target } = family;
   return [
-    defineRoute({
+    ...defineRoutes({
+      below: readable,
       method: 'GET',
-      path: `${path}/access_controls`,
-      operationId: `${prefix}_access_controls`,
+      path: '/access_controls',
+      operationId: 'access_controls',
       summary: 'Show who may use a project',
       description:
         'The rules for everybody and for single members, and what the caller may do. For some minutes after a project was removed it has one rule, `none` for everybody.',
       tags: ['projects'],
       scope: 'project:read',
-      params,
       responses: { 200: { description: 'The rules.', schema: accessRules } },
       examples: {
         response: {
@@ -152,17 +147,7 @@ export function accessRuleRoutes<P extends TObject>(
           user_can_edit_access_levels: true,
         },
       },
-      target: async (context) => {
-        try {
-          const { environmentId, level } = await target(context);
-          return { id: environmentId, level };
-        } catch (error) {
-          const id = isAppError(error, 'not_found') ? await wasRemoved(context) : null;
-          if (id === null) throw error;
-          return { id, level: null };
-        }
-      },
-      handler: async ({ target: { id, level } }) => ({
+      handler: async ({ target: { environmentId: id, level } }) => ({
         access_controls:
           level === null
             ? [describeRule(id, { level: 'none', membershipId: null })]
@@ -173,7 +158,7 @@ export function accessRuleRoutes<P extends TObject>(
         user_can_edit_access_levels: level !== null && level >= membershipLevels.administrator,
       }),
     }),
-    accessRuleChangeRoute(deps, family),
+    ...changeAccessRuleRoute(deps, kind),
   ];
 }
 
@@ -181,28 +166,23 @@ export function accessRuleRoutes<P extends TObject>(
  * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#routes-and-fields), in
  * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
  */
-export function accessControlRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
-  const { path, prefix, params, target, schema, example, show } = family;
+export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
+  const { below, schema, example } = kind;
   return [
-    defineRoute({
+    ...defineRoutes({
+      below,
       method: 'GET',
-      path: `${path}/access_controls`,
-      operationId: `${prefix}_access_controls`,
+      path: '/access_controls',
+      operationId: 'access_controls',
       summary: 'Show an environment with its access control',
       description: 'The environment. The single rules are under the same path of a project.',
       tags: ['environments'],
       scope: 'project:read',
-      params,
       responses: { 200: { description: 'The environment.', schema } },
       examples: { response: example },
-      target,
-      handler: async ({ caller, target: found }) => {
-        const row = await findEnvironmentForCaller(deps.sql, caller.userId, found.environmentId);
-        if (!row) throw new AppError('not_found', 'Not found.');
-        return show(row, { caller, secret: deps.tokenSecret(), now: new Date() });
-      },
+      handler: ({ caller, target }) => showItem(deps, kind, { caller, target }),
     }),
-    accessRuleChangeRoute(deps, family),
+    ...changeAccessRuleRoute(deps, kind),
   ];
 }
 

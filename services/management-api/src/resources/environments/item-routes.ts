@@ -9,12 +9,12 @@ import {
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
-import { type TObject, type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
-import { type ItemDeps, type ItemFamily, showItem } from './item.ts';
+import { type ItemDeps, type ItemKind, showItem } from './item.ts';
 import { checkDemoChange, requireAccessControlLevel } from './rules.ts';
 import type { SecretFields } from './schema.ts';
 import { upsertProductIntent } from './store.ts';
@@ -40,100 +40,96 @@ const intentFields = new Set(Object.keys(intent));
  * Reading, changing and removing one project or one environment, and what else can be done to it: the same for every path
  * under which it is addressed (docs/api-rules.md#projects, docs/api-rules.md#environments).
  */
-export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
+export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
   const { sql, transaction } = deps;
-  const { kind, path, prefix, params, target, schema, example, changes } = family;
+  const { kind, below, schema, example, changes } = itemKind;
   const tags: [string] = [`${kind}s`];
   const shown = { description: `The ${kind}.`, schema };
 
-  const show = (caller: Caller, found: AddressedProject) => showItem(deps, family, { caller, target: found });
+  const show = (caller: Caller, found: AddressedProject) => showItem(deps, itemKind, { caller, target: found });
 
-  const change: typeof family.change = async (tx, context) => {
+  const change: ItemKind['change'] = async (tx, context) => {
     await checkDemoChange(tx, context.caller, context);
     requireAccessControlLevel(context.caller, context.target.organizationId, context.sent);
-    return family.change(tx, context);
+    return itemKind.change(tx, context);
   };
 
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path,
-      operationId: `${prefix}_retrieve`,
+      below,
+      path: '',
+      operationId: 'retrieve',
       summary: `Show ${kind === 'project' ? 'a project' : 'an environment'}`,
       description: `The ${kind} with all its settings.`,
       tags,
       scope: 'project:read',
-      params,
       responses: { 200: shown },
       examples: { response: example },
-      target,
       handler: ({ caller, target: found }) => show(caller, found),
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         method,
-        path,
-        operationId: `${prefix}_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        below,
+        path: '',
+        operationId: method === 'PUT' ? 'update' : 'partial_update',
         summary: `${method === 'PUT' ? 'Write' : 'Change'} settings of ${kind === 'project' ? 'a project' : 'an environment'}`,
         description: 'Changes the fields that are sent; null clears one that may be null. Unknown fields are ignored.',
         tags,
         scope: 'project:write',
-        params,
         body: changes,
         responses: { 200: shown },
         examples: { request: { timezone: 'Europe/Lisbon' }, response: example },
-        target,
         handler: async ({ caller, target: found, body: sent }) => {
           await transaction((tx) => change(tx, { caller, target: found, sent }));
           return show(caller, found);
         },
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
-      path,
-      operationId: `${prefix}_destroy`,
+      below,
+      path: '',
+      operationId: 'destroy',
       summary: `Remove ${kind === 'project' ? 'a project' : 'an environment'}`,
       description: `Removes the ${kind} and its key at once; stored events follow in the background.`,
       tags,
       scope: 'project:write',
       level: membershipLevels.administrator,
-      params,
       responses: { 204: { description: 'Removed.' } },
-      target,
       handler: async ({ caller, target: found }) => {
-        await family.remove({ caller, target: found });
+        await itemKind.remove({ caller, target: found });
         return undefined;
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'PATCH',
-      path: `${path}/reset_token`,
-      operationId: `${prefix}_reset_token`,
+      below,
+      path: '/reset_token',
+      operationId: 'reset_token',
       summary: 'Replace the project API key',
       description: 'Gives out a new project API key. Events sent with the old one are refused from then on.',
       tags,
       scope: 'project:write',
       level: membershipLevels.administrator,
-      params,
       responses: { 200: shown },
       examples: { response: example },
-      target,
       handler: async ({ caller, target: found }) => {
         await transaction((tx) => resetToken(tx, { environmentId: found.environmentId, actor: caller }));
         return show(caller, found);
       },
     }),
-    ...secretKeyRoutes(deps, family),
-    defineRoute({
+    ...secretKeyRoutes(deps, itemKind),
+    ...defineRoutes({
       method: 'GET',
-      path: `${path}/is_generating_demo_data`,
-      operationId: `${prefix}_is_generating_demo_data`,
+      below,
+      path: '/is_generating_demo_data',
+      operationId: 'is_generating_demo_data',
       summary: 'Ask whether demo data is being made',
       description: 'Always false: this server makes none.',
       tags,
       scope: 'project:read',
-      params,
       responses: {
         200: {
           description: 'The answer.',
@@ -144,48 +140,45 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         },
       },
       examples: { response: { is_generating_demo_data: false } },
-      target,
       handler: async () => ({ is_generating_demo_data: false }),
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: `${path}/activity`,
-      operationId: `${prefix}_activity`,
+      below,
+      path: '/activity',
+      operationId: 'activity',
       summary: 'Show who changed what',
       description: 'What was done to it, the latest first. Values of secrets are not kept.',
       tags,
       scope: 'project:read',
-      params,
       query: activityQuery,
       responses: {
         200: {
           description: 'One page of records.',
           schema: activityPage,
-          ...(family.isActivityOnlyIfPreferred && { onlyIfPreferred: true as const }),
+          ...(itemKind.isActivityOnlyIfPreferred && { onlyIfPreferred: true as const }),
         },
       },
       examples: { response: activityExample },
-      target,
       handler: ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes: family.activityScopes, itemId: String(environmentId) }),
+        readActivity(sql, request, { ...query, scopes: itemKind.activityScopes, itemId: String(environmentId) }),
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'PATCH',
-      path: `${path}/add_product_intent`,
-      operationId: `${prefix}_add_product_intent`,
+      below,
+      path: '/add_product_intent',
+      operationId: 'add_product_intent',
       summary: 'Note interest in a product',
       description:
         'Notes that somebody wants to use a product; again with the same product counts once more. Settings that are sent along are changed as well.',
       tags,
       scope: 'project:write',
-      params,
       body: Type.Object<Record<string, TSchema>>(
         { ...intent, ...changes.properties },
         { title: kind === 'project' ? 'ProjectIntent' : 'EnvironmentIntent' },
       ),
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
-      target,
       handler: async ({ caller, target: found, body: given }) => {
         const sent = Object.fromEntries(Object.entries(given).filter(([field]) => !intentFields.has(field)));
         const { product_type: productType, intent_context: context = 'unknown' } = given;
@@ -210,23 +203,22 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
  * Secret keys (`phs_…`), with which servers read flag definitions (docs/api-rules.md#secret-keys): made and rolled, and the
  * former one taken away. The rules are those of the command line (packages/accounts).
  */
-function secretKeyRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
-  const { kind, path, prefix, params, target, schemaWithSecretKeys, example } = family;
+function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
+  const { kind, below, schemaWithSecretKeys, example } = itemKind;
   const common = {
     method: 'PATCH',
     tags: [`${kind}s`] as [string],
     scope: 'project:write',
     level: 8,
-    params,
     responses: { 200: { description: `The ${kind}, with its secret keys.`, schema: schemaWithSecretKeys } },
-    target,
+    below,
   } as const;
 
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
-      path: `${path}/rotate_secret_token`,
-      operationId: `${prefix}_rotate_secret_token`,
+      path: '/rotate_secret_token',
+      operationId: 'rotate_secret_token',
       summary: 'Make or replace the secret key',
       description:
         'Gives out a new secret key, shown once. The former one stays valid as the backup; an older backup stops working.',
@@ -242,14 +234,14 @@ function secretKeyRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P
         const { keys, value } = await deps.transaction((tx) =>
           rollProjectSecretKey(tx, { environmentId, actor: caller }),
         );
-        const shown = await showItem(deps, family, { caller, target: found });
+        const shown = await showItem(deps, itemKind, { caller, target: found });
         return { ...shown, ...toSecretFields(keys), secret_api_token: value };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
-      path: `${path}/delete_secret_token_backup`,
-      operationId: `${prefix}_delete_secret_token_backup`,
+      path: '/delete_secret_token_backup',
+      operationId: 'delete_secret_token_backup',
       summary: 'Remove the former secret key',
       description: 'The former secret key stops working. Without one nothing happens.',
       examples: { response: { ...example, secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
@@ -258,7 +250,7 @@ function secretKeyRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P
         await deps.transaction((tx) =>
           revokeProjectSecretKeys(tx, { environmentId, slots: ['backup'], actor: caller }),
         );
-        const shown = await showItem(deps, family, { caller, target: found });
+        const shown = await showItem(deps, itemKind, { caller, target: found });
         return { ...shown, ...toSecretFields(await listProjectSecretKeys(deps.sql, environmentId)) };
       },
     }),

@@ -5,9 +5,10 @@ import { grants, maskedAddress, membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import type { Static, TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
+import type { BasePath } from '../../access/define-route.ts';
 import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
@@ -16,15 +17,11 @@ export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
   tokenSecret: () => string;
 }
 
-/** One of the paths under which one project or environment is addressed, and what is particular to it. */
-export interface ItemFamily<P extends TObject> {
+/** What is particular to projects, and what to environments. */
+export interface ItemKind {
   kind: 'project' | 'environment';
-  /** Ends in `/:id`. */
-  path: string;
-  /** Prefix of operation ids. */
-  prefix: string;
-  params: P;
-  target: (context: { caller: Caller; params: Static<P> }) => Promise<AddressedProject>;
+  /** Where one is addressed; each path ends in `/:id`. */
+  below: BasePath<AddressedProject>[];
   schema: TSchema;
   /** Schema of the answers that show secret keys. */
   schemaWithSecretKeys: TSchema;
@@ -43,14 +40,14 @@ export interface ItemFamily<P extends TObject> {
 }
 
 /** A project or an environment as its caller sees it now. @throws AppError `not_found` when it was removed meanwhile. */
-export async function showItem<P extends TObject>(
+export async function showItem(
   { sql, tokenSecret }: Pick<ItemDeps, 'sql' | 'tokenSecret'>,
-  family: Pick<ItemFamily<P>, 'show'>,
+  { show }: Pick<ItemKind, 'show'>,
   { caller, target }: { caller: Caller; target: AddressedProject },
 ): Promise<Record<string, unknown>> {
   const row = await findEnvironmentForCaller(sql, caller.userId, target.environmentId);
   if (!row) throw new AppError('not_found', 'Not found.');
-  return family.show(row, { caller, secret: tokenSecret(), now: new Date() });
+  return show(row, { caller, secret: tokenSecret(), now: new Date() });
 }
 
 /** For whom a record is shown, and what signs the token in it. */

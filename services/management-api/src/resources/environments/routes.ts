@@ -12,7 +12,7 @@ import type { Database, Sql } from '@millrace/db';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedById, addressedProject, idParams, projectParams } from '../../access/addressed-project.ts';
+import { addressedById, belowEnvironment, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
   isAdministrator,
@@ -21,9 +21,9 @@ import {
   requireProjectInKey,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { basePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
 import { accessControlRoutes } from './access-controls.ts';
-import { type ItemDeps, type ItemFamily, toEnvironment } from './item.ts';
+import { type ItemDeps, type ItemKind, toEnvironment } from './item.ts';
 import { itemRoutes } from './item-routes.ts';
 import { createEnvironmentFor, isAskedForDemo } from './rules.ts';
 import {
@@ -48,8 +48,22 @@ export function environmentRoutes(deps: ItemDeps) {
   const parent = addressedParent(sql);
   const byId = addressedById(sql, 'environment');
 
-  const common = {
+  const kind: ItemKind = {
     kind: 'environment',
+    below: [
+      basePath({
+        path: '/api/projects/:project_id/environments/:id',
+        operations: 'projects_environments_',
+        params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
+        find: async (context) => {
+          const project = await parent(context);
+          const found = await byId(context);
+          if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
+          return found;
+        },
+      }),
+      basePath({ path: '/api/environments/:id', operations: 'environments_', params: idParams, find: byId }),
+    ],
     schema: environment,
     schemaWithSecretKeys: environmentWithSecretKeys,
     example: environmentExample,
@@ -64,21 +78,7 @@ export function environmentRoutes(deps: ItemDeps) {
     },
     activityScopes: ['Team'],
     isActivityOnlyIfPreferred: true,
-  } satisfies Partial<ItemFamily<typeof idParams>>;
-
-  const underProject = {
-    ...common,
-    path: '/api/projects/:project_id/environments/:id',
-    prefix: 'projects_environments',
-    params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
-    target: async (context: { caller: Caller; params: { project_id: string; id: string } }) => {
-      const project = await parent(context);
-      const found = await byId(context);
-      if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
-      return found;
-    },
   };
-  const alone = { ...common, path: '/api/environments/:id', prefix: 'environments', params: idParams, target: byId };
 
   return [
     defineRoute({
@@ -168,10 +168,8 @@ export function environmentRoutes(deps: ItemDeps) {
         );
       },
     }),
-    ...itemRoutes(deps, underProject),
-    ...accessControlRoutes(deps, underProject),
-    ...itemRoutes(deps, alone),
-    ...accessControlRoutes(deps, alone),
+    ...itemRoutes(deps, kind),
+    ...accessControlRoutes(deps, kind),
   ];
 }
 
@@ -232,7 +230,7 @@ const retention = Type.Object(
   { title: 'EventRetention' },
 );
 
-const path = '/api/projects/:project_id/event_retention';
+const path = '/event_retention';
 const example = { event_retention_days: 365 };
 
 /**
@@ -241,22 +239,22 @@ const example = { event_retention_days: 365 };
  */
 export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below: belowEnvironment(sql),
       path,
       operationId: 'event_retention_retrieve',
       summary: 'Show how long events are kept',
       description: 'The own limit of the environment.',
       tags: ['environments'],
       scope: 'project:read',
-      params: projectParams,
       responses: { 200: { description: 'The limit.', schema: retention } },
       examples: { response: example },
-      target: addressedProject(sql),
       handler: ({ target: { environmentId } }) => readEventRetention(sql, environmentId),
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'PATCH',
+      below: belowEnvironment(sql),
       path,
       operationId: 'event_retention_partial_update',
       summary: 'Change how long events are kept',
@@ -265,11 +263,9 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
       tags: ['environments'],
       scope: 'project:write',
       level: membershipLevels.administrator,
-      params: projectParams,
       body: retention,
       responses: { 200: { description: 'The limit.', schema: retention } },
       examples: { request: example, response: example },
-      target: addressedProject(sql),
       handler: async ({ caller, target: { environmentId, organizationId }, body: { event_retention_days } }) => {
         await transaction(async (tx) => {
           const before = await lockEnvironment(tx, environmentId);

@@ -4,8 +4,8 @@ import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type Paged, type PageShares } from '../../sql/page-within-bytes.ts';
 import { timePosition, timeRangeQuery, toTimePosition, toTimeRange } from '../../time/time-range.ts';
@@ -34,16 +34,16 @@ const narrowing = 'after and before, or distinct_id';
 
 export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: '/api/projects/:project_id/events',
+      below: belowEnvironment(sql),
+      path: '/events',
       operationId: 'events_list',
       summary: 'List events',
       description:
         'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
       tags: ['events'],
       scope: 'event:read',
-      params: projectParams,
       query: Type.Object({
         ...keysetQuery,
         event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
@@ -65,7 +65,6 @@ export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches:
       }),
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
-      target: addressedProject(sql),
       handler: ({ caller, target, query, request }) =>
         pageShares.run(async (maxBytes) => {
           const projectId = target.environmentId;
@@ -95,18 +94,18 @@ function notAnOrder(given: string): AppError {
 
 /** One event. */
 export function eventItemRoute({ sql }: { sql: Sql }) {
-  return defineRoute({
+  return defineRoutes({
     method: 'GET',
-    path: '/api/projects/:project_id/events/:uuid',
+    below: belowEnvironment(sql),
+    path: '/events/:uuid',
     operationId: 'events_retrieve',
     summary: 'Show an event',
     description: 'One event by its uuid, with the person of today, as lists show it.',
     tags: ['events'],
     scope: 'event:read',
-    params: Type.Object({ ...projectParams.properties, uuid: Type.String({ description: 'Id of the event.' }) }),
+    params: Type.Object({ uuid: Type.String({ description: 'Id of the event.' }) }),
     responses: { 200: { description: 'The event.', schema: event } },
     examples: { response: eventExample },
-    target: addressedProject(sql),
     handler: async ({ target: { environmentId }, params: { uuid } }) => {
       const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
       const row = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;

@@ -1,8 +1,8 @@
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import type { FlagDeps } from './deps.ts';
 import { payloadsOf, redactedFilters } from './payloads.ts';
@@ -21,20 +21,19 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
     query: activityQuery,
     responses: { 200: { description: 'One page of records.', schema: activityPage } },
     examples: { response: activityExample },
-    target: addressedProject(sql),
+    below: belowEnvironment(sql),
   } as const;
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/activity`,
       operationId: 'feature_flags_activity',
       summary: 'Show who changed feature flags',
       description: 'What was done to the flags of a project, the latest first.',
-      params: projectParams,
       handler: async ({ target: { environmentId }, query, request }) =>
         readActivity(sql, request, { ...query, scopes, environmentId }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/:id/activity`,
       operationId: 'feature_flags_activity_of_one',

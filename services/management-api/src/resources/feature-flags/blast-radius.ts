@@ -12,8 +12,8 @@ import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/fla
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { countGroups, readGroupPage, type StoredGroup } from './blast-radius-store.ts';
 import type { FlagDeps } from './deps.ts';
 import type { FlagFilters } from './filters/filters.ts';
@@ -45,22 +45,21 @@ const radius = Type.Object(
 
 /** How many a condition would reach. */
 export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
-  return defineRoute({
+  return defineRoutes({
     method: 'POST',
+    below: belowEnvironment(sql),
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
     summary: 'Count the persons a condition of a feature flag reaches',
     description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at.`,
     tags,
     scope: 'feature_flag:read',
-    params: projectParams,
     body: asked,
     responses: { 200: { description: 'How many.', schema: radius } },
     examples: {
       request: { condition: { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] } },
       response: { users_affected: 120, total_users: 1000, is_estimate: false },
     },
-    target: addressedProject(sql),
     handler: async ({ caller, target, body: { condition, group_type_index: groupType = null } }) => {
       const { environmentId } = target;
       if (!condition) {

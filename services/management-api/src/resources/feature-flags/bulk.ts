@@ -1,8 +1,8 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import type { FlagDeps } from './deps.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
@@ -61,21 +61,20 @@ const deletion = Type.Object(
 
 /** Many flags at once. */
 export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
-  const target = addressedProject(sql);
+  const below = belowEnvironment(sql);
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path: `${flagsPath}/bulk_keys`,
       operationId: 'feature_flags_bulk_keys',
       summary: 'Show the keys of feature flags',
       description: 'Keys of flags by their numbers, deleted ones too. Unknown numbers are left out.',
       tags,
       scope: 'feature_flag:read',
-      params: projectParams,
       body: flagIds,
       responses: { 200: { description: 'The keys.', schema: keysById } },
       examples: { request: { ids: [1, 2] }, response: { keys: { 1: 'new-checkout' } } },
-      target,
       handler: async ({ target: { environmentId }, body }) => {
         const known = body.ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= largestId);
         const odd = body.ids.length - known.length;
@@ -86,37 +85,35 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
         return odd === 0 ? { keys } : { keys, warning: `${odd} of the ids are no numbers of flags and were ignored.` };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${flagsPath}/matching_ids`,
       operationId: 'feature_flags_matching_ids',
       summary: 'List the numbers of feature flags',
       description: `Numbers of all flags that the filters of the list find, at most ${mostMatching}.`,
       tags,
       scope: 'feature_flag:read',
-      params: projectParams,
       query: Type.Object(flagFilters),
       responses: { 200: { description: 'The numbers.', schema: matching } },
       examples: { response: { ids: [1], total: 1 } },
-      target,
       handler: async ({ target: { environmentId }, query }) => {
         const found = await listFlagIds(sql, flagConditions(environmentId, query), mostMatching);
         return { ids: found, total: found.length };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path: `${flagsPath}/bulk_delete`,
       operationId: 'feature_flags_bulk_delete',
       summary: 'Delete feature flags',
       description: `Deletes the flags with these \`ids\`, or those that \`filters\` find, at most ${maxDeletedTogether} at once. A flag that others depend on stays, unless they are deleted with it.`,
       tags,
       scope: 'feature_flag:write',
-      params: projectParams,
       body: selection,
       responses: { 200: { description: 'What became of each.', schema: deletion } },
       examples: { request: { ids: [1] }, response: { deleted: [{ id: 1, key: 'new-checkout' }], errors: [] } },
-      target,
       handler: async ({ caller: { userId }, target: { environmentId, organizationId }, body }) => {
         const selected = parseFlagSelection(body);
         return transaction(async (tx) => {

@@ -2,8 +2,8 @@ import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@mil
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { FlagDeps } from './deps.ts';
 import { flagsPath, flagTags as tags } from './schema.ts';
 
@@ -26,15 +26,14 @@ const document = Type.Object(
  * them, which remembers them and takes secret keys; here they are for scripts, by a personal key.
  */
 export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', target: addressedProject(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/local_evaluation`,
       operationId: 'feature_flags_local_evaluation',
       summary: 'Show the definitions for evaluating feature flags locally',
       description: 'The document that SDKs which evaluate by themselves get from the ingest host.',
-      params: projectParams,
       responses: { 200: { description: 'The definitions.', schema: document } },
       examples: {
         response: {
@@ -51,7 +50,7 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
         return localEvaluationDocument(definitions);
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/:id/remote_config`,
       operationId: 'feature_flags_remote_config',
@@ -59,7 +58,6 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       description:
         'Its payload as JSON text, decrypted; null without one. Conditions, and whether it is active, do not matter.',
       params: Type.Object({
-        ...projectParams.properties,
         id: Type.String({ description: 'The key of the flag, or its number.' }),
       }),
       responses: {

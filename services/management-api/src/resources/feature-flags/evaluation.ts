@@ -15,8 +15,8 @@ import {
 import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { FlagDeps } from './deps.ts';
 import { flagConditions, flagOrder } from './list-query.ts';
 import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from './schema.ts';
@@ -40,15 +40,14 @@ const mostOfMine = 1000;
 
 /** What flags are for somebody. */
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', target: addressedProject(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/my_flags`,
       operationId: 'feature_flags_my_flags',
       summary: 'Show what feature flags are for you',
       description: `The flags of a project, the newest first, and what each is for the caller as a person of that project. At most ${mostOfMine}, and 2 MiB.`,
-      params: projectParams,
       query: Type.Object({ groups }),
       responses: { 200: { description: 'The flags.', schema: myFlags } },
       examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },
@@ -62,14 +61,13 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/evaluation_reasons`,
       operationId: 'feature_flags_evaluation_reasons',
       summary: 'Evaluate the feature flags of a person, with reasons',
       description:
         'Every flag by its key, by what is stored of the person and the groups. `explanation` names for every condition the properties, where the value of each came from (never the value), and the hash that the rollout was compared with; it is null for inactive flags, and behind the first 2 MiB.',
-      params: projectParams,
       query: Type.Object({
         distinct_id: Type.String({ minLength: 1, description: 'Who it is about.' }),
         groups,

@@ -2,8 +2,8 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import type { FlagDeps } from './deps.ts';
@@ -16,8 +16,9 @@ const mostVariants = 50;
 
 /** Who got which variant of a flag, as the events of SDKs tell, and what they did then. */
 export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
-  return defineRoute({
+  return defineRoutes({
     method: 'GET',
+    below: belowEnvironment(sql),
     path: `${flagsPath}/:id/exposures`,
     operationId: 'feature_flags_exposures',
     summary: 'Count who was exposed to a feature flag',
@@ -39,7 +40,6 @@ export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'se
     }),
     responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
     examples: { response: exposuresExample },
-    target: addressedProject(sql),
     handler: async ({ caller, target, params: { id }, query }) => {
       const { environmentId } = target;
       const flag = await findFlag(sql, environmentId, id);

@@ -4,10 +4,10 @@ import { inTimeSlices } from '@millrace/flags/store';
 import { offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../cohorts/schema.ts';
 import { createCohort } from '../cohorts/write.ts';
@@ -41,10 +41,10 @@ export function featureFlagRoutes(deps: FlagDeps) {
     ...flagEvaluationRoutes(deps),
     ...flagDefinitionRoutes(deps),
     ...flagBulkRoutes(deps),
-    flagBlastRadiusRoute(deps),
-    flagCohortRoute(deps),
+    ...flagBlastRadiusRoute(deps),
+    ...flagCohortRoute(deps),
     ...flagDashboardRoutes(deps),
-    flagExposuresRoute(deps),
+    ...flagExposuresRoute(deps),
     ...flagReadRoutes(deps),
     ...flagWriteRoutes(deps),
   ];
@@ -67,16 +67,15 @@ const dependentFlags = Type.Array(
 
 /** Looking at flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', target: addressedProject(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: flagsPath,
       operationId: 'feature_flags_list',
       summary: 'List feature flags',
       description:
         'The flags of a project, the newest first, without deleted and archived ones. Encrypted payloads are not shown.',
-      params: projectParams,
       query: listFlagsQuery,
       responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
@@ -86,7 +85,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
         return offsetPage(request, query, { count, results: await showFlags(sql, rows) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/:id`,
       operationId: 'feature_flags_retrieve',
@@ -98,7 +97,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target: { environmentId }, params: { id } }) =>
         showFlag(sql, await requireFlag(sql, environmentId, id), payloadSecrets),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/:id/status`,
       operationId: 'feature_flags_status',
@@ -113,7 +112,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
         return { status: flagStatus(row), reason: flagStatusReason(row) };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       path: `${flagsPath}/:id/dependent_flags`,
       operationId: 'feature_flags_dependent_flags',
@@ -141,7 +140,7 @@ async function requireFlag(sql: Sql, environmentId: number, id: number): Promise
 
 /** Making, changing and deleting flags. */
 function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
-  const common = { tags, scope: 'feature_flag:write', target: addressedProject(sql) } as const;
+  const common = { tags, scope: 'feature_flag:write', below: belowEnvironment(sql) } as const;
   const writerOf = async (
     { userId }: Caller,
     { environmentId, organizationId }: AddressedProject,
@@ -151,14 +150,13 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
     return { userId, environmentId, organizationId, secrets, tried };
   };
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
       method: 'POST',
       path: flagsPath,
       operationId: 'feature_flags_create',
       summary: 'Create a feature flag',
       description: 'Makes a flag. Without `filters` everybody gets it. SDKs see it within a second.',
-      params: projectParams,
       body: newFlag,
       responses: { 201: { description: 'The new flag.', schema: featureFlag } },
       examples: { request: newFlagExample, response: featureFlagExample },
@@ -168,8 +166,8 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
         return showFlag(sql, row, secrets);
       },
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         ...common,
         method,
         path: `${flagsPath}/:id`,
@@ -194,14 +192,14 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
         },
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       ...common,
       method: 'DELETE',
       path: `${flagsPath}/:id`,
       operationId: 'feature_flags_destroy',
       summary: 'Refuse to remove a feature flag',
       description: 'A flag is never removed: PATCH it with `{"deleted": true}` instead.',
-      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
       responses: { 405: { description: 'Always, without a body.' } },
       handler: async () => undefined,
     }),
@@ -210,8 +208,9 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
 
 /** Keeping who has a flag now. */
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
-  return defineRoute({
+  return defineRoutes({
     method: 'POST',
+    below: belowEnvironment(sql),
     path: `${flagsPath}/:id/create_static_cohort_for_flag`,
     operationId: 'feature_flags_create_static_cohort_for_flag',
     summary: 'Make a cohort of those who have a feature flag',
@@ -227,7 +226,6 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
       },
     },
     examples: { response: { cohort: cohortExample } },
-    target: addressedProject(sql),
     handler: async ({ caller, target, params: { id } }) => {
       requireScope(caller, 'feature_flag:read');
       const key = (await findFlagKeys(sql, target.environmentId, [id])).get(id);
@@ -263,9 +261,10 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       operationId: 'feature_flags_enrich_usage_dashboard',
       summary: "Refuse to add to a feature flag's dashboard",
     },
-  ].map(({ path, operationId, summary }) =>
-    defineRoute({
+  ].flatMap(({ path, operationId, summary }) =>
+    defineRoutes({
       method: 'POST',
+      below: belowEnvironment(sql),
       path: `${flagsPath}/:id/${path}`,
       operationId,
       summary,
@@ -275,7 +274,6 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       params: flagParams,
       responses: { 400: { description: 'Always, of a flag that is there.', schema: refusal } },
       examples: { response: { success: false, error } },
-      target: addressedProject(sql),
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const isKnown = (await findFlagKeys(sql, environmentId, [id])).has(id);
         if (!isKnown) throw new AppError('not_found', 'Not found.');

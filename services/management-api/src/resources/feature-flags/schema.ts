@@ -1,6 +1,5 @@
 import { freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
-import { projectParams } from '../../access/addressed-project.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const largest = 2_147_483_647;
@@ -220,11 +219,10 @@ export const minimalFlagExample = {
   evaluation_tags: [],
 };
 
-export const flagsPath = '/api/projects/:project_id/feature_flags';
+export const flagsPath = '/feature_flags';
 
 export const flagTags: [string] = ['feature_flags'];
 
 export const flagParams = Type.Object({
-  ...projectParams.properties,
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the flag.' }),
 });

@@ -4,8 +4,8 @@ import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
@@ -18,16 +18,16 @@ const narrowing = 'group_type_index and group_key';
 
 export function groupRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: '/api/projects/:project_id/groups',
+      below: belowEnvironment(sql),
+      path: '/groups',
       operationId: 'groups_list',
       summary: 'List groups',
       description:
         'The groups of a project, by type and key. A page of very large groups is shorter than `limit`: `next` tells whether there is more.',
       tags: ['groups'],
       scope: 'group:read',
-      params: projectParams,
       query: Type.Object({
         ...keysetQuery,
         group_type_index: Type.Optional(
@@ -43,7 +43,6 @@ export function groupRoutes({ sql, searches, pageShares }: { sql: Sql; searches:
       }),
       responses: { 200: { description: 'One page of groups.', schema: keysetPageOf(group) } },
       examples: { response: { next: null, results: [groupExample] } },
-      target: addressedProject(sql),
       handler: ({ caller, target, query, request }) =>
         pageShares.run(async (maxBytes) => {
           const after = decodeCursor(position, query.cursor);
@@ -60,22 +59,21 @@ export function groupRoutes({ sql, searches, pageShares }: { sql: Sql; searches:
 
 /** One group: it has no number, so its type and key are asked for. */
 export function findGroupRoute({ sql }: { sql: Sql }) {
-  return defineRoute({
+  return defineRoutes({
     method: 'GET',
-    path: '/api/projects/:project_id/groups/find',
+    below: belowEnvironment(sql),
+    path: '/groups/find',
     operationId: 'groups_find_retrieve',
     summary: 'Show a group',
     description: 'One group by the number of its type and its key. 404 when there is none.',
     tags: ['groups'],
     scope: 'group:read',
-    params: projectParams,
     query: Type.Object({
       group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
       group_key: Type.String({ minLength: 1, description: 'Key of the group, exactly.' }),
     }),
     responses: { 200: { description: 'The group.', schema: group } },
     examples: { response: groupExample },
-    target: addressedProject(sql),
     handler: async ({ target: { environmentId }, query }) => {
       const row = query.group_key.includes('\u0000') ? undefined : await readGroup(sql, environmentId, query);
       if (row === undefined) throw new AppError('not_found', 'Not found.');

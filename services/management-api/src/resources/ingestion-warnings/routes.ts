@@ -3,8 +3,8 @@
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
 import { timePosition, timeRangeQuery, toTimePosition, toTimeRange } from '../../time/time-range.ts';
@@ -20,15 +20,15 @@ export function ingestionWarningRoutes({
   pageShares: PageShares;
 }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: '/api/projects/:project_id/ingestion_warnings',
+      below: belowEnvironment(sql),
+      path: '/ingestion_warnings',
       operationId: 'ingestion_warnings_list',
       summary: 'List ingestion warnings',
       description: 'What was dropped or changed while events were taken in, and why; the newest first.',
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
-      params: projectParams,
       query: Type.Object({
         ...keysetQuery,
         type: Type.Optional(Type.String({ description: 'Only warnings of this type.' })),
@@ -36,7 +36,6 @@ export function ingestionWarningRoutes({
       }),
       responses: { 200: { description: 'One page of warnings.', schema: keysetPageOf(ingestionWarning) } },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
-      target: addressedProject(sql),
       handler: ({ caller, target, query, request }) =>
         pageShares.run(async (maxBytes) => {
           const from = toTimePosition(decodeCursor(timePosition, query.cursor));

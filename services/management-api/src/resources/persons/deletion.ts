@@ -3,10 +3,10 @@
 import { type Database, deletePersons, findPersonToDelete, ownersOf } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import { personParams } from './routes.ts';
 import { listPersonUuids } from './store.ts';
 
@@ -26,15 +26,15 @@ const deleteEventsQuery = Type.Object({
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
-      path: '/api/projects/:project_id/persons/bulk_delete',
+      below: belowEnvironment(sql),
+      path: '/persons/bulk_delete',
       operationId: 'persons_bulk_delete',
       summary: 'Remove several persons',
       description: `Removes up to ${maxPersons} persons, by id or distinct id; those that do not exist are passed over. ${whatGoes}`,
       tags: ['persons'],
       scope: 'person:write',
-      params: projectParams,
       query: deleteEventsQuery,
       body: Type.Object(
         {
@@ -66,7 +66,6 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         request: { distinct_ids: ['user-42'], delete_events: true },
         response: { persons_found: 1, persons_deleted: 1, events_queued_for_deletion: true, deletion_errors: [] },
       },
-      target: addressedProject(sql),
       handler: async ({ caller, target, query, body }) => {
         const { ids = [], distinct_ids: distinctIds = [], delete_events = false } = body;
         if (ids.length + distinctIds.length === 0) {
@@ -84,9 +83,10 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         };
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
-      path: '/api/projects/:project_id/persons/:id',
+      below: belowEnvironment(sql),
+      path: '/persons/:id',
       operationId: 'persons_destroy',
       summary: 'Remove a person',
       description: `Removes one person, by its uuid, its number or a distinct id; one that may mean two persons is refused. ${whatGoes}`,
@@ -95,7 +95,6 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       params: personParams,
       query: deleteEventsQuery,
       responses: { 202: { description: 'It is gone; the rest follows.' } },
-      target: addressedProject(sql),
       handler: async ({ caller, target, params: { id }, query: { delete_events: deletesEvents } }) => {
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };

@@ -4,8 +4,8 @@ import { findPerson, type Sql } from '@millrace/db';
 import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
@@ -24,16 +24,16 @@ const owners = ['person'] as const;
 
 export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: '/api/projects/:project_id/persons',
+      below: belowEnvironment(sql),
+      path: '/persons',
       operationId: 'persons_list',
       summary: 'List persons',
       description:
         'The persons of a project, the newest first. Several filters narrow each other. A page of very large persons is shorter than `limit`: `next` tells whether there is more.',
       tags: ['persons'],
       scope: 'person:read',
-      params: projectParams,
       query: Type.Object({
         ...keysetQuery,
         distinct_id: Type.Optional(Type.String({ description: 'Only the person this distinct id belongs to.' })),
@@ -51,7 +51,6 @@ export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches
       }),
       responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
       examples: { response: { next: null, results: [personExample] } },
-      target: addressedProject(sql),
       handler: ({ caller, target, query, request }) =>
         pageShares.run(async (maxBytes) => {
           const projectId = target.environmentId;
@@ -75,9 +74,10 @@ export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches
 /** One person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
-      path: '/api/projects/:project_id/persons/:id',
+      below: belowEnvironment(sql),
+      path: '/persons/:id',
       operationId: 'persons_retrieve',
       summary: 'Show a person',
       description: 'One person as it is now, by its uuid, its number or any of its distinct ids.',
@@ -86,7 +86,6 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
       params: personParams,
       responses: { 200: { description: 'The person.', schema: person } },
       examples: { response: personExample },
-      target: addressedProject(sql),
       handler: async ({ target: { environmentId }, params }) => {
         const { uuid } = await findPerson(sql, environmentId, params.id);
         const row = await readPerson(sql, environmentId, uuid);
@@ -106,25 +105,24 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
     query: activityQuery,
     responses: { 200: { description: 'One page of records.', schema: activityPage } },
     examples: { response: activityExample },
-    target: addressedProject(sql),
+    below: belowEnvironment(sql),
   } as const;
   const scopes = ['Person'];
   const description =
     'Deletions of persons, the latest first. The change of the field `deletion` says how far one is: `status` (`waiting`, `running`, `completed`), `delete_events`, and `events`, how many were deleted or stripped so far.';
   return [
-    defineRoute({
+    ...defineRoutes({
       ...common,
-      path: '/api/projects/:project_id/persons/activity',
+      path: '/persons/activity',
       operationId: 'persons_activity',
       summary: 'Show who deleted persons',
       description,
-      params: projectParams,
       handler: async ({ target: { environmentId }, query, request }) =>
         readActivity(sql, request, { ...query, scopes, environmentId }),
     }),
-    defineRoute({
+    ...defineRoutes({
       ...common,
-      path: '/api/projects/:project_id/persons/:id/activity',
+      path: '/persons/:id/activity',
       operationId: 'persons_activity_of_one',
       summary: 'Show who deleted a person',
       description: `${description} The person is named by its uuid.`,
@@ -141,7 +139,6 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
 }
 
 export const personParams = Type.Object({
-  ...projectParams.properties,
   id: Type.String({
     description:
       'The uuid, the number or a distinct id of the person, tried in this order; percent-encoded as all parts of an address.',

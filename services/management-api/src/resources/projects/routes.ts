@@ -2,9 +2,9 @@
 
 import { changeProject, createProject, removeProject, setCurrentEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
-import { AppError } from '@millrace/runtime';
+import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
@@ -15,9 +15,9 @@ import {
   visibleMemberships,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { basePath, defineRoute } from '../../access/define-route.ts';
 import { accessRuleRoutes } from '../environments/access-controls.ts';
-import type { ItemDeps, ItemFamily } from '../environments/item.ts';
+import type { ItemDeps, ItemKind } from '../environments/item.ts';
 import { itemRoutes } from '../environments/item-routes.ts';
 import { requireMaker } from '../environments/routes.ts';
 import { requireAccessControlLevel } from '../environments/rules.ts';
@@ -62,8 +62,21 @@ export function projectRoutes(deps: ItemDeps) {
     return toProject(row, { caller, secret: tokenSecret(), now: new Date() });
   }
 
-  const common = {
+  const ofOrganization = basePath({
+    path: '/api/organizations/:organization_id/projects/:id',
+    operations: 'organizations_projects_',
+    params: Type.Object({ ...organizationParams.properties, ...idParams.properties }),
+    find: async (context) => {
+      const { organizationId } = await organization(context, { isProjectBased: true });
+      const found = await byId(context);
+      if (found.organizationId !== organizationId) throw new AppError('not_found', 'Not found.');
+      return found;
+    },
+  });
+  const alone = { path: '/api/projects/:id', operations: 'projects_', params: idParams };
+  const kind: ItemKind = {
     kind: 'project',
+    below: [ofOrganization, basePath({ ...alone, find: byId })],
     schema: project,
     schemaWithSecretKeys: projectWithSecretKeys,
     example: projectFullExample,
@@ -77,21 +90,20 @@ export function projectRoutes(deps: ItemDeps) {
     remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
     activityScopes: ['Project', 'Team'],
     isActivityOnlyIfPreferred: false,
-  } satisfies Partial<ItemFamily<typeof idParams>>;
-
-  const ofOrganization = {
-    ...common,
-    path: '/api/organizations/:organization_id/projects/:id',
-    prefix: 'organizations_projects',
-    params: Type.Object({ ...organizationParams.properties, ...idParams.properties }),
-    target: async (context: { caller: Caller; params: { organization_id: string; id: string } }) => {
-      const { organizationId } = await organization(context, { isProjectBased: true });
-      const found = await byId(context);
-      if (found.organizationId !== organizationId) throw new AppError('not_found', 'Not found.');
-      return found;
-    },
   };
-  const alone = { ...common, path: '/api/projects/:id', prefix: 'projects', params: idParams, target: byId };
+  // Where it is addressed alone, also a project that is not found because the caller removed it a moment ago.
+  const removedToo = basePath({
+    ...alone,
+    find: async (context) => {
+      try {
+        return await byId(context);
+      } catch (error) {
+        const id = isAppError(error, 'not_found') ? await removedBy(sql, context) : null;
+        if (id === null) throw error;
+        return { environmentId: id, level: null };
+      }
+    },
+  });
 
   return [
     defineRoute({
@@ -157,16 +169,20 @@ export function projectRoutes(deps: ItemDeps) {
       },
       handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
     }),
-    ...itemRoutes(deps, ofOrganization),
-    ...accessRuleRoutes(deps, ofOrganization),
-    ...itemRoutes(deps, alone),
-    ...accessRuleRoutes(deps, alone, async ({ caller, params }) => {
-      const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
-      const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
-      const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
-      return isInKey && (await wasRemovedBy(sql, who, id)) ? id : null;
-    }),
+    ...itemRoutes(deps, kind),
+    ...accessRuleRoutes(deps, kind, [ofOrganization, removedToo]),
   ];
+}
+
+/** The id of the project that a path names, where the caller removed it a moment ago. */
+async function removedBy(
+  sql: Sql,
+  { caller, params }: { caller: Caller; params: { id: string } },
+): Promise<number | null> {
+  const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
+  const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
+  const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+  return isInKey && (await wasRemovedBy(sql, who, id)) ? id : null;
 }
 
 /** The schema lets no other value pass. */

@@ -4,10 +4,10 @@ import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace
 import { AppError } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
-import { parentEnvironment, projectParams } from '../../access/addressed-project.ts';
+import { environmentBases, parentEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
-import { defineRoute } from '../../access/define-route.ts';
+import { defineRoutes } from '../../access/define-route.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -34,7 +34,6 @@ import {
 /** What a 32-bit number column holds. */
 const largest = 2_147_483_647;
 const params = Type.Object({
-  ...projectParams.properties,
   id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
 });
 const listQuery = Type.Object({
@@ -50,14 +49,6 @@ const listQuery = Type.Object({
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
-/**
- * The same routes below an environment and, as older clients know them, below a project
- * (docs/api-rules.md#subscriptions).
- */
-export function subscriptionRoutes(deps: SubscriptionDeps) {
-  return [...routesBelow('environments', deps), ...routesBelow('projects', deps)];
-}
-
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Of one organization; 0 = no limit. */
   maxSubscriptions: number;
@@ -66,27 +57,24 @@ interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
 const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, seesSecrets(caller, 'subscription:write', level));
 
-function routesBelow(
-  family: 'environments' | 'projects',
-  { sql, transaction, maxSubscriptions: max }: SubscriptionDeps,
-) {
-  const path = `/api/${family}/:project_id/subscriptions`;
+/** Subscriptions, below an environment and, as older clients know them, below a project (docs/api-rules.md#subscriptions). */
+export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max }: SubscriptionDeps) {
+  const path = '/subscriptions';
   const tags: [string] = ['subscriptions'];
-  const target = addressedSubscriptions(sql);
+  const below = environmentBases(addressedSubscriptions(sql), 'projects_');
   return [
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path,
-      operationId: `${family}_subscriptions_list`,
+      operationId: 'subscriptions_list',
       summary: 'List subscriptions',
       description: 'The subscriptions of a project by id, without the deleted ones.',
       tags,
       scope: 'subscription:read',
-      params: projectParams,
       query: listQuery,
       responses: { 200: { description: 'One page of subscriptions.', schema: offsetPageOf(subscription) } },
       examples: { response: pageExample(subscriptionExample) },
-      target,
       handler: async ({ caller, target: { environmentId, level }, query, request }) => {
         const { deleted, dashboard, insight } = query;
         const filter = { deleted: yes.has(deleted?.toLowerCase() ?? ''), dashboard, insight };
@@ -94,19 +82,18 @@ function routesBelow(
         return offsetPage(request, query, { count, results: rows.map((row) => show(row, caller, level)) });
       },
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'POST',
+      below,
       path,
-      operationId: `${family}_subscriptions_create`,
+      operationId: 'subscriptions_create',
       summary: 'Create a subscription',
       description: 'Makes a subscription. A first report goes out at once, with `invite_message`.',
       tags,
       scope: 'subscription:write',
-      params: projectParams,
       body: newSubscription,
       responses: { 201: { description: 'The new subscription.', schema: subscription } },
       examples: { request: newSubscriptionExample, response: subscriptionExample },
-      target,
       handler: async ({ caller, target: address, body }) =>
         transaction(async (tx) => {
           const author = { userId: caller.userId, environmentId: address.environmentId };
@@ -118,10 +105,11 @@ function routesBelow(
           return show(after, caller, address.level);
         }),
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${path}/:id`,
-      operationId: `${family}_subscriptions_retrieve`,
+      operationId: 'subscriptions_retrieve',
       summary: 'Show a subscription',
       description: 'One subscription, also when it is deleted.',
       tags,
@@ -129,18 +117,18 @@ function routesBelow(
       params,
       responses: { 200: { description: 'The subscription.', schema: subscription } },
       examples: { response: subscriptionExample },
-      target,
       handler: async ({ caller, target: { environmentId, level }, params: { id } }) => {
         const row = await findSubscription(sql, environmentId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
         return show(row, caller, level);
       },
     }),
-    ...(['PATCH', 'PUT'] as const).map((method) =>
-      defineRoute({
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
         method,
+        below,
         path: `${path}/:id`,
-        operationId: `${family}_subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        operationId: `subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
         description:
           'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back.',
@@ -153,7 +141,6 @@ function routesBelow(
           request: method === 'PUT' ? newSubscriptionExample : { deleted: true },
           response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
         },
-        target,
         handler: async ({ caller, target: address, params: { id }, body }) =>
           transaction(async (tx) => {
             const { environmentId } = address;
@@ -166,23 +153,24 @@ function routesBelow(
           }),
       }),
     ),
-    defineRoute({
+    ...defineRoutes({
       method: 'DELETE',
+      below,
       path: `${path}/:id`,
-      operationId: `${family}_subscriptions_destroy`,
+      operationId: 'subscriptions_destroy',
       summary: 'Not supported: set `deleted: true` with PATCH',
       description: 'A subscription is not removed for good. Send a PATCH with `deleted: true` instead.',
       tags,
       scope: 'subscription:write',
-      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
       responses: { 405: { description: 'Always, without a body.' } },
-      target,
       handler: async () => undefined,
     }),
-    defineRoute({
+    ...defineRoutes({
       method: 'GET',
+      below,
       path: `${path}/:id/deliveries`,
-      operationId: `${family}_subscriptions_deliveries_list`,
+      operationId: 'subscriptions_deliveries_list',
       summary: 'List the reports of a subscription',
       description: 'Reports with their target, outcome and error, the latest first.',
       tags,
@@ -191,7 +179,6 @@ function routesBelow(
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of reports.', schema: offsetPageOf(delivery) } },
       examples: { response: pageExample(deliveryExample) },
-      target,
       handler: async ({ caller, target: { environmentId, level }, params: { id }, query, request }) => {
         if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
         const { count, rows } = await listDeliveries(sql, id, query);

@@ -1,11 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+/** How an answer, or an error, goes to the socket. */
 
+import type { ServerResponse } from 'node:http';
+import type { Logger, Metrics } from '@millrace/runtime';
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
-import type { ApiRequest } from '../route/route.ts';
-import { readForm } from './read-form.ts';
-import type { JsonBodyReader } from './read-json-body.ts';
-import { requestIdFrom, toApiRequest } from './to-api-request.ts';
 
 export interface Answer {
   status: number;
@@ -16,69 +13,41 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface ExchangeDeps {
-  logger: Logger;
-  routeMetrics: RouteMetrics;
-  bodies: JsonBodyReader;
-  /** Largest request body, inflated; of a form without its file. */
-  bodyLimitBytes: number;
-  publicUrl: string | undefined;
-  trustedProxies: number;
-  translateError: (error: unknown) => AppError | null;
-}
-
-/**
- * Runs `work` for one request and sends its answer or its error: request id, headers, time, the log line of a failure.
- *
- * @param operation metric label and the name in the log.
- */
-export async function exchange(
-  { operation, allow }: { operation: string; allow?: string },
-  deps: ExchangeDeps,
-  { request, response, path }: { request: IncomingMessage; response: ServerResponse; path: string },
-  work: (apiRequest: ApiRequest) => Promise<Answer>,
-): Promise<void> {
+/** The headers that every answer has, and the measure of how long it took. */
+export function beginAnswer(
+  response: ServerResponse,
+  { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
+  routeMetrics: RouteMetrics,
+): void {
   const startedAt = process.hrtime.bigint();
-  const id = requestIdFrom(request.headers['x-request-id']);
   response.once('close', () => {
-    deps.routeMetrics.observe(operation, response.statusCode, Number(process.hrtime.bigint() - startedAt) / 1e9);
+    routeMetrics.observe(operation, response.statusCode, Number(process.hrtime.bigint() - startedAt) / 1e9);
   });
   response.setHeader('X-Request-Id', id);
   response.setHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);
-  try {
-    const apiRequest = toApiRequest(request, {
-      id,
-      path,
-      publicUrl: deps.publicUrl,
-      trustedProxies: deps.trustedProxies,
-      readBody: () => deps.bodies.read(request, response),
-      readSmallBody: () => deps.bodies.readSmall(request),
-      readForm: (file) => readForm(request, file, deps.bodyLimitBytes),
-    });
-    const { status, value, text, headers = {} } = await work(apiRequest);
-    for (const [name, content] of Object.entries(headers)) response.setHeader(name, content);
-    if (text === undefined) send(response, status, value);
-    else sendText(response, status, text);
-  } catch (error) {
-    sendError(error, { operation, id }, deps, response);
-  }
 }
 
-function sendError(
-  error: unknown,
-  { operation, id }: { operation: string; id: string },
-  deps: ExchangeDeps,
+export function sendAnswer(response: ServerResponse, { status, value, text, headers = {} }: Answer): void {
+  for (const [name, content] of Object.entries(headers)) response.setHeader(name, content);
+  if (text === undefined) send(response, status, value);
+  else sendText(response, status, text);
+}
+
+/** Answers with the status of the error, and logs what is a fault of ours. */
+export function sendError(
   response: ServerResponse,
+  error: unknown,
+  { operation, id, logger }: { operation: string; id: string; logger: Logger },
 ): void {
-  const known = toAppError(error instanceof AppError ? error : (deps.translateError(error) ?? error));
+  const known = toAppError(error);
   const status = statusOf(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
     // An unforeseen error wants somebody now; an unavailable dependency reports itself.
     const level = known.kind === 'internal' ? 'error' : 'warn';
-    deps.logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
+    logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
   }
   if (known.retryAfterSeconds !== undefined) {

@@ -1,6 +1,8 @@
+/** What is read of a request, one function for each step of `serveRequest` (mount.ts). */
+
 import type { MembershipLevel, Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
-import type { Static, TObject, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import type { ApiRequest, Route } from '../route/route.ts';
 import { firstFieldError } from '../schema/field-error.ts';
 import { nullCharacterError } from '../schema/json.ts';
@@ -8,33 +10,8 @@ import { coerce, parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import { formValues, isForm } from './read-form.ts';
 
-/**
- * The way of one request through one route, in the order of docs/api-rules.md#order-of-checks: who calls (401), with
- * what scope (403), how often (429), what the path addresses (404, 403), with what level there (403), then query and
- * body (400), then the handler.
- */
-export async function answer<Caller>(
-  route: Route<Caller>,
-  access: Access<Caller>,
-  request: ApiRequest,
-  rawParams: Record<string, unknown>,
-): Promise<unknown> {
-  requireAccepted(route, request);
-  const caller = await identify(route, access, request);
-  // They are read now, and no link of an answer repeats them.
-  for (const name of access.queryParameters ?? []) request.query.delete(name);
-  const params = parseParams(route, rawParams);
-  const target = await route.target({ caller, params, request });
-  if (route.level !== undefined) requireLevel(access, target, route.level);
-  const query = parseQuery(route.query, request.query);
-  const { body, file } = route.body === undefined ? noBody : await parseBody(route, route.body, request);
-  return route.handler({ caller, params, target, query, body, file, request });
-}
-
-const noBody = { body: undefined, file: undefined };
-
 /** Every answer is JSON, unless the route has another one too. @throws AppError `not_acceptable` when `Accept` leaves no room for it. */
-function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
+export function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
   if (header === undefined || header.trim() === '') return;
   const text = responses[successStatus]?.text?.mediaType.split(';')[0] ?? 'application/json';
@@ -47,21 +24,30 @@ function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, re
   if (!isAccepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
 }
 
-async function identify<Caller>(route: Route<Caller>, access: Access<Caller>, request: ApiRequest) {
-  if (route.scope === 'public') return null;
-  const caller = await access.authenticate(request);
-  access.authorize(caller, route.scope);
-  await access.throttle?.(caller);
+/** Who calls, with the scope of the route and not too often; null where anybody may. */
+export async function identify<Caller>(
+  { scope }: Route<Caller>,
+  access: Access<Caller>,
+  request: ApiRequest,
+): Promise<Caller | null> {
+  const caller = scope === 'public' ? null : await access.authenticate(request);
+  if (caller !== null && scope !== 'public') {
+    access.authorize(caller, scope);
+    await access.throttle?.(caller);
+  }
+  // They are read now, and no link of an answer repeats them.
+  for (const name of access.queryParameters ?? []) request.query.delete(name);
   return caller;
 }
 
-function requireLevel<Caller>(access: Access<Caller>, target: unknown, level: MembershipLevel): void {
+export function requireLevel<Caller>({ level }: Route<Caller>, access: Access<Caller>, target: unknown): void {
+  if (level === undefined) return;
   if (!access.requireLevel) throw new Error('A route declares a level, but the service knows no levels.');
   access.requireLevel(target, level);
 }
 
 /** @throws AppError `not_found`: an address of the wrong shape addresses nothing (docs/api-rules.md#paths-and-ids). */
-function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
+export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
@@ -73,11 +59,12 @@ function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>)
 }
 
 /** Whoever needs no key is a stranger, of whom little is read. */
-async function parseBody<Caller>(
+export async function parseBody<Caller>(
   route: Route<Caller>,
-  schema: TSchema,
   request: ApiRequest,
 ): Promise<{ body: unknown; file: unknown }> {
+  const schema = route.body;
+  if (schema === undefined) return { body: undefined, file: undefined };
   if (route.file !== undefined && isForm(request.header('content-type'))) {
     const { fields, file } = await request.form(route.file);
     return { body: parseInput(schema, formValues(schema, fields), { trimStrings: true }), file };
@@ -115,7 +102,7 @@ const maxNameLength = 100;
  *   everything as if that were what was asked for. `format=json`, which generated clients add everywhere, asks for what
  *   every answer is.
  */
-function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
+export function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
   const given = Object.fromEntries(query);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(schema.properties, name)) refuseUnknown(name, value, Object.keys(schema.properties));
