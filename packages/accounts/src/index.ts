@@ -61,6 +61,7 @@ export {
   organizationOfEnvironment,
 } from './projects/projects.ts';
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
+export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

@@ -1,7 +1,8 @@
-/** The rows of environments, which columns hold JSON, and the rules of access for single members. */
+/** The rows of environments, and the rules of access for single members. */
 
 import type { Sql, Transaction } from '@millrace/db';
 import type { Actor } from '../activity/record-activity.ts';
+import { settingFields } from './setting-fields.ts';
 
 /** A stored environment with every setting under its own name. */
 export interface StoredEnvironment extends Record<string, unknown> {
@@ -82,37 +83,15 @@ export async function findMemberDomains(tx: Transaction, organizationId: string)
   return rows.map(({ domain }) => domain);
 }
 
-/** Settings of an environment that are stored as JSON; the others have columns of their own type. */
-const jsonSettings = new Set([
-  'app_urls',
-  'test_account_filters',
-  'path_cleaning_filters',
-  'data_attributes',
-  'person_display_name_properties',
-  'correlation_config',
-  'autocapture_web_vitals_allowed_metrics',
-  'autocapture_exceptions_errors_to_ignore',
-  'session_recording_linked_flag',
-  'session_recording_network_payload_capture_config',
-  'session_recording_url_trigger_config',
-  'session_recording_url_blocklist_config',
-  'session_recording_event_trigger_config',
-  'session_replay_config',
-  'survey_config',
-  'live_events_columns',
-  'recording_domains',
-  'extra_settings',
-  'modifiers',
-  'has_completed_onboarding_for',
-]);
-
 /** `$3::jsonb` for settings stored as JSON: the driver would write an array as an array of PostgreSQL. */
 export function placeholder(field: string, index: number): string {
-  return jsonSettings.has(field) ? `$${index}::jsonb` : `$${index}`;
+  return isJson(field) ? `$${index}::jsonb` : `$${index}`;
 }
 
+const isJson = (field: string) => Object.hasOwn(settingFields, field) && settingFields[field]?.isJson === true;
+
 function stored(field: string, value: unknown): unknown {
-  return jsonSettings.has(field) && value !== null ? JSON.stringify(value) : value;
+  return isJson(field) && value !== null ? JSON.stringify(value) : value;
 }
 
 /** Gives a member a level on an environment, or with null shuts the member out. */

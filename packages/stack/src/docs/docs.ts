@@ -22,17 +22,44 @@ export interface Page {
 }
 
 const casesPath = 'docs/cases.md';
+const settingsPath = 'docs/settings.md';
 const generatedPart = '<!-- From here on written by `npm run docs`. -->\n';
 
 /** The pages, or parts of pages, that are made from the code, as they should be. */
 export async function generatedPages(root: string): Promise<Page[]> {
-  const [byHand = ''] = (await readFile(join(root, casesPath), 'utf8')).split(generatedPart);
+  /** A page whose beginning is written by hand. */
+  const page = async (path: string, generated: string): Promise<Page> => {
+    const [byHand = ''] = (await readFile(join(root, path), 'utf8')).split(generatedPart);
+    return { path, text: `${byHand}${generatedPart}\n${generated}` };
+  };
   return [
     { path: 'docs/configuration.md', text: await configurationPage(root) },
     { path: 'deploy/helm/millrace/values.schema.json', text: await valuesSchema(root) },
     { path: 'docs/metrics.md', text: await metricsPage(root) },
-    { path: casesPath, text: `${byHand}${generatedPart}\n${await ruleCaseTables(root)}` },
+    await page(casesPath, await ruleCaseTables(root)),
+    await page(settingsPath, await fieldsOfEnvironments(root)),
   ];
+}
+
+type Fields = Record<string, { description?: string }>;
+
+/** What each field of an environment does: settings by their table, the others by their description in the schema of the API. */
+async function fieldsOfEnvironments(root: string): Promise<string> {
+  const { settingFields } = (await importSource(root, 'packages/accounts/src/projects/setting-fields.ts')) as {
+    settingFields: Record<string, { does: string; effect: string }>;
+  };
+  const { environment, environmentChanges } = (await importSource(
+    root,
+    'services/management-api/src/resources/environments/schema.ts',
+  )) as Record<'environment' | 'environmentChanges', { properties: Fields }>;
+  const rows = Object.entries(environment.properties).map(([field, { description = '' }]) => {
+    const state = Object.hasOwn(environmentChanges.properties, field) ? 'acts' : 'read only';
+    const { does, effect } = settingFields[field] ?? { does: state, effect: description.replace(/\.$/, '') };
+    return [`\`${field}\``, does, effect];
+  });
+  const states = ['acts', 'stored only', 'off', 'read only'];
+  const sorted = states.flatMap((state) => rows.filter(([, does]) => does === state));
+  return `## Every field\n\n${markdownTable(['Field', '', 'What it does'], sorted)}\n`;
 }
 
 const folder = 'services/event-consumer/src/rule-cases';

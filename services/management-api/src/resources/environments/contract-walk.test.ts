@@ -1,3 +1,4 @@
+import { type SettingField, settingFields } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -38,58 +39,20 @@ const environmentFull = `${shared}, project_id integer, person_on_events_queryin
   human_friendly_comparison_periods boolean?, capture_dead_clicks boolean?, user_access_level string?,
   default_data_theme integer?`;
 
-/** Writable fields with a value other than the default, so that every type is seen filled. */
-const filled = {
-  name: 'Filled',
-  app_urls: ['https://a.example'],
-  slack_incoming_webhook: 'https://hooks.example',
-  anonymize_ips: true,
-  completed_snippet_onboarding: true,
-  test_account_filters: [{ key: 'k' }],
-  test_account_filters_default_checked: true,
-  path_cleaning_filters: [{ alias: 'a', regex: 'b' }],
-  is_demo: false,
-  timezone: 'Europe/Berlin',
-  data_attributes: ['data-x'],
-  person_display_name_properties: ['email'],
-  correlation_config: { a: 1 },
-  autocapture_opt_out: true,
-  autocapture_exceptions_opt_in: true,
-  autocapture_web_vitals_opt_in: true,
-  autocapture_web_vitals_allowed_metrics: ['CLS'],
-  autocapture_exceptions_errors_to_ignore: ['E'],
-  capture_console_log_opt_in: false,
-  capture_performance_opt_in: false,
-  session_recording_opt_in: true,
-  session_recording_sample_rate: '0.5',
-  session_recording_minimum_duration_milliseconds: 2000,
-  session_recording_linked_flag: { id: 1, key: 'k' },
-  session_recording_network_payload_capture_config: { recordBody: true },
-  session_replay_config: { record_canvas: true },
-  survey_config: { a: 1 },
-  access_control: true,
-  week_start_day: 1,
-  live_events_columns: ['a'],
-  recording_domains: ['https://a'],
-  inject_web_apps: true,
-  extra_settings: { a: 1 },
-  modifiers: { a: 1 },
-  has_completed_onboarding_for: { product_analytics: true },
-  surveys_opt_in: true,
-  heatmaps_opt_in: true,
-  flags_persistence_default: true,
+/** Settings with a value other than the default, so that every type is seen filled. */
+const filledOf = (isShown: (field: SettingField) => boolean) =>
+  Object.fromEntries(
+    Object.entries(settingFields).flatMap(([field, setting]) => (isShown(setting) ? [[field, setting.example]] : [])),
+  );
+const common = { name: 'Filled', session_recording_sample_rate: '0.5' };
+const filledProject: Record<string, unknown> = {
+  ...filledOf(({ isEnvironmentOnly }) => isEnvironmentOnly !== true),
+  ...common,
+  product_description: 'It sells shoes.',
 };
-const filledProject = { ...filled, product_description: 'It sells shoes.' };
-const filledEnvironment = {
-  ...filled,
-  session_recording_url_trigger_config: [{ url: 'a', matching: 'regex' }],
-  session_recording_url_blocklist_config: [{ url: 'a', matching: 'regex' }],
-  session_recording_event_trigger_config: ['e'],
-  cookieless_server_hash_mode: 1,
-  human_friendly_comparison_periods: true,
-  capture_dead_clicks: true,
-  default_data_theme: 3,
-};
+const filledEnvironment: Record<string, unknown> = { ...filledOf(() => true), ...common };
+/** What is new has no dashboards yet. */
+const withoutDashboard = ({ primary_dashboard: _, ...fields }: Record<string, unknown>) => fields;
 const stored = (sent: Record<string, unknown>) => ({ ...sent, session_recording_sample_rate: '0.50' });
 
 const isStrings = (value: unknown) => Array.isArray(value) && value.every((element) => typeof element === 'string');
@@ -134,7 +97,7 @@ describe('projects', () => {
 
   test.each([
     ['with nothing', {}],
-    ['with everything', filledProject],
+    ['with everything', withoutDashboard(filledProject)],
   ])('row 17: created %s, and row 18: read', async (_what, sent) => {
     const created = await send('POST', list(), sent);
     expect(created.status).toBe(201);
@@ -178,7 +141,7 @@ describe('environments', () => {
 
   test.each([
     ['with nothing', {}],
-    ['with everything', filledEnvironment],
+    ['with everything', withoutDashboard(filledEnvironment)],
   ])('row 24: created %s, rows 25 to 28: read, changed, with access controls', async (_what, sent) => {
     const created = await send('POST', list(), sent);
     expect(created.status).toBe(201);

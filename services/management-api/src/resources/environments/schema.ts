@@ -1,9 +1,9 @@
-// Environments as requests and answers have them, with examples. The settings are in setting-fields.ts.
+// Environments as requests and answers have them, with examples. Their settings are a table of packages/accounts.
 
+import { type SettingField, settingFields } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { freeFormObject } from '@millrace/http';
 import { type TObject, type TSchema, Type } from 'typebox';
-import { type SettingField, settingFields } from './setting-fields.ts';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const level = Type.Union([Type.Integer(), Type.Null()], {
@@ -18,7 +18,10 @@ export const identity = {
 };
 const projectId = { project_id: Type.Integer({ description: 'Id of the project.' }) };
 
-const apiToken = Type.String({ description: 'The project API key SDKs send.' });
+const apiToken = Type.String({
+  description:
+    'The project API key SDKs send. `reset_token` makes another one; the old one is refused within a second, and what was taken with it is stored.',
+});
 const ingestedEvent = Type.Boolean({ description: 'Whether an event was ever stored.' });
 
 export const base = {
@@ -28,7 +31,7 @@ export const base = {
   has_group_types: Type.Boolean({ description: 'Whether groups were ever sent.' }),
   live_events_token: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Signed token for reading live events, for seven days and no longer than the key; null for keys without `event:read`.',
+      'Signed token for reading live events, for seven days and no longer than the key; null for keys without `event:read`. There is no such stream yet.',
   }),
   api_token: apiToken,
 };
@@ -125,47 +128,11 @@ export const defaultModifiers = {
   s3TableUseInvalidColumns: null,
 } as const;
 
+/** The settings and computed fields that environments and projects share. */
 export const settingsExample = {
-  app_urls: ['https://example.com'],
-  slack_incoming_webhook: null,
-  anonymize_ips: false,
-  completed_snippet_onboarding: false,
+  ...examplesOf(({ isEnvironmentOnly }) => isEnvironmentOnly !== true),
   ingested_event: true,
-  test_account_filters: [],
-  test_account_filters_default_checked: null,
-  path_cleaning_filters: [],
-  is_demo: false,
-  timezone: 'Europe/Lisbon',
-  data_attributes: ['data-attr'],
-  person_display_name_properties: null,
-  correlation_config: {},
-  autocapture_opt_out: null,
-  autocapture_exceptions_opt_in: null,
-  autocapture_web_vitals_opt_in: null,
-  autocapture_web_vitals_allowed_metrics: null,
-  autocapture_exceptions_errors_to_ignore: null,
-  capture_console_log_opt_in: true,
-  capture_performance_opt_in: true,
-  session_recording_opt_in: false,
-  session_recording_sample_rate: '0.40',
-  session_recording_minimum_duration_milliseconds: null,
-  session_recording_linked_flag: null,
-  session_recording_network_payload_capture_config: null,
-  session_replay_config: null,
-  survey_config: null,
-  access_control: false,
-  week_start_day: 1,
-  primary_dashboard: null,
-  live_events_columns: null,
-  recording_domains: null,
-  inject_web_apps: null,
-  extra_settings: null,
-  modifiers: null,
-  has_completed_onboarding_for: null,
-  surveys_opt_in: null,
-  heatmaps_opt_in: null,
   product_intents: '[]',
-  flags_persistence_default: false,
 };
 
 export const identityExample = {
@@ -187,13 +154,7 @@ export const environmentExample = {
   ...settingsExample,
   person_on_events_querying_enabled: true,
   default_modifiers: defaultModifiers,
-  session_recording_url_trigger_config: [],
-  session_recording_url_blocklist_config: [],
-  session_recording_event_trigger_config: [],
-  cookieless_server_hash_mode: 0,
-  human_friendly_comparison_periods: false,
-  capture_dead_clicks: false,
-  default_data_theme: null,
+  ...examplesOf(({ isEnvironmentOnly }) => isEnvironmentOnly === true),
   user_access_level: 'admin',
 };
 
@@ -226,3 +187,8 @@ export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 
 export type SecretFields = Record<keyof typeof secretFields, string | null>;
+
+function examplesOf(isShown: (field: SettingField) => boolean): Record<string, unknown> {
+  const shown = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
+  return Object.fromEntries(shown.map(([field, { example }]) => [field, example]));
+}

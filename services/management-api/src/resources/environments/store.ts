@@ -1,10 +1,10 @@
 // What is read of environments and their access rules, and the product intents.
 
+import { settingFields } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import { settingFields } from './setting-fields.ts';
 
 const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)

@@ -1,5 +1,6 @@
 // Projects as requests and answers have them.
 
+import type { SettingField } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { type Static, type TSchema, Type } from 'typebox';
 import { type Showing, toEnvironment } from '../environments/item.ts';
@@ -14,7 +15,6 @@ import {
   settingsExample,
   writableSettings,
 } from '../environments/schema.ts';
-import type { SettingField } from '../environments/setting-fields.ts';
 import type { EnvironmentRow } from '../environments/store.ts';
 
 const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
