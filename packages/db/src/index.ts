@@ -1,3 +1,4 @@
+export type { Columns } from './columns.ts';
 export { databaseTls } from './connection-config.ts';
 export { deleteExpiredSalts } from './cookieless-salts.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import type { FieldChange } from './changed-fields.ts';
 
 export interface ActivityDetail {
@@ -10,14 +10,11 @@ export interface ActivityDetail {
   changes: FieldChange[] | null;
 }
 
-export interface NewActivityRow {
-  id: string;
-  organization_id: string | null;
-  environment_id: number | null;
-  user_id: number | null;
-  scope: string;
-  item_id: string;
-  activity: string;
+export interface NewActivityRow
+  extends Columns<
+    'activity_log',
+    'id' | 'organization_id' | 'environment_id' | 'user_id' | 'scope' | 'item_id' | 'activity'
+  > {
   detail: ActivityDetail;
 }
 

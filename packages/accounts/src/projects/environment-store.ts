@@ -1,20 +1,16 @@
 /** The rows of environments, and the rules of access for single members. */
 
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { Actor } from '../activity/record-activity.ts';
 import { settingFields } from './setting-fields.ts';
 
 /** A stored environment with every setting under its own name. */
-export interface StoredEnvironment extends Record<string, unknown> {
-  id: number;
-  uuid: string;
-  project_id: number;
-  name: string;
-  api_token: string;
-  timezone: string;
-  created_at: Date;
-  slack_incoming_webhook: string | null;
-}
+export interface StoredEnvironment
+  extends Record<string, unknown>,
+    Columns<
+      'environment',
+      'id' | 'uuid' | 'project_id' | 'name' | 'api_token' | 'timezone' | 'created_at' | 'slack_incoming_webhook'
+    > {}
 
 /** Holds an environment until the transaction ends: changes of it, whatever their fields, come one after the other. */
 export async function lockEnvironment(tx: Transaction, id: number): Promise<StoredEnvironment | undefined> {

@@ -1,15 +1,11 @@
 /** The rows of projects, and how many there are toward a plan. */
 
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { PlanCount } from './plan-limits.ts';
 
-export interface StoredProject extends Record<string, unknown> {
-  id: number;
-  organization_id: string;
-  name: string;
-  product_description: string | null;
-  created_at: Date;
-}
+export interface StoredProject
+  extends Record<string, unknown>,
+    Columns<'project', 'id' | 'organization_id' | 'name' | 'product_description' | 'created_at'> {}
 
 export async function insertProject(
   tx: Transaction,

@@ -1,4 +1,5 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
+import type { Columns } from '@millrace/db';
 
 /** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
 export interface DestinationWriter {
@@ -34,15 +35,12 @@ export class DestinationError extends Error {
 }
 
 /** A run that was claimed, with where it writes to. */
-export interface ClaimedRun {
-  id: string;
+export interface ClaimedRun
+  extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
   /** Counts this attempt; also tells whether the claim still holds. */
   attempts: number;
   /** Whether it covers events by when they were stored, not by their own time. */
   by_stored_time: boolean;
-  data_interval_start: Date;
-  data_interval_end: Date;
-  batch_export_id: string;
   organization_id: string;
   environment_id: number;
   model: ExportModel;

@@ -1,12 +1,9 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 
 /** A cohort that was claimed to be counted, or filled. */
-export interface ClaimedCohort {
-  id: number;
-  project_id: number;
+export interface ClaimedCohort extends Columns<'cohort', 'id' | 'project_id' | 'is_static'> {
   /** What was claimed; one that was changed since is counted again. */
   version: number;
-  is_static: boolean;
   /** Whose persons are to be added first. */
   fill_from: { cohort: number } | { flag: number } | null;
   /** Id of the record of this attempt. */

@@ -1,14 +1,10 @@
-import type { DeletionProgress, Sql, Transaction } from '@millrace/db';
+import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
-export interface PersonDeletionRow {
-  id: string;
-  project_id: number;
-  person_uuid: string;
-  delete_events: boolean;
-  requested_at: Date;
-  /** Deleted or stripped so far. */
-  events: string;
-}
+/** `events`: deleted or stripped so far. */
+export type PersonDeletionRow = Columns<
+  'person_deletion',
+  'id' | 'project_id' | 'person_uuid' | 'delete_events' | 'requested_at' | 'events'
+>;
 
 export interface IdToForget {
   distinct_id: string;

@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { RecurrenceRule } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 
 /** A subscription whose date has come. */
-export interface DueSubscription {
-  id: number;
-  target_type: string;
-  target_value: string;
+export interface DueSubscription
+  extends Columns<
+      'subscription',
+      | 'id'
+      | 'target_type'
+      | 'target_value'
+      | 'frequency'
+      | 'interval'
+      | 'bysetpos'
+      | 'count'
+      | 'start_date'
+      | 'until_date'
+      | 'next_delivery_date'
+    >,
+    Columns<'environment', 'timezone'> {
   frequency: RecurrenceRule['frequency'];
-  interval: number;
   byweekday: RecurrenceRule['byweekday'];
-  bysetpos: number | null;
-  count: number | null;
-  start_date: Date;
-  until_date: Date | null;
   next_delivery_date: Date;
-  timezone: string;
 }
 
 /** Locks some subscriptions that are due; those another worker is working on are left to it. */
@@ -66,29 +71,31 @@ export async function insertScheduledDeliveries(
 }
 
 /** A report that was claimed, with all it says. */
-export interface ClaimedDelivery {
-  id: string;
+export interface ClaimedDelivery
+  extends Columns<
+      'subscription_delivery',
+      'id' | 'occasion' | 'due_at' | 'target' | 'invite_message' | 'subscription_id'
+    >,
+    Columns<
+      'subscription',
+      | 'target_type'
+      | 'target_value'
+      | 'deleted'
+      | 'title'
+      | 'dashboard'
+      | 'insight'
+      | 'frequency'
+      | 'interval'
+      | 'bysetpos'
+      | 'environment_id'
+    >,
+    Columns<'environment', 'slack_incoming_webhook'> {
   /** Counts this attempt; also tells whether the claim still holds. */
   attempts: number;
   organization_id: string;
-  occasion: string;
-  due_at: Date;
-  target: string;
-  invite_message: string | null;
-  subscription_id: number;
-  target_type: string;
-  target_value: string;
-  deleted: boolean;
-  title: string | null;
-  dashboard: number | null;
-  insight: number | null;
-  frequency: 'daily' | 'weekly' | 'monthly' | 'yearly';
-  interval: number;
-  byweekday: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday')[] | null;
-  bysetpos: number | null;
-  environment_id: number;
+  frequency: RecurrenceRule['frequency'];
+  byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
-  slack_incoming_webhook: string | null;
 }
 
 /**

@@ -1,16 +1,11 @@
 import type { ActivityDetail } from '@millrace/accounts';
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 
-export interface ActivityRow {
-  id: string;
-  activity: string;
-  scope: string;
-  item_id: string;
+export interface ActivityRow extends Columns<'activity_log', 'id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
-  created_at: Date;
   /** Null for the system and for people whose account is gone. */
-  user: { first_name: string; email: string } | null;
+  user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
 export interface ActivityFilter {

@@ -1,7 +1,7 @@
 // Exporting a span of the past: which one may be asked for, and what is stored of it.
 
 import { maxBackfillRuns } from '@millrace/contracts';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { exportIntervalAt, exportSpans } from '@millrace/schedule';
@@ -82,18 +82,15 @@ function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input' });
 }
 
-export interface BackfillRow {
-  id: string;
+export interface BackfillRow
+  extends Columns<
+    'batch_export_backfill',
+    'id' | 'start_at' | 'end_at' | 'status' | 'created_at' | 'finished_at' | 'last_updated_at'
+  > {
   batch_export: string;
   team: number;
-  start_at: Date;
-  end_at: Date;
-  status: string;
   total_runs: number;
   finished_runs: number;
-  created_at: Date;
-  finished_at: Date | null;
-  last_updated_at: Date;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
@@ -20,22 +20,10 @@ export interface ExportAddress {
   environmentId: number | null;
 }
 
-export interface BatchExportRow {
-  id: string;
+export interface BatchExportRow
+  extends Columns<'batch_export', 'id' | 'created_at' | 'last_updated_at' | 'next_interval_start'>,
+    Omit<BatchExportFields, 'destination_secrets'> {
   team_id: number;
-  name: string;
-  model: ExportModel;
-  destination_type: ExportDestinationType;
-  destination_config: Record<string, unknown>;
-  interval: ExportInterval;
-  timezone: string;
-  paused: boolean;
-  created_at: Date;
-  last_updated_at: Date;
-  last_paused_at: Date | null;
-  start_at: Date | null;
-  end_at: Date | null;
-  next_interval_start: Date | null;
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
@@ -113,19 +101,14 @@ export async function readDestinationSecrets(tx: Transaction, id: string): Promi
 }
 
 /** What a caller decides of an export. */
-export interface BatchExportFields {
-  name: string;
+export interface BatchExportFields
+  extends Columns<'batch_export', 'name' | 'timezone' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'> {
   model: ExportModel;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
   /** As they are stored: encrypted. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
-  timezone: string;
-  paused: boolean;
-  last_paused_at: Date | null;
-  start_at: Date | null;
-  end_at: Date | null;
 }
 
 const writable = [
@@ -193,18 +176,21 @@ export async function deleteBatchExport(tx: Transaction, id: string): Promise<vo
   );
 }
 
-export interface RunRow {
-  id: string;
+export interface RunRow
+  extends Columns<
+    'batch_export_run',
+    | 'id'
+    | 'status'
+    | 'records_completed'
+    | 'latest_error'
+    | 'data_interval_start'
+    | 'data_interval_end'
+    | 'created_at'
+    | 'finished_at'
+    | 'last_updated_at'
+  > {
   batch_export: string;
   backfill: string | null;
-  status: string;
-  records_completed: number | null;
-  latest_error: string | null;
-  data_interval_start: Date;
-  data_interval_end: Date;
-  created_at: Date;
-  finished_at: Date | null;
-  last_updated_at: Date;
 }
 type StoredRun = RunRow & Record<string, unknown>;
 

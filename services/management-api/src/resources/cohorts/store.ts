@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
@@ -6,25 +6,17 @@ import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import type { CohortFilters } from './filters.ts';
 
 /** What a caller decides of a cohort. */
-export interface CohortFields {
-  name: string | null;
-  description: string;
+export interface CohortFields extends Columns<'cohort', 'name' | 'description' | 'deleted' | 'is_static'> {
   groups: unknown[];
-  deleted: boolean;
   filters: CohortFilters | null;
   query: Record<string, unknown> | null;
-  is_static: boolean;
 }
 
-export interface CohortRow extends CohortFields {
-  id: number;
-  cohort_type: string | null;
+export interface CohortRow
+  extends CohortFields,
+    Columns<'cohort', 'id' | 'cohort_type' | 'created_at' | 'last_calculation' | 'errors_calculating' | 'count'> {
   is_calculating: boolean;
   created_by: EmbeddedUserRow | null;
-  created_at: Date;
-  last_calculation: Date | null;
-  errors_calculating: number;
-  count: number | null;
 }
 
 type Row = CohortRow & Record<string, unknown>;
@@ -211,13 +203,7 @@ export async function flagsThatUse(sql: Sql, environmentId: number, cohortId: nu
   return rows.map(({ key }) => key);
 }
 
-interface CalculationRow {
-  id: string;
-  started_at: Date;
-  finished_at: Date | null;
-  count: number | null;
-  error: string | null;
-}
+type CalculationRow = Columns<'cohort_calculation', 'id' | 'started_at' | 'finished_at' | 'count' | 'error'>;
 
 /** One page of the times a cohort was counted, the latest first, and how often it was. */
 export async function listCalculations(

@@ -1,21 +1,20 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { violates } from '../../sql/violates.ts';
 
-export interface DomainRow {
-  id: string;
-  organization_id: string;
-  domain: string;
-  verification_challenge: string;
-  verified_at: Date | null;
-  jit_provisioning_enabled: boolean;
-  sso_enforcement: string;
-  saml_entity_id: string | null;
-  saml_acs_url: string | null;
-  saml_x509_cert: string | null;
-}
-type Row = DomainRow & Record<string, unknown>;
-
+export type DomainRow = Columns<
+  'organization_domain',
+  | 'id'
+  | 'organization_id'
+  | 'domain'
+  | 'verification_challenge'
+  | 'verified_at'
+  | 'jit_provisioning_enabled'
+  | 'sso_enforcement'
+  | 'saml_entity_id'
+  | 'saml_acs_url'
+  | 'saml_x509_cert'
+>;
 /**
  * The column `domain` is unique: it holds the name of whoever has proved it or, before that, added it first. A name that is
  * somebody else's there stands in `contested_name`.
@@ -34,7 +33,7 @@ export async function listDomains(
     sql.query<{ count: number }>('SELECT count(*)::int AS count FROM organization_domain WHERE organization_id = $1', [
       organizationId,
     ]),
-    sql.query<Row>(
+    sql.query<DomainRow>(
       upToPageBytes(
         `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY ${nameOf} LIMIT $2 OFFSET $3`,
         ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
@@ -46,7 +45,7 @@ export async function listDomains(
 }
 
 export async function findDomain(sql: Sql, organizationId: string, id: string): Promise<DomainRow | undefined> {
-  const rows = await sql.query<Row>(
+  const rows = await sql.query<DomainRow>(
     `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 AND id = $2`,
     [organizationId, id],
   );
@@ -55,7 +54,7 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
 
 /** As `findDomain`; nobody else changes the row before the transaction ends. */
 export async function lockDomain(tx: Transaction, organizationId: string, id: string): Promise<DomainRow | undefined> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<DomainRow>(
     `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 AND id = $2 FOR UPDATE`,
     [organizationId, id],
   );
@@ -84,7 +83,7 @@ export async function insertDomain(
   tx: Transaction,
   row: Omit<DomainRow, 'verified_at' | 'jit_provisioning_enabled' | 'sso_enforcement'>,
 ): Promise<DomainRow | undefined> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<DomainRow>(
     `INSERT INTO organization_domain (id, organization_id, domain, contested_name, verification_challenge,
                                       saml_entity_id, saml_acs_url, saml_x509_cert)
      SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7
@@ -158,7 +157,7 @@ export async function deleteDomain(
   organizationId: string,
   id: string,
 ): Promise<DomainRow | undefined> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<DomainRow>(
     `DELETE FROM organization_domain WHERE organization_id = $1 AND id = $2 RETURNING ${columns}`,
     [organizationId, id],
   );

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type FlagRow, listFlags } from '../feature-flags/store.ts';
 import type { Stage } from './rules.ts';
 
 /** What a caller decides of a feature. */
-export interface FeatureFields {
-  name: string;
-  description: string;
+export interface FeatureFields extends Columns<'early_access_feature', 'name' | 'description' | 'documentation_url'> {
   stage: Stage;
-  documentation_url: string;
 }
 
-export interface FeatureRow extends FeatureFields {
-  id: string;
-  feature_flag_id: number;
-  created_at: Date;
-}
+export interface FeatureRow
+  extends FeatureFields,
+    Columns<'early_access_feature', 'id' | 'feature_flag_id' | 'created_at'> {}
 type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.created_at';

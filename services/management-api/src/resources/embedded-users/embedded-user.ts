@@ -1,3 +1,4 @@
+import type { Columns } from '@millrace/db';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
@@ -30,14 +31,10 @@ export const embeddedUserExample = {
 };
 
 /** The shape of `embeddedUser` as `embeddedUserColumn` reads it. */
-export interface EmbeddedUserRow {
-  id: number;
-  uuid: string;
-  distinct_id: string;
-  first_name: string;
-  last_name: string;
-  email: string;
-  is_email_verified: boolean;
+export interface EmbeddedUserRow
+  extends Columns<
+    'user',
+    'id' | 'uuid' | 'distinct_id' | 'first_name' | 'last_name' | 'email' | 'is_email_verified' | 'role_at_organization'
+  > {
   hedgehog_config: Record<string, unknown>;
-  role_at_organization: string;
 }

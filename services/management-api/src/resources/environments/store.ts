@@ -2,7 +2,7 @@
 
 import { settingFields } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
@@ -11,16 +11,21 @@ const settingColumns = Object.keys(settingFields)
   .join(', ');
 
 /** An environment with its project and what is computed for the caller. Settings are under their own names. */
-export interface EnvironmentRow extends Record<string, unknown> {
-  id: number;
-  uuid: string;
-  project_id: number;
+export interface EnvironmentRow
+  extends Record<string, unknown>,
+    Columns<
+      'environment',
+      | 'id'
+      | 'uuid'
+      | 'project_id'
+      | 'name'
+      | 'api_token'
+      | 'ingested_event'
+      | 'created_at'
+      | 'updated_at'
+      | 'slack_incoming_webhook'
+    > {
   organization: string;
-  name: string;
-  api_token: string;
-  ingested_event: boolean;
-  created_at: Date;
-  updated_at: Date;
   project_name: string;
   product_description: string | null;
   project_created_at: Date;
@@ -28,7 +33,6 @@ export interface EnvironmentRow extends Record<string, unknown> {
   effective_membership_level: number | null;
   has_group_types: boolean;
   product_intents: unknown[];
-  slack_incoming_webhook: string | null;
 }
 
 /** Everything an answer shows of one environment, for one caller: one statement. */
@@ -58,19 +62,23 @@ const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.proje
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
 
-export interface EnvironmentSummaryRow extends Record<string, unknown> {
-  id: number;
-  uuid: string;
+export interface EnvironmentSummaryRow
+  extends Record<string, unknown>,
+    Columns<
+      'environment',
+      | 'id'
+      | 'uuid'
+      | 'project_id'
+      | 'api_token'
+      | 'name'
+      | 'completed_snippet_onboarding'
+      | 'has_completed_onboarding_for'
+      | 'ingested_event'
+      | 'is_demo'
+      | 'timezone'
+      | 'access_control'
+    > {
   organization: string;
-  project_id: number;
-  api_token: string;
-  name: string;
-  completed_snippet_onboarding: boolean;
-  has_completed_onboarding_for: unknown;
-  ingested_event: boolean;
-  is_demo: boolean;
-  timezone: string;
-  access_control: boolean;
 }
 
 /**
@@ -143,15 +151,12 @@ export async function upsertProductIntent(
   );
 }
 
-interface AccessRuleRow {
-  /** 1 member or 8 administrator; null: shut out. */
-  level: number | null;
+/** `level`: 1 member or 8 administrator; null: shut out. */
+interface AccessRuleRow extends Columns<'environment_member', 'level' | 'created_at' | 'updated_at'> {
   /** Membership. */
   organization_member: string;
   /** UUID of a user; null for one who is gone. */
   created_by: string | null;
-  created_at: Date;
-  updated_at: Date;
 }
 
 const rule = `em.level, em.membership_id AS organization_member, u.uuid AS created_by, em.created_at,

@@ -1,6 +1,6 @@
 // What is read of events, and of the persons they belong to now.
 
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import type { TimePosition, TimeRange } from '../../time/time-range.ts';
@@ -8,15 +8,10 @@ import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
 
-export interface EventRow {
-  uuid: string;
-  event: string;
-  distinct_id: string;
-  timestamp: Date;
+/** The person is that as of ingestion, only shown when the distinct id belongs to nobody now. */
+export interface EventRow
+  extends Columns<'event', 'uuid' | 'event' | 'distinct_id' | 'timestamp' | 'elements_chain' | 'person_id'> {
   properties: Record<string, unknown>;
-  elements_chain: string;
-  /** The person as of ingestion; only shown when the distinct id belongs to nobody now. */
-  person_id: string;
   person_properties: Record<string, unknown>;
 }
 

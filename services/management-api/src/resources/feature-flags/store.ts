@@ -1,5 +1,5 @@
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
@@ -25,35 +25,35 @@ export const isStale = `(f.active AND NOT f.deleted AND (
 export const hasVariants = `(${variants} <> '[]')`;
 
 /** What a caller decides of a flag. */
-export interface FlagFields {
-  key: string;
-  name: string;
+export interface FlagFields
+  extends Columns<
+    'feature_flag',
+    | 'key'
+    | 'name'
+    | 'active'
+    | 'deleted'
+    | 'archived'
+    | 'ensure_experience_continuity'
+    | 'bucketing_identifier'
+    | 'evaluation_runtime'
+    | 'evaluation_contexts'
+    | 'tags'
+    | 'is_remote_configuration'
+    | 'has_encrypted_payloads'
+    | 'has_enriched_analytics'
+    | 'rollback_conditions'
+    | 'performed_rollback'
+  > {
   filters: Record<string, unknown>;
-  active: boolean;
-  deleted: boolean;
-  archived: boolean;
-  ensure_experience_continuity: boolean | null;
-  bucketing_identifier: string | null;
-  evaluation_runtime: string | null;
-  evaluation_contexts: string[];
-  tags: string[];
-  is_remote_configuration: boolean | null;
-  has_encrypted_payloads: boolean | null;
-  has_enriched_analytics: boolean | null;
-  rollback_conditions: unknown;
-  performed_rollback: boolean | null;
 }
 
 /** A flag as it is stored: its payloads may be encrypted, its filters of the form of old. */
-export interface FlagRow extends FlagFields {
-  id: number;
+export interface FlagRow
+  extends FlagFields,
+    Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
   environment_id: number;
-  version: number;
   /** Of flags of old, whose filters have no condition sets. */
   rollout_percentage: number | null;
-  created_at: Date;
-  updated_at: Date;
-  last_called_at: Date | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
   /** Active, and of no use any more. */

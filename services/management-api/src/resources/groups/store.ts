@@ -1,13 +1,10 @@
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 
-interface GroupRow {
+interface GroupRow extends Columns<'group', 'group_type_index' | 'group_key' | 'created_at'> {
   group_type: string | null;
-  group_type_index: number;
-  group_key: string;
   group_properties: Record<string, unknown>;
-  created_at: Date;
 }
 
 interface GroupFilter {

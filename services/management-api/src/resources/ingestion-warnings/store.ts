@@ -1,15 +1,10 @@
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import type { TimePosition, TimeRange } from '../../time/time-range.ts';
 
-interface IngestionWarningRow {
-  id: string;
-  type: string;
-  severity: string;
-  count: number;
+interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
   details: Record<string, unknown>;
-  timestamp: Date;
 }
 
 /** One page of a project's ingestion warnings, the newest first, from behind `from` on. */

@@ -3,26 +3,29 @@
 import type { ProjectGrant } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 
-export interface InviteRow {
-  id: string;
-  target_email: string;
-  email_key: string;
-  first_name: string;
-  emailing_attempt_made: boolean;
-  level: number;
+export interface InviteRow
+  extends Columns<
+    'organization_invite',
+    | 'id'
+    | 'target_email'
+    | 'email_key'
+    | 'first_name'
+    | 'emailing_attempt_made'
+    | 'level'
+    | 'created_at'
+    | 'updated_at'
+    | 'message'
+    | 'send_email'
+    | 'combine_pending_invites'
+    | 'key_expires_at'
+  > {
   created_by: EmbeddedUserRow | null;
-  created_at: Date;
-  updated_at: Date;
-  message: string | null;
   private_project_access: ProjectGrant[] | null;
-  send_email: boolean;
-  combine_pending_invites: boolean;
-  key_expires_at: Date | null;
 }
 type Row = InviteRow & Record<string, unknown>;
 

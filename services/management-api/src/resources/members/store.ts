@@ -1,16 +1,13 @@
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage, pageLimit } from '../../sql/page-limit.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 
-export interface MemberRow {
-  id: string;
+export interface MemberRow
+  extends Columns<'membership', 'id' | 'level' | 'joined_at' | 'updated_at'>,
+    Columns<'user', 'last_login'> {
   user: EmbeddedUserRow;
-  level: number;
-  joined_at: Date;
-  updated_at: Date;
-  last_login: Date | null;
 }
 type Row = MemberRow & Record<string, unknown>;
 

@@ -1,21 +1,24 @@
 import { effectiveLevel, explicitMemberJoin } from '@millrace/accounts/access';
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 import { activeMembers } from '../members/store.ts';
 
-export interface OrganizationRow {
-  id: string;
-  name: string;
-  slug: string;
-  logo_media_id: string | null;
-  created_at: Date;
-  updated_at: Date;
+export interface OrganizationRow
+  extends Columns<
+    'organization',
+    | 'id'
+    | 'name'
+    | 'slug'
+    | 'logo_media_id'
+    | 'created_at'
+    | 'updated_at'
+    | 'is_member_join_email_enabled'
+    | 'enforce_2fa'
+  > {
   teams: EnvironmentSummaryRow[];
-  projects: { id: number; organization_id: string; name: string }[];
+  projects: Columns<'project', 'id' | 'organization_id' | 'name'>[];
   available_product_features: unknown[];
-  is_member_join_email_enabled: boolean;
-  enforce_2fa: boolean | null;
   member_count: number;
 }
 

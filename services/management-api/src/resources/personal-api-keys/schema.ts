@@ -1,5 +1,6 @@
 // Personal API keys as requests and answers have them.
 
+import type { Columns } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 
@@ -73,19 +74,20 @@ export const personalApiKeyExample = {
 };
 
 /** A key as it is stored. */
-interface StoredKey {
-  id: string;
-  label: string;
-  mask_value: string;
-  created_at: Date;
-  last_used_at: Date | null;
-  last_rolled_at: Date | null;
-  expires_at: Date | null;
-  user_id: number;
-  scopes: string[];
-  scoped_teams: number[];
-  scoped_organizations: string[];
-}
+type StoredKey = Columns<
+  'personal_api_key',
+  | 'id'
+  | 'label'
+  | 'mask_value'
+  | 'created_at'
+  | 'last_used_at'
+  | 'last_rolled_at'
+  | 'expires_at'
+  | 'user_id'
+  | 'scopes'
+  | 'scoped_teams'
+  | 'scoped_organizations'
+>;
 
 /** @param value the key itself, right after it was made; null ever after. */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {

@@ -7,22 +7,25 @@ import {
   mayHavePrivateEnvironments,
 } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';
 import { type Counted, countedPage, pageLimit, pageText } from '../../sql/page-limit.ts';
 
-interface ProjectSummaryRow {
-  id: number;
-  uuid: string;
+interface ProjectSummaryRow
+  extends Columns<
+    'environment',
+    | 'id'
+    | 'uuid'
+    | 'api_token'
+    | 'name'
+    | 'completed_snippet_onboarding'
+    | 'has_completed_onboarding_for'
+    | 'ingested_event'
+    | 'is_demo'
+    | 'timezone'
+    | 'access_control'
+  > {
   organization: string;
-  api_token: string;
-  name: string;
-  completed_snippet_onboarding: boolean;
-  has_completed_onboarding_for: unknown;
-  ingested_event: boolean;
-  is_demo: boolean;
-  timezone: string;
-  access_control: boolean;
 }
 
 /** Summary of one environment, in the fields of a project summary. */

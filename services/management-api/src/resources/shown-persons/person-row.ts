@@ -1,8 +1,6 @@
-export interface PersonRow {
-  id: string;
-  uuid: string;
-  main_distinct_id: string;
+import type { Columns } from '@millrace/db';
+
+export interface PersonRow
+  extends Columns<'person', 'id' | 'uuid' | 'main_distinct_id' | 'is_identified' | 'created_at'> {
   properties: Record<string, unknown>;
-  is_identified: boolean;
-  created_at: Date;
 }

@@ -1,26 +1,32 @@
 // What a caller decides of a subscription, and which of it is refused.
 
 import { isMasked, type SubscriptionTargetType, targetsOf } from '@millrace/contracts';
+import type { Columns } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 
 /** What a caller decides of a subscription. */
-export interface SubscriptionFields {
-  dashboard: number | null;
-  insight: number | null;
+export interface SubscriptionFields
+  extends Columns<
+    'subscription',
+    | 'dashboard'
+    | 'insight'
+    | 'target_type'
+    | 'target_value'
+    | 'frequency'
+    | 'interval'
+    | 'bysetpos'
+    | 'count'
+    | 'start_date'
+    | 'until_date'
+    | 'deleted'
+    | 'title'
+  > {
   target_type: SubscriptionTargetType;
-  target_value: string;
   frequency: RecurrenceRule['frequency'];
-  interval: number;
   byweekday: RecurrenceRule['byweekday'];
-  bysetpos: number | null;
-  count: number | null;
-  start_date: Date;
-  until_date: Date | null;
-  deleted: boolean;
-  title: string | null;
 }
 
 type Changes = Static<typeof subscriptionChanges>;

@@ -1,18 +1,17 @@
 // What is stored of subscriptions and of their deliveries.
 
 import { randomUUID } from 'node:crypto';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Columns, Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import type { SubscriptionFields } from './fields.ts';
 
-export interface SubscriptionRow extends SubscriptionFields {
-  id: number;
-  created_at: Date;
+export interface SubscriptionRow
+  extends SubscriptionFields,
+    Columns<'subscription', 'id' | 'created_at' | 'next_delivery_date'> {
   created_by: EmbeddedUserRow | null;
-  next_delivery_date: Date | null;
 }
 type Row = SubscriptionRow & Record<string, unknown>;
 
@@ -139,17 +138,10 @@ export async function countSubscriptions(sql: Sql, organizationId: string): Prom
   return rows[0]?.count ?? 0;
 }
 
-interface DeliveryRow {
-  id: string;
-  occasion: string;
-  due_at: Date;
-  target: string;
-  status: string;
-  attempts: number;
-  error: string | null;
-  created_at: Date;
-  finished_at: Date | null;
-}
+type DeliveryRow = Columns<
+  'subscription_delivery',
+  'id' | 'occasion' | 'due_at' | 'target' | 'status' | 'attempts' | 'error' | 'created_at' | 'finished_at'
+>;
 
 /** Leaves a report to each target to the worker, which sends it at once. */
 export async function insertDeliveries(
@@ -176,7 +168,7 @@ export async function listDeliveries(
       'SELECT count(*)::int AS count FROM subscription_delivery WHERE subscription_id = $1',
       [subscriptionId],
     ),
-    sql.query<DeliveryRow & Record<string, unknown>>(
+    sql.query<DeliveryRow>(
       upToPageBytes(
         `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
            FROM subscription_delivery WHERE subscription_id = $1

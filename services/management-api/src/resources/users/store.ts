@@ -1,17 +1,8 @@
-import type { Sql } from '@millrace/db';
+import type { Columns, Sql } from '@millrace/db';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 
-interface UserRow {
-  id: number;
-  uuid: string;
-  distinct_id: string;
-  first_name: string;
-  last_name: string;
-  email: string;
-  is_email_verified: boolean;
+interface UserRow extends Omit<EmbeddedUserRow, 'hedgehog_config'>, Columns<'user', 'last_login' | 'created_at'> {
   hedgehog_config: Record<string, unknown> | null;
-  role_at_organization: string;
-  last_login: Date | null;
-  created_at: Date;
 }
 
 export async function findUser(sql: Sql, userId: number): Promise<UserRow | undefined> {
