@@ -6,7 +6,7 @@ import type { KeyValue } from '@millrace/runtime/cache';
 import express from 'express';
 import { personalKeyAccess } from './access/personal-key-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
-import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
+import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 

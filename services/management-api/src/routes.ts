@@ -25,7 +25,7 @@ import { personalApiKeyRoutes } from './resources/personal-api-keys/routes.ts';
 import { deletePersonRoutes } from './resources/persons/deletion.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
-import { schemaRoutes } from './resources/schema/schema-routes.ts';
+import { schemaRoutes } from './resources/schema/routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
 import { createPageShares } from './sql/page-within-bytes.ts';

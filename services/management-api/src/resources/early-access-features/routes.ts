@@ -5,7 +5,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { FlagDeps } from '../feature-flags/deps.ts';
+import type { FlagDeps } from '../feature-flags/payloads.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
 import type { FlagWriter } from '../feature-flags/write.ts';

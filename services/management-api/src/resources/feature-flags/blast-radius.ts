@@ -14,10 +14,10 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { countGroups, readGroupPage, type StoredGroup } from './blast-radius-store.ts';
-import type { FlagDeps } from './deps.ts';
+import { countGroups, readGroupPage, type StoredGroup } from '../groups/store.ts';
 import type { FlagFilters } from './filters/filters.ts';
 import { parseFlagFilters } from './filters/parse.ts';
+import type { FlagDeps } from './payloads.ts';
 import { checkReferences } from './references.ts';
 import { flagsPath, flagTags as tags } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { FlagDeps } from './deps.ts';
+import type { FlagDeps } from './payloads.ts';
 import { flagsPath, flagTags as tags } from './schema.ts';
 
 const document = Type.Object(

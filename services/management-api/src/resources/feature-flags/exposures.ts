@@ -6,8 +6,8 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import type { FlagDeps } from './deps.ts';
 import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } from './exposure-store.ts';
+import type { FlagDeps } from './payloads.ts';
 import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
 import { findFlag } from './store.ts';
 

@@ -4,8 +4,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { defineRoute } from '../../access/define-route.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { copyAnswer, copyExample, copyFlag, flagCopy, parseFlagCopy } from './copy.ts';
-import type { FlagDeps } from './deps.ts';
-import { redactedFilters } from './payloads.ts';
+import { type FlagDeps, redactedFilters } from './payloads.ts';
 import { featureFlagExample, flagTags as tags } from './schema.ts';
 import { findEnvironmentsOfOrganization, findFlagsByKey } from './store.ts';
 

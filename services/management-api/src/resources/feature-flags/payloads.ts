@@ -1,6 +1,14 @@
 import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import type { Searches } from '../../access/searches.ts';
 import type { FlagRow } from './store.ts';
+
+/** What the routes of feature flags need. */
+export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'> {
+  searches: Searches;
+  payloadSecrets: PayloadSecrets;
+}
 
 type Payloads = Record<string, string>;
 

@@ -15,10 +15,10 @@ import { flagActivityRoutes } from './activity.ts';
 import { flagBlastRadiusRoute } from './blast-radius.ts';
 import { flagBulkRoutes } from './bulk.ts';
 import { flagDefinitionRoutes } from './definition-routes.ts';
-import type { FlagDeps } from './deps.ts';
 import { flagEvaluationRoutes } from './evaluation.ts';
 import { flagExposuresRoute } from './exposures.ts';
 import { flagConditions, flagOrder, listFlagsQuery } from './list-query.ts';
+import type { FlagDeps } from './payloads.ts';
 import { dependentsOf } from './references.ts';
 import {
   featureFlag,
