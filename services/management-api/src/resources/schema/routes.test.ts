@@ -22,6 +22,33 @@ test('every reference in it leads somewhere', async () => {
   for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
 });
 
+test('generators of clients can use it: lists say of what, every operation may succeed, an offset has 64 bits', async () => {
+  const { paths, components } = (await api.get('/api/schema')).body;
+  const listsOfNothing: string[] = [];
+  const look = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, items } = value as { type?: unknown; items?: unknown };
+    if ([type].flat().includes('array') && items === undefined) listsOfNothing.push(at);
+    for (const [name, part] of Object.entries(value)) look(part, `${at}/${name}`);
+  };
+  look({ paths, schemas: components.schemas }, '');
+  expect(listsOfNothing).toEqual([]);
+
+  const operations = Object.values(paths)
+    .flatMap((path) => Object.values(path as object))
+    .filter((one) => one.responses);
+  expect(operations.length).toBeGreaterThan(200);
+  const hopeless = operations.filter(
+    ({ responses }) => !Object.keys(responses).some((status) => status.startsWith('2')),
+  );
+  expect(hopeless.map(({ operationId }) => operationId)).toEqual([]);
+  const offsets = operations.flatMap(({ parameters = [] }) => parameters).filter(({ name }) => name === 'offset');
+  expect(offsets.length).toBeGreaterThan(10);
+  for (const { schema } of offsets) {
+    expect(schema).toMatchObject({ format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+  }
+});
+
 test('the address of the API leads a browser to the documents, and everybody else nowhere', async () => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const root = await fetch(`${api.url}/`, { headers: { accept } });
