@@ -63,7 +63,7 @@ export async function startDebugServices(marks: PlantedMarks): Promise<DebugServ
     API_PORT: '0',
     HEALTH_PORT: '0',
   };
-  const worker = await startService('delivery-worker', programs.files[0] ?? '', common, logFile);
+  const worker = await startService('delivery-worker', programs.files[0] ?? '', common, { logFile });
   let said = '';
   const reading = setInterval(async () => {
     said = await readFile(logFile, 'utf8').catch(() => said);
@@ -183,7 +183,7 @@ async function startWithWrongLogins(
 ): Promise<void> {
   const attempts = files.map(async (name, index) => {
     // Those that cannot begin without a server end by themselves or wait for it; both say why.
-    const started = await startService(name, programs[index] ?? '', wrong, logFile).catch(() => null);
+    const started = await startService(name, programs[index] ?? '', wrong, { logFile }).catch(() => null);
     await sleep(wrongLoginMs);
     await started?.stop();
   });

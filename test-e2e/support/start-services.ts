@@ -85,11 +85,13 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     ...options.settings,
   };
   const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
-  const startConsumer = () => startService('event-consumer', consumerFile, settings, options.logFile);
-  const startGateway = () => startService('ingest-gateway', gatewayFile, settings, options.logFile);
+  const startConsumer = () => startService('event-consumer', consumerFile, settings, { logFile: options.logFile });
+  const startGateway = () => startService('ingest-gateway', gatewayFile, settings, { logFile: options.logFile });
   const [gateway, api, ...consumers] = await allOrNone([
     startGateway(),
-    options.managementApi === false ? null : startService('management-api', apiFile, settings, options.logFile),
+    options.managementApi === false
+      ? null
+      : startService('management-api', apiFile, settings, { logFile: options.logFile }),
     ...Array.from({ length: options.consumers ?? 1 }, startConsumer),
   ]);
   if (!gateway) throw new Error('unreachable: the gateway is always started');

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 export interface ServiceProcess {
   name: string;
   port: number;
+  /** Sends a message over its channel and waits for the answer of one of the given types. */
+  ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]): Promise<Answer>;
   /** Resolves with the exit code when it has ended, for whatever reason; null for a signal. */
   ended: Promise<number | null>;
   /** SIGKILL: no chance to finish anything. */
@@ -26,16 +28,18 @@ const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta
  * Starts a compiled service and waits until it says `{type: 'listening', port}` over its channel. It sees the given
  * settings and nothing else of this process's environment.
  *
- * @param logFile gets all that it says.
+ * @param options.logFile gets all that it says.
+ * @param options.probe a module that is loaded into it before its program.
  * @throws Error with the end of its output when it ends, or is not ready after 60 s.
  */
 export async function startService(
   name: string,
   file: string,
-  settings: Record<string, string>,
-  logFile?: string,
+  settings: Record<string, string | undefined>,
+  { logFile, probe }: { logFile?: string | undefined; probe?: string } = {},
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
+  const imported = [endWithParent, ...(probe === undefined ? [] : [probe])].flatMap((one) => ['--import', one]);
+  const child = spawn(process.execPath, ['--enable-source-maps', ...imported, file], {
     env: { NODE_ENV: 'test', STOP_DELAY_MS: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -69,6 +73,21 @@ export async function startService(
     async kill() {
       child.kill('SIGKILL');
       await exit;
+    },
+    async ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]) {
+      const answer = new Promise<Answer>((resolve) => {
+        const onMessage = (received: Answer) => {
+          if (!answerTypes.includes(received.type)) return;
+          child.off('message', onMessage);
+          resolve(received);
+        };
+        child.on('message', onMessage);
+      });
+      child.send(message);
+      const ended = exit.then((code): never => {
+        throw new Error(`${name} ended with ${code}. It said:\n${end}`);
+      });
+      return Promise.race([answer, ended]);
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),

@@ -9,10 +9,9 @@ import {
   measureQuestions,
   questionById,
   questionWithProperties,
-  sendLoad,
 } from './flags/measure-questions.ts';
 import { addFlagEnvironments, addPersons, mixedFlags } from './flags/mixed-flags.ts';
-import type { LoadAnswer, LoadMessage } from './load/measure-gateway.ts';
+import { sendLoad } from './load/measure-load.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import {
   type BesideIngest,
@@ -23,6 +22,7 @@ import {
 import { environmentFacts, median } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
+import { buildRequests } from './workload/gateway-workloads.ts';
 
 export interface FlagsBenchOptions {
   /** Runs of each side. */
@@ -170,13 +170,9 @@ async function measureBesideIngest(options: BesideOptions): Promise<BesideIngest
 
 /** @returns the 99th percentile of a closed loop, in ms. */
 async function ingest({ gateway, loads, projectApiKey }: BesideOptions, seconds: number): Promise<number> {
-  const message: LoadMessage = {
-    ...{ type: 'load', port: gateway.port, workload: 'single-2kb', projectApiKey },
-    ...{ connections: ingestConnections, requestsPerSecond: null, durationMs: seconds * 1000 },
-  };
-  const answer = await loads[0].ask<LoadAnswer>(message, 'load-result', 'load-failed');
-  if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
-  return answer.result.p99Ms;
+  const { requests } = buildRequests('single-2kb', projectApiKey);
+  const load = { requests, connections: ingestConnections, requestsPerSecond: null, durationMs: seconds * 1000 };
+  return (await sendLoad(loads[0], { ...load, port: gateway.port })).p99Ms;
 }
 
 /** By how many flags there are: what the targets are for, and what tells whether cost grows with them alone. */

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { type LoadJob, measureGateway } from './load/measure-gateway.ts';
-import { gatewaySettings } from './process/gateway-settings.ts';
+import { type LoadJob, measureRequests } from './load/measure-load.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { type GatewayMeasurement, gatewayReport, type ImpactMeasurement } from './report/gateway-report.ts';
 import { environmentFacts } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
-import { fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
+import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
   /** Runs of each side and workload. */
@@ -71,11 +70,14 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     if (gateway === undefined) throw new Error('There is no side to measure.');
     print('small requests, alone and beside a gzip batch of 20 MB');
     const { projectApiKey } = database;
-    const small = { workload: 'single-2kb', projectApiKey, connections: 64, requestsPerSecond: 300 } as const;
+    const small = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
     const large = await measureLargeRequestImpact(
       { port: gateway.process.port, projectApiKey, pairs: options.pairs },
       async () => {
-        const run = await measure(load, topics, gateway, { ...small, durationMs: options.seconds * 1000 });
+        const run = await measure({ load, topics, database }, gateway, {
+          ...small,
+          durationMs: options.seconds * 1000,
+        });
         return run.p99Ms;
       },
     );
@@ -109,7 +111,10 @@ async function startSides(
       topic: liveTopic,
       process: await start(gatewayFile, {
         ...shared,
-        ...gatewaySettings({ databaseUrl: database.url, redisUrl, prefix, partitions }),
+        ...{ DATABASE_URL: database.url, REDIS_URL: redisUrl, EVENT_LOG: 'kafka', INGEST_PORT: '0' },
+        ...{ TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: String(partitions) },
+        // From one load to another is a spike, and the report of one is a record in the topic that nobody sent.
+        SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
       }),
     },
     {
@@ -139,13 +144,13 @@ async function measureWorkload(
 ): Promise<GatewayMeasurement[]> {
   const connections =
     workloads[workload].eventsPerRequest === 1 ? options.connections : Math.ceil(options.connections / 16);
-  const closed = { workload, projectApiKey: database.projectApiKey, connections, requestsPerSecond: null };
-  for (const side of sides) await measure(load, topics, side, { ...closed, durationMs: warmUpMs });
+  const closed = { workload, connections, requestsPerSecond: null };
+  for (const side of sides) await measure({ load, topics, database }, side, { ...closed, durationMs: warmUpMs });
   const runs: GatewayMeasurement[] = [];
   for (let pair = 1; pair <= options.pairs; pair++) {
     for (const side of sides) {
       print(`${workload}, pair ${pair} of ${options.pairs}: ${side.name}`);
-      runs.push(await measure(load, topics, side, { ...closed, durationMs: options.seconds * 1000 }));
+      runs.push(await measure({ load, topics, database }, side, { ...closed, durationMs: options.seconds * 1000 }));
     }
   }
   const measurements = [...runs];
@@ -156,34 +161,31 @@ async function measureWorkload(
       print(
         `${workload}, open loop at ${Math.round(halfOfSlower)} requests/s, pair ${pair} of ${options.pairs}: ${side.name}`,
       );
-      measurements.push(await measure(load, topics, side, open));
+      measurements.push(await measure({ load, topics, database }, side, open));
     }
   }
   return measurements;
 }
 
 async function measure(
-  load: MeasuredProcess,
-  topics: BenchTopics,
+  { load, topics, database }: Pick<WorkloadRun, 'load' | 'topics' | 'database'>,
   side: Side,
-  job: Omit<LoadJob, 'port'>,
+  { workload, ...job }: Omit<LoadJob, 'port' | 'requests'> & { workload: WorkloadName },
 ): Promise<GatewayMeasurement> {
+  const { requests, eventsPerRequest } = buildRequests(workload, database.projectApiKey);
   const recordsBefore = await topics.countRecords(side.topic);
-  const result = await measureGateway(side.process, load, job);
+  const run = await measureRequests({ server: side.process, load, database }, { ...job, requests });
   const recordsAfter = await topics.countRecords(side.topic);
   return {
     side: side.name,
-    workload: job.workload,
+    workload,
     loop: job.requestsPerSecond === null ? 'closed' : 'open',
-    cpuMicrosPerEvent: result.cpuMicrosPerEvent,
-    requestsPerSecond: result.acknowledgedRequests / (result.elapsedMs / 1000),
-    eventsPerSecond: result.acknowledgedEvents / (result.elapsedMs / 1000),
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
-    maxRssBytes: result.maxRssBytes,
-    acknowledgedEvents: result.acknowledgedEvents,
+    cpuMicrosPerEvent: run.cpuMicros / eventsPerRequest,
+    requestsPerSecond: run.requestsPerSecond,
+    eventsPerSecond: run.requestsPerSecond * eventsPerRequest,
+    ...{ p50Ms: run.p50Ms, p99Ms: run.p99Ms, maxRssBytes: run.maxRssBytes, otherStatuses: run.otherStatuses },
+    acknowledgedEvents: run.acknowledged * eventsPerRequest,
     eventsInTopic: recordsAfter - recordsBefore,
-    otherStatuses: result.otherStatuses,
   };
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { compilePrograms, testServers } from '@millrace/testing';
-import type { GetLoadMessage, LoadAnswer } from './load/measure-gateway.ts';
-import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
+import { measureRequests, type RequestRun, requestText, sendLoad } from './load/measure-load.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import { startStatementCounter } from './process/statements.ts';
 import { everyRun, median, processorFacts, report, serverFacts, statusesIn } from './report/report.ts';
@@ -106,35 +105,10 @@ async function measureList(
   { connections, seconds }: ManagementBenchOptions,
   database: BenchDatabase,
 ) {
-  const run = async (durationMs: number) => {
-    const headers = { authorization: `Bearer ${database.personalApiKey}` };
-    const message: GetLoadMessage = {
-      type: 'get-load',
-      port: api.port,
-      path,
-      headers,
-      connections,
-      requestsPerSecond: null,
-      durationMs,
-    };
-    const answer = await load.ask<LoadAnswer>(message, 'load-result', 'load-failed');
-    if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
-    return answer.result;
-  };
-  await run(warmUpMs);
-  const look = async () => ({ own: await api.usage(), backends: await readBackendCpu(database) });
-  const before = await look();
-  const result = await run(seconds * 1000);
-  const after = await look();
-  const requests = result.acknowledgedRequests;
-  return {
-    requestsPerSecond: requests / (result.elapsedMs / 1000),
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
-    cpuMicrosPerRequest: (after.own.cpuMicros - before.own.cpuMicros) / requests,
-    databaseMicrosPerRequest: backendCpuBetween(before.backends, after.backends) / requests,
-    otherStatuses: result.otherStatuses,
-  };
+  const requests = [requestText(`GET ${path}`, { authorization: `Bearer ${database.personalApiKey}` })];
+  const job = { requests, connections, requestsPerSecond: null };
+  await sendLoad(load, { ...job, port: api.port, durationMs: warmUpMs });
+  return measureRequests({ server: api, load, database }, { ...job, durationMs: seconds * 1000 });
 }
 
 /** Statements of one request, the median of several: what the service asks for itself in between does not count. */
@@ -162,19 +136,11 @@ async function countStatements(
   }
 }
 
-export interface ListMeasurement {
+export interface ListMeasurement extends RequestRun {
   /** Which list, e.g. `projects`. */
   list: string;
   size: 'small' | 'large';
-  requestsPerSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  cpuMicrosPerRequest: number;
-  /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
-  databaseMicrosPerRequest: number;
   statementsPerRequest: number;
-  /** Answers other than 200, by status; 0 = the connection broke. */
-  otherStatuses: Record<string, number>;
 }
 
 export interface ManagementMeasurement {
@@ -200,8 +166,8 @@ export function managementReport(
     'requests/s': (run) => run.requestsPerSecond,
     'p50 ms': (run) => run.p50Ms,
     'p99 ms': (run) => run.p99Ms,
-    'cpu µs/request': (run) => run.cpuMicrosPerRequest,
-    'postgresql µs/request': (run) => run.databaseMicrosPerRequest,
+    'cpu µs/request': (run) => run.cpuMicros,
+    'postgresql µs/request': (run) => run.databaseMicros,
     statements: (run) => run.statementsPerRequest,
     'other answers': (run) => statusesIn(run.otherStatuses),
   });

@@ -224,7 +224,7 @@ export function createServiceStarter(
   const start = async (name: string, file: string, more: Record<string, string>) => {
     started += 1;
     const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
-    const service = await startService(name, file, { ...shared, ...more }, logFile);
+    const service = await startService(name, file, { ...shared, ...more }, { logFile });
     services.add(service);
     return service;
   };

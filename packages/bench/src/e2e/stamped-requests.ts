@@ -1,3 +1,4 @@
+import { requestText } from '../load/measure-load.ts';
 import { mixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;
@@ -48,7 +49,7 @@ export function buildStampedRequests(
       const marked = batch[(index * 7) % eventsPerRequest];
       if (marked) markers.push({ uuid: marked.uuid, distinctId: marked.distinct_id, dueAfterMs });
     }
-    return requestBytes(JSON.stringify({ api_key: projectApiKey, batch }));
+    return Buffer.from(requestText('POST /batch/', {}, { api_key: projectApiKey, batch }));
   });
   return { requests, markers };
 }
@@ -68,9 +69,4 @@ function stampOffsets(request: Buffer): number[] {
     offsets.push(at + stampField.length);
   }
   return offsets;
-}
-
-function requestBytes(body: string): Buffer {
-  const head = `POST /batch/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
-  return Buffer.from(head + body, 'utf8');
 }

@@ -1,8 +1,9 @@
 import { eventually } from '@millrace/testing';
+import { measureRequests } from '../load/measure-load.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
 import type { DefinitionMeasurement, LimitedMemory, MemoryMeasurement } from '../report/flags-report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
-import { type Asker, askFlags, definitionRequest, measureRequests } from './measure-questions.ts';
+import { type Asker, askFlags, definitionRequest } from './measure-questions.ts';
 import type { FlagEnvironment } from './mixed-flags.ts';
 
 interface DefinitionOptions {

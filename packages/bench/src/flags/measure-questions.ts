@@ -1,8 +1,7 @@
 import { seededRandom } from '@millrace/testing/seeded-random';
-import type { LoadAnswer, LoadResult, RequestsLoadMessage } from '../load/measure-gateway.ts';
-import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
+import { measureRequests, requestText } from '../load/measure-load.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
-import type { RequestLoops, RequestRun } from '../report/flags-report.ts';
+import type { RequestLoops } from '../report/flags-report.ts';
 import { median } from '../report/report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
@@ -45,37 +44,6 @@ export async function measureQuestions(
     );
   }
   return measured;
-}
-
-type RequestLoad = Omit<RequestsLoadMessage, 'type' | 'port'>;
-
-/** Sends requests to a server and tells what one of them cost it, and PostgreSQL. */
-export async function measureRequests(
-  { server, load, database }: { server: MeasuredProcess; load: MeasuredProcess; database: BenchDatabase },
-  requests: RequestLoad,
-): Promise<RequestRun> {
-  const look = async () => ({ own: await server.usage(), backends: await readBackendCpu(database) });
-  const before = await look();
-  const result = await sendLoad(load, { ...requests, port: server.port });
-  const after = await look();
-  const answered = result.acknowledgedRequests;
-  return {
-    requestsPerSecond: answered / (result.elapsedMs / 1000),
-    cpuMicros: (after.own.cpuMicros - before.own.cpuMicros) / answered,
-    databaseMicros: backendCpuBetween(before.backends, after.backends) / answered,
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
-    maxRssBytes: after.own.maxRssBytes,
-    otherStatuses: result.otherStatuses,
-  };
-}
-
-/** @throws Error when the load generator failed. */
-export async function sendLoad(load: MeasuredProcess, job: Omit<RequestsLoadMessage, 'type'>): Promise<LoadResult> {
-  const message: RequestsLoadMessage = { type: 'requests-load', ...job };
-  const answer = await load.ask<LoadAnswer>(message, 'load-result', 'load-failed');
-  if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
-  return answer.result;
 }
 
 /** Somebody who asks for flags. */
@@ -146,17 +114,4 @@ export function definitionRequest(keys: { projectApiKey: string; secretKey: stri
     'Accept-Encoding': 'gzip',
     ...(etag === null ? {} : { 'If-None-Match': etag }),
   });
-}
-
-function requestText(line: string, headers: Record<string, string>, body?: object): string {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const all: Record<string, string> = {
-    Host: '127.0.0.1',
-    ...headers,
-    ...(body === undefined
-      ? {}
-      : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }),
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
 }

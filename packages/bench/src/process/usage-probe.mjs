@@ -10,8 +10,6 @@ process.on('message', (message) => {
   const { maxRSS } = process.resourceUsage();
   process.send({ type: 'usage', cpuMicros: user + system, maxRssBytes: maxRSS * 1024 });
 });
-// A benchmark that was cut short leaves nothing running.
-process.on('disconnect', () => process.exit(1));
 
 /** What is left in memory when everything that is not needed any more has been collected. */
 function keptMemory() {

@@ -1,6 +1,8 @@
-import { type FlagsMeasurement, flagsReport, type MemoryMeasurement, type RequestRun } from './flags-report.ts';
+import type { RequestRun } from '../load/measure-load.ts';
+import { type FlagsMeasurement, flagsReport, type MemoryMeasurement } from './flags-report.ts';
 
 const run = (overrides: Partial<RequestRun> = {}): RequestRun => ({
+  acknowledged: 16_000,
   requestsPerSecond: 4000,
   cpuMicros: 50,
   databaseMicros: 100,

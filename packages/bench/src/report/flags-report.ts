@@ -1,3 +1,4 @@
+import type { RequestRun } from '../load/measure-load.ts';
 import { type Columns, everyRun, median, mediansByName, readable, report, statusesIn } from './report.ts';
 
 export interface EvaluatorMeasurement {
@@ -5,20 +6,6 @@ export interface EvaluatorMeasurement {
   /** How many flags are evaluated at once. */
   flags: number;
   cpuMicros: number;
-}
-
-/** One run of requests against one server. */
-export interface RequestRun {
-  requestsPerSecond: number;
-  /** CPU of the server for each answered request. */
-  cpuMicros: number;
-  /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
-  databaseMicros: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxRssBytes: number;
-  /** Answers other than the expected one, by status; 0 = the connection broke. */
-  otherStatuses: Record<string, number>;
 }
 
 /** As fast as it goes, and at a steady rate. */

@@ -5,7 +5,7 @@ test.each(Object.keys(workloads) as (keyof typeof workloads)[])('%s has the size
   const { eventBytes, variants } = workloads[name];
   expect(requests).toHaveLength(variants);
   for (const request of requests) {
-    const [head = '', body = ''] = request.toString('utf8').split('\r\n\r\n');
+    const [head = '', body = ''] = request.split('\r\n\r\n');
     expect(head).toContain(`Content-Length: ${Buffer.byteLength(body)}`);
     const parsed = JSON.parse(body) as { api_key: string; batch?: unknown[] };
     expect(parsed.api_key).toBe('phc_bench');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
+import { requestText } from '../load/measure-load.ts';
 
 /** What the gateway is loaded with: one event of 2 KB a request, or 50 events of 1 KB. */
 export const workloads = {
@@ -8,11 +9,11 @@ export const workloads = {
 } as const;
 export type WorkloadName = keyof typeof workloads;
 
-/** Whole HTTP requests as bytes, each with its own events and distinct ids, made before the clock runs. */
+/** Whole HTTP requests as text, each with its own events and distinct ids, made before the clock runs. */
 export function buildRequests(
   name: WorkloadName,
   projectApiKey: string,
-): { requests: Buffer[]; eventsPerRequest: number } {
+): { requests: string[]; eventsPerRequest: number } {
   const { path, eventsPerRequest, eventBytes, variants } = workloads[name];
   const requests = Array.from({ length: variants }, (_, variant) => {
     const events = Array.from({ length: eventsPerRequest }, (_, index) =>
@@ -22,7 +23,7 @@ export function buildRequests(
       eventsPerRequest === 1
         ? { api_key: projectApiKey, ...events[0] }
         : { api_key: projectApiKey, batch: events, sent_at: new Date().toISOString() };
-    return requestBytes(path, JSON.stringify(body));
+    return requestText(`POST ${path}`, {}, body);
   });
   return { requests, eventsPerRequest };
 }
@@ -37,17 +38,6 @@ function buildEvent(seed: number, eventBytes: number) {
     properties: {},
   };
   return { ...event, properties: fillerProperties(seed, eventBytes - JSON.stringify(event).length) };
-}
-
-function requestBytes(path: string, body: string): Buffer {
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '\r\n',
-  ].join('\r\n');
-  return Buffer.from(head + body, 'utf8');
 }
 
 const words = 'amber basin cedar delta ember fjord grove harbor island jetty knoll lagoon meadow north orchard'.split(
