@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { measureRequests, type RequestRun, requestText, sendLoad } from './load/measure-load.ts';
+import { measureRequests, sendLoad } from './load/measure-load.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import { startStatementCounter } from './process/statements.ts';
-import { everyRun, median, processorFacts, report, serverFacts, statusesIn } from './report/report.ts';
+import { everyRun, median, processorFacts, type RequestRun, report, serverFacts, statusesIn } from './report/report.ts';
 import { addProjects, type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
+import { requestText } from './workload/gateway-workloads.ts';
 
 export interface ManagementBenchOptions {
   connections: number;

@@ -1,4 +1,4 @@
-import { requestText } from '../load/measure-load.ts';
+import { requestText } from '../workload/gateway-workloads.ts';
 import { mixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;

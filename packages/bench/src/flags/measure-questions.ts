@@ -1,9 +1,10 @@
 import { seededRandom } from '@millrace/testing/seeded-random';
-import { measureRequests, requestText } from '../load/measure-load.ts';
+import { measureRequests } from '../load/measure-load.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
 import type { RequestLoops } from '../report/flags-report.ts';
 import { median } from '../report/report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
+import { requestText } from '../workload/gateway-workloads.ts';
 
 export interface QuestionOptions {
   pairs: number;

@@ -120,7 +120,7 @@ async function addFlags(
   environmentIds: readonly number[],
   flags: readonly MixedFlag[],
 ): Promise<void> {
-  await database.query('ALTER TABLE feature_flag DISABLE TRIGGER feature_flag_added_or_removed');
+  await database.query('ALTER TABLE feature_flag DISABLE TRIGGER feature_flag_added');
   await database.query(
     `INSERT INTO feature_flag (project_id, key, name, filters)
      SELECT environment_id, key, 'Bench ' || key, filters::jsonb
@@ -131,7 +131,7 @@ async function addFlags(
     'INSERT INTO flag_definitions_version (project_id) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING',
     [environmentIds],
   );
-  await database.query('ALTER TABLE feature_flag ENABLE TRIGGER feature_flag_added_or_removed');
+  await database.query('ALTER TABLE feature_flag ENABLE TRIGGER feature_flag_added');
 }
 
 async function addSecretKeys(database: BenchDatabase, environments: readonly FlagEnvironment[]): Promise<void> {

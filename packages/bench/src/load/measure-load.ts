@@ -1,11 +1,12 @@
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
+import type { RequestRun } from '../report/report.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 /** What the load generator is asked to do; it travels as a message between processes, as its answer does. */
 export interface LoadJob {
   port: number;
-  /** Whole requests as text, made before the clock runs, sent in turn over and over (`requestText`). */
+  /** Whole requests as text, made before the clock runs, sent in turn over and over. */
   requests: string[];
   /** What counts as an acknowledgement; 200 where nothing is said. */
   status?: number;
@@ -44,17 +45,6 @@ export async function sendLoad(load: MeasuredProcess, job: LoadJob): Promise<Loa
   return answer.result;
 }
 
-/** One run of requests against one server. */
-export interface RequestRun extends Omit<LoadResult, 'elapsedMs'> {
-  requestsPerSecond: number;
-  /** Of the server for each acknowledged request. */
-  cpuMicros: number;
-  /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
-  databaseMicros: number;
-  /** Since the server's start. */
-  maxRssBytes: number;
-}
-
 /** Sends requests to a server and tells what one of them cost it, and PostgreSQL. */
 export async function measureRequests(
   { server, load, database }: { server: MeasuredProcess; load: MeasuredProcess; database: BenchDatabase },
@@ -71,13 +61,4 @@ export async function measureRequests(
     databaseMicros: backendCpuBetween(before.backends, after.backends) / result.acknowledged,
     maxRssBytes: after.own.maxRssBytes,
   };
-}
-
-/** A whole HTTP request as text. @param line such as `GET /path` @param body JSON */
-export function requestText(line: string, headers: Record<string, string>, body?: object): string {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const length = String(Buffer.byteLength(text));
-  const ofBody = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': length };
-  const all = Object.entries({ Host: '127.0.0.1', ...headers, ...ofBody });
-  return `${line} HTTP/1.1\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
 }

@@ -1,5 +1,5 @@
-import type { RequestRun } from '../load/measure-load.ts';
 import { type FlagsMeasurement, flagsReport, type MemoryMeasurement } from './flags-report.ts';
+import type { RequestRun } from './report.ts';
 
 const run = (overrides: Partial<RequestRun> = {}): RequestRun => ({
   acknowledged: 16_000,

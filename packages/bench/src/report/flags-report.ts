@@ -1,5 +1,13 @@
-import type { RequestRun } from '../load/measure-load.ts';
-import { type Columns, everyRun, median, mediansByName, readable, report, statusesIn } from './report.ts';
+import {
+  type Columns,
+  everyRun,
+  median,
+  mediansByName,
+  type RequestRun,
+  readable,
+  report,
+  statusesIn,
+} from './report.ts';
 
 export interface EvaluatorMeasurement {
   side: 'millrace' | 'posthog-node';

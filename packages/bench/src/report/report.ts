@@ -81,6 +81,23 @@ export function statusesIn(counts: Record<string, number>): string {
   return listed.join(', ') || 'none';
 }
 
+/** One run of requests against one server. */
+export interface RequestRun {
+  requestsPerSecond: number;
+  acknowledged: number;
+  /** Requests answered otherwise, by status; 0 = the connection broke. */
+  otherStatuses: Record<string, number>;
+  /** Of acknowledged requests, milliseconds. */
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU of the server for each acknowledged request. */
+  cpuMicros: number;
+  /** CPU of PostgreSQL's processes; NaN where it cannot be seen. */
+  databaseMicros: number;
+  /** Since the server's start. */
+  maxRssBytes: number;
+}
+
 /** A figure with what it should be. */
 export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
-import { requestText } from '../load/measure-load.ts';
 
 /** What the gateway is loaded with: one event of 2 KB a request, or 50 events of 1 KB. */
 export const workloads = {
@@ -38,6 +37,15 @@ function buildEvent(seed: number, eventBytes: number) {
     properties: {},
   };
   return { ...event, properties: fillerProperties(seed, eventBytes - JSON.stringify(event).length) };
+}
+
+/** A whole HTTP request as text. @param line such as `GET /path` @param body JSON */
+export function requestText(line: string, headers: Record<string, string>, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const length = String(Buffer.byteLength(text));
+  const ofBody = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': length };
+  const all = Object.entries({ Host: '127.0.0.1', ...headers, ...ofBody });
+  return `${line} HTTP/1.1\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
 }
 
 const words = 'amber basin cedar delta ember fjord grove harbor island jetty knoll lagoon meadow north orchard'.split(
