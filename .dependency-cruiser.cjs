@@ -40,18 +40,8 @@ const foldersInOrder = {
   ],
   // An evaluation is pure; the store fetches what it looks at.
   'packages/flags': [
-    ...[
-      'steps.ts',
-      'values.ts',
-      'definitions.ts',
-      'filters',
-      'compile',
-      'evaluate',
-      'explain',
-      '.',
-      'store',
-      'cohorts',
-    ],
+    ...['steps.ts', 'values.ts', 'definitions.ts', 'filters', 'compile', 'evaluate', 'explain'],
+    ...['.', 'store', 'cohorts'],
   ],
 };
 

@@ -86,7 +86,7 @@ function literalAt(text: string, at: number): string {
 }
 
 function routesIn(text: string): string[] {
-  return [...text.matchAll(/\bmethod: '([A-Z]+)',\s*path: [`']([^`']+)[`']/g)].map(
+  return [...text.matchAll(/\bmethod: '([A-Z]+)',[^{}]{0,200}?\bpath: [`']([^`']+)[`']/g)].map(
     ([, method, path]) => `${method} ${path}`,
   );
 }
