@@ -28,6 +28,7 @@ const foldersInOrder = {
     ...['activity', 'property-filters', 'distinct-ids', 'shown-persons', 'embedded-users'].map((r) => `resources/${r}`),
     ...['resources', '.'],
   ],
+  'services/all-in-one': ['config.ts', '.'],
   'packages/browser': [
     ...['client', 'page', 'values.ts', 'options', 'storage', 'consent.ts', 'sending', 'session.ts', 'event'],
     // Features, none knowing a later one; all of it put together.
@@ -83,7 +84,16 @@ module.exports = {
   forbidden: [
     forbid('no-circular', {}, { circular: true }),
     { ...forbid('no-cycles-of-folders', {}, { circular: true }), scope: 'folder' },
-    forbid('services-apart', { path: '^services/([^/]+)/' }, { path: '^services/', pathNot: '^services/$1/' }),
+    forbid(
+      'services-apart',
+      { path: '^services/([^/]+)/', pathNot: '^services/all-in-one/' },
+      { path: '^services/', pathNot: '^services/$1/' },
+    ),
+    forbid(
+      'all-in-one-only-starts-services',
+      { path: '^services/all-in-one/' },
+      { path: '^services/', pathNot: '^services/(all-in-one/|[^/]+/src/start\\.ts$)' },
+    ),
     forbid('no-service-below-a-package', { path: '^packages/', pathNot: '^packages/bench/' }, { path: '^services/' }),
     forbid(
       'e2e-speaks-only-the-wire',

@@ -51,11 +51,11 @@ async function compileOnce(entryPoint: string, shared: string): Promise<string> 
 
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
 
-/** Programs of threads, which the program that starts them looks for beside itself under these names. */
-const threads: Record<string, Record<string, string>> = {
-  'services/ingest-gateway/src/main.ts': {
-    'ingest-gateway-body-worker': 'services/ingest-gateway/src/large-bodies/body-worker.ts',
-  },
+/** Who starts threads, whose program it looks for beside itself under this name; and the programs that it is in. */
+const startsThreads = {
+  file: 'services/ingest-gateway/src/start.ts',
+  in: ['services/ingest-gateway/src/main.ts', 'services/all-in-one/src/main.ts'],
+  thread: { name: 'ingest-gateway-body-worker', path: 'services/ingest-gateway/src/large-bodies/body-worker.ts' },
 };
 
 /** @returns the file. */
@@ -77,14 +77,11 @@ async function compile(entryPoint: string, directory: string): Promise<string> {
       banner: { js: requireForLibraries },
       plugins,
     });
-  const own = Object.entries(threads[entryPoint] ?? {});
+  const { file, thread } = startsThreads;
   await Promise.all([
     // Whoever starts threads knows its own place; the others are asked for files beside their sources.
-    compileTo(entryPoint, flatName(entryPoint), [
-      someStayWhereTheyAre,
-      filesKnowTheirPlace(own.length > 0 ? entryPoint : ''),
-    ]),
-    ...own.map(([name, path]) => compileTo(path, name, [someStayWhereTheyAre])),
+    compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
+    ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);
   return join(directory, `${flatName(entryPoint)}.mjs`);
 }

@@ -86,7 +86,7 @@ test('the health server answers the three paths and no other, until it is stoppe
   metrics.counter('millrace_events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
   const health = createHealth(metrics);
   health.require('database', () => 'away');
-  const server = await startHealthServer(health, { port: 0, host: '127.0.0.1' });
+  const server = await startHealthServer(health, { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
@@ -105,10 +105,12 @@ test('the health server answers the three paths and no other, until it is stoppe
   await expect(get('/_liveness')).rejects.toThrow();
 });
 
-test('a health server on a taken port fails to start', async () => {
-  const first = await startHealthServer(newHealth(), { port: 0, host: '127.0.0.1' });
-  await expect(startHealthServer(newHealth(), { port: first.port, host: '127.0.0.1' })).rejects.toMatchObject({
+test('a health server on a taken port fails to start, and says which setting would help', async () => {
+  const first = await startHealthServer(newHealth(), { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
+  const again = startHealthServer(newHealth(), { port: first.port, host: '127.0.0.1', setting: 'HEALTH_PORT' });
+  await expect(again).rejects.toMatchObject({
     code: 'EADDRINUSE',
+    message: expect.stringMatching(/port \d+ of 127\.0\.0\.1 is in use.* set HEALTH_PORT/),
   });
   await first.stop();
 });

@@ -1,9 +1,9 @@
 /** What is asked about a service from outside: does it live, is it ready, what are its metrics, and on which port. */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Type } from 'typebox';
 import type { Lifecycle, Stoppable } from './lifecycle.ts';
+import { type ListenOptions, listen } from './listen.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -21,6 +21,8 @@ export interface Health {
   metrics(): Promise<HealthAnswer>;
   /** Begins to answer 503 on readiness; called first when stopping. */
   setStopping(): void;
+  /** What is wrong at the moment, one sentence by the name of its check. */
+  failing(what: 'readiness' | 'liveness'): Record<string, string>;
   /** Answers one of the three operational paths, or null when the path is another one. */
   answer(path: string): Promise<HealthAnswer | null>;
 }
@@ -38,18 +40,23 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   let isStopping = false;
   let areMetricsElsewhere = false;
 
-  function report(checks: Map<string, HealthCheck>, failedStatus: number) {
-    const failing = Object.fromEntries(
-      [...checks].flatMap(([name, check]) => {
+  function failing(what: 'readiness' | 'liveness'): Record<string, string> {
+    return Object.fromEntries(
+      [...(what === 'readiness' ? readiness : liveness)].flatMap(([name, check]) => {
         const problem = run(check);
         return problem === null ? [] : [[name, problem]];
       }),
     );
-    const status = isStopping && checks === readiness ? 'stopping' : Object.keys(failing).length > 0 ? 'failing' : 'ok';
+  }
+
+  function report(what: 'readiness' | 'liveness') {
+    const problems = failing(what);
+    const isUnready = isStopping && what === 'readiness';
+    const status = isUnready ? 'stopping' : Object.keys(problems).length > 0 ? 'failing' : 'ok';
     return {
-      status: status === 'ok' ? 200 : failedStatus,
+      status: status === 'ok' ? 200 : what === 'readiness' ? 503 : 500,
       contentType: 'application/json',
-      body: JSON.stringify({ status, failing }),
+      body: JSON.stringify({ status, failing: problems }),
     };
   }
 
@@ -60,6 +67,7 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   });
 
   return {
+    failing,
     metrics: readAll,
     moveMetrics: () => {
       areMetricsElsewhere = true;
@@ -72,9 +80,9 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
     async answer(path) {
       switch (path) {
         case '/_liveness':
-          return report(liveness, 500);
+          return report('liveness');
         case '/_readiness':
-          return report(readiness, 503);
+          return report('readiness');
         case '/metrics':
           return areMetricsElsewhere ? null : readAll();
         default:
@@ -96,7 +104,7 @@ function run(check: HealthCheck): string | null {
 /** A small server for services that have no other HTTP port. Answers only the operational paths. */
 export async function startHealthServer(
   health: Pick<Health, 'answer'>,
-  { port, host }: { port: number; host: string },
+  options: ListenOptions,
 ): Promise<Stoppable & { port: number }> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
@@ -108,12 +116,8 @@ export async function startHealthServer(
       () => response.writeHead(500).end(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server, options),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -141,7 +145,10 @@ export async function moveMetrics(
 ): Promise<void> {
   if (port === undefined) return;
   const only = { answer: async (path: string) => (path === '/metrics' ? health.metrics() : null) };
-  const server = lifecycle.own('metrics server', await startHealthServer(only, { port, host }));
+  const server = lifecycle.own(
+    'metrics server',
+    await startHealthServer(only, { port, host, setting: 'METRICS_PORT' }),
+  );
   health.moveMetrics();
   logger.info('metrics are served on a separate port', { port: server.port });
 }

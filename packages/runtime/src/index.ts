@@ -11,10 +11,12 @@ export {
   moveMetrics,
   startHealthServer,
 } from './health.ts';
-export { type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
+export { type Lifecycle, runProcess, type Stoppable } from './lifecycle.ts';
+export { type ListenOptions, listen } from './listen.ts';
 export { createLogger, type Logger } from './logger.ts';
 export {
   createMetrics,
+  joinMetrics,
   type MetricName,
   type Metrics,
   type MetricsPart,
@@ -24,4 +26,12 @@ export {
 } from './metrics.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
 export { readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';
+export {
+  runService,
+  type Service,
+  type ServiceConfig,
+  type ServiceHost,
+  type StartedService,
+  startParts,
+} from './service.ts';
 export { readPem } from './setting-files.ts';

@@ -69,16 +69,27 @@ describe('a lifecycle', () => {
 
     expect(stopped).toEqual(['late server', 'database']);
   });
+
+  test('stops what such a start brings up when the rest has stopped already', async () => {
+    const { stopped, part } = recordingParts();
+    const lifecycle = createLifecycle(logger);
+    lifecycle.own('database', part('database'));
+    await lifecycle.stop();
+    lifecycle.own('late server', part('late server'));
+    await lifecycle.stop();
+
+    expect(stopped).toEqual(['database', 'late server']);
+  });
 });
 
 /** Runs a service of two parts in a process of its own; `body` is the rest of its start. */
 function startService(body: string, drainTimeoutMs = 10_000) {
   const script = `
     import { createLogger } from './logger.ts';
-    import { runService } from './lifecycle.ts';
+    import { runProcess } from './lifecycle.ts';
     const say = (text) => process.stdout.write(text + '\\n');
     const part = (name) => ({ stop: async () => say('stop ' + name) });
-    await runService(createLogger('test'), ${drainTimeoutMs}, async (lifecycle, fail) => {
+    await runProcess(createLogger('test'), ${drainTimeoutMs}, async (lifecycle, fail) => {
       lifecycle.own('database', part('database'));
       lifecycle.own('server', part('server'));
       // Keeps the process alive, as a server does.

@@ -8,7 +8,7 @@ export interface Stoppable {
 export interface Lifecycle {
   /**
    * Registers what was just started; stopped in reverse order. Returns the same thing, for one-line wiring.
-   * What is started while others are being stopped (the start was overtaken by a signal) is stopped too.
+   * What is started while others are being stopped, or later (the start was overtaken by a signal), is stopped too.
    */
   own<T extends Stoppable>(name: string, part: T): T;
   /** Stops everything, newest first. A component that fails to stop is logged and the others are still stopped. */
@@ -34,6 +34,7 @@ export function createLifecycle(logger: Logger): Lifecycle {
   return {
     own(name, part) {
       parts.push({ name, part });
+      if (stopping !== undefined) stopping = stopping.then(stopAll);
       return part;
     },
     stop: () => {
@@ -44,10 +45,11 @@ export function createLifecycle(logger: Logger): Lifecycle {
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT: `start` registers its components in the lifecycle, they are stopped in reverse.
- * Exit code 1 when the start fails, when `fail` is called, or when stopping takes longer than `drainTimeoutMs`.
+ * Makes this process a service, or several, until SIGTERM or SIGINT: `start` registers its components in the lifecycle, they are
+ * stopped in reverse. Exit code 1 when the start fails, when `fail` is called, or when stopping takes longer than
+ * `drainTimeoutMs`. Nobody else hears signals, catches what nobody caught, or ends the process.
  */
-export async function runService(
+export async function runProcess(
   logger: Logger,
   drainTimeoutMs: number,
   start: (lifecycle: Lifecycle, fail: (error: Error) => void) => Promise<void>,

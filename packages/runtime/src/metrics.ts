@@ -12,7 +12,7 @@ import {
 /** Ours are told from other programs' and from `process_…` and `nodejs_…` by their prefix. */
 export type MetricName = `millrace_${string}`;
 
-/** One registry per process, handed down as an argument. Label values must come from a bounded set. */
+/** One registry per service, handed down as an argument. Label values must come from a bounded set. */
 export interface Metrics {
   registry: Registry<RegistryContentType>;
   /** Whether histograms that ask for it keep the trace of one observation in each bucket. */
@@ -28,12 +28,19 @@ export interface Metrics {
   ): Histogram<L>;
 }
 
-/**
- * @param withProcessMetrics memory, CPU and event-loop figures; off in tests.
- * @param hasExemplars the figures are told as OpenMetrics then, which alone has a place for them.
- */
-export function createMetrics({ withProcessMetrics = true, hasExemplars = false } = {}): Metrics {
+interface MetricsOptions {
+  /** Memory, CPU and event-loop figures, once per process; off in tests. */
+  withProcessMetrics?: boolean;
+  /** The figures are told as OpenMetrics then, which alone has a place for exemplars. */
+  hasExemplars?: boolean;
+  /** Becomes a label of every series: several services of one process count under the same names. */
+  service?: string;
+}
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const { withProcessMetrics = true, hasExemplars = false, service } = options;
   const registry: Registry<RegistryContentType> = new Registry();
+  if (service !== undefined) registry.setDefaultLabels({ service });
   if (hasExemplars) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   if (withProcessMetrics) collectDefaultMetrics({ register: registry });
   return {
@@ -71,3 +78,20 @@ export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export function sumMetrics(parts: readonly MetricsPart[]): Promise<string> {
   return AggregatorRegistry.aggregate([...parts]).metrics();
 }
+
+/** The text of several registries of one process as one: each name once, with the series of all. */
+export async function joinMetrics(parts: readonly Metrics[]): Promise<string> {
+  const texts = await Promise.all(parts.map(({ registry }) => registry.metrics()));
+  const families = new Map<string, { head: string; series: string[] }>();
+  for (const family of texts.flatMap((text) => text.split(/^(?=# HELP )/m))) {
+    const [, head = '', name = '', series = ''] = /^(# HELP (\S+).*\n# TYPE .*\n)([\s\S]*)$/.exec(family) ?? [];
+    const found = families.get(name) ?? { head, series: [] };
+    found.series.push(...series.split('\n').filter((line) => line !== '' && line !== endOfText));
+    families.set(name, found);
+  }
+  const told = [...families.values()].map(({ head, series }) => `${head}${series.map((line) => `${line}\n`).join('')}`);
+  return `${told.join('\n')}${parts.some(({ hasExemplars }) => hasExemplars) ? `${endOfText}\n` : ''}`;
+}
+
+/** The last line of OpenMetrics. */
+const endOfText = '# EOF';

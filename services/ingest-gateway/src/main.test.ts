@@ -35,6 +35,7 @@ async function startMain(settings: Record<string, string>): Promise<GatewayProce
       ...environment(),
       NODE_OPTIONS: '',
       INGEST_PORT: '0',
+      KAFKA_BROKERS: testServers().kafkaBrokers.join(','),
       TOPIC_PREFIX: uniqueTopicPrefix(),
       TOPIC_PARTITIONS: '2',
       ...settings,

@@ -1,264 +1,30 @@
 import cluster from 'node:cluster';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { type TopicNames, topicNames } from '@millrace/contracts';
-import {
-  createSqlDatabase,
-  type ProjectChanges,
-  type Sql,
-  type SqlDatabase,
-  watchProjectChanges,
-  withDatabaseAddress,
-} from '@millrace/db/sql';
-import {
-  createFallbackLog,
-  createKafkaLog,
-  createPostgresLog,
-  type EventLog,
-  fallbackTopic,
-  kafkaConnection,
-  usesFallback,
-  withAppendBreaker,
-} from '@millrace/event-log';
-import {
-  createHealth,
-  createLogger,
-  createMetrics,
-  environment,
-  type Health,
-  type Lifecycle,
-  type Logger,
-  type Metrics,
-  moveMetrics,
-  readConfig,
-  reportCertificates,
-  runService,
-  type Stoppable,
-} from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
-import { createTracing, isTraced } from '@millrace/runtime/tracing';
-import { createProjectKeys } from './access/project-keys.ts';
-import { createGateway, type Gateway, type IngestParts } from './app.ts';
-import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';
-import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
-import { awaitFirstAnswer, definitionConnections } from './flag-data.ts';
-import { createFlagParts, type FlagParts } from './flags/parts.ts';
-import { createTrafficControl } from './limits/traffic-control.ts';
-import { createSharedMetrics, leaveCluster, startProcesses } from './processes.ts';
+import { createLogger, environment, runProcess, runService } from '@millrace/runtime';
+import { createSharedMetrics, startProcesses } from './processes.ts';
+import { ingestGateway } from './start.ts';
 
 // Little of the heap is in use. By default it grows to four times that before it is cleaned, as if the machine were
 // ours alone. At 150 batches take a tenth less time than at 120, within 200 MB (`npm run bench -- gateway`).
 setFlagsFromString('--heap-growing-percent=150');
 
-const service = 'ingest-gateway';
-/**
- * Lookups by key only. How long a request waits for one is bounded beside (store-limits.ts); a little later it ends here
- * too.
- */
-const lookupPool = { poolSize: 4, connectTimeoutMs: 3000, statementTimeoutMs: 3000, queryTimeoutMs: 3500 };
-/** What a request may wait for is bounded beside (flag-data.ts); what nobody waits for any more ends in the database. */
-const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
-/** Definitions of a large project take their time, and whoever knows former ones does not wait for them. */
-const definitionPool = {
-  connectTimeoutMs: 2000,
-  statementTimeoutMs: 3000,
-  queryTimeoutMs: 3500,
-  preparesQueries: true,
-};
-/** The embedded log writes through a pool of its own, with its own time limits. */
-const logPool = {
-  poolSize: 6,
-  connectTimeoutMs: 2000,
-  statementTimeoutMs: 5000,
-  queryTimeoutMs: 6000,
-  // A process that was stopped in the middle of an append must not block the appends of others.
-  idleInTransactionTimeoutMs: 5000,
-};
-/**
- * After this time the gateway takes requests even though the log was never reached: its 503 tells clients more than a
- * refused connection.
- */
-const waitForLogMs = 15_000;
-
-const config = withDatabaseAddress(readConfig(gatewayConfigSchema, environment()));
-const logger = createLogger(service, config.logLevel);
+const config = ingestGateway.readConfig(environment());
 
 /** The process that only starts the others waits a little longer than they do. */
 const longerThanOthersMs = 2000;
 
 if (config.gatewayProcesses > 1 && cluster.isPrimary) {
-  await runService(logger, config.drainTimeoutMs + longerThanOthersMs, async (lifecycle) => {
+  const logger = createLogger(ingestGateway.name, config.logLevel);
+  await runProcess(logger, config.drainTimeoutMs + longerThanOthersMs, async (lifecycle) => {
     const processes = lifecycle.own('processes', startProcesses(config.gatewayProcesses, logger));
     const port = await processes.listening;
     logger.info('all processes listen', { port, processes: config.gatewayProcesses });
     process.send?.({ type: 'listening', port });
   });
 } else {
-  await runService(logger, config.drainTimeoutMs, runGateway);
-}
-
-async function runGateway(lifecycle: Lifecycle): Promise<void> {
-  // The figures of several processes are added up, and exemplars are nothing to add.
-  const metrics = createMetrics({ hasExemplars: isTraced(config) && !cluster.isWorker });
-  const tracing = await createTracing(service, config, { logger, metrics });
-  if (tracing !== null) lifecycle.own('tracing', tracing);
-  const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
-  reportCertificates(config, metrics);
-  await moveMetrics(config, { lifecycle, health, logger });
-  const database = lifecycle.own(
-    'database',
-    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
+  await runService(
+    ingestGateway,
+    config,
+    cluster.isWorker ? (metrics) => createSharedMetrics(metrics, process) : undefined,
   );
-  const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
-  const redis = redisConnection(config);
-  const cache = lifecycle.own(
-    'cache',
-    redis === undefined ? createInProcessKeyValue() : createRedisKeyValue(redis, logger),
-  );
-  const projectKeys = createProjectKeys({ sql: database.sql, changes, logger, metrics });
-  const roles = rolesOf(config);
-  const gateway = createGateway({
-    projectKeys,
-    ingest: roles.has('ingest')
-      ? await startIngest({ sql: database.sql, cache, changes, health, metrics, lifecycle })
-      : null,
-    flags: startFlags({ cache, changes, health, metrics, lifecycle, isAlone: !roles.has('ingest') }),
-    answersFlags: roles.has('flags'),
-    library: await readLibrary(),
-    config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
-    logger,
-    metrics,
-    health,
-    tracing,
-  });
-  const port = await listen(gateway, config);
-  lifecycle.own('gateway', {
-    async stop() {
-      health.setStopping();
-      leaveCluster();
-      await gateway.stop();
-    },
-  });
-  logger.info('listening', { port });
-  process.send?.({ type: 'listening', port });
-}
-
-interface Started {
-  cache: KeyValue;
-  changes: ProjectChanges;
-  metrics: Metrics;
-  lifecycle: Lifecycle;
-}
-
-async function startIngest(started: Started & { sql: Sql; health: Health }): Promise<IngestParts> {
-  const { sql, cache, changes, health, metrics, lifecycle } = started;
-  const { log: opened, pool } = openLog(config, logger, metrics);
-  const log = withAppendBreaker(opened, { logger, metrics });
-  if (pool !== undefined) lifecycle.own('log database', pool);
-  lifecycle.own('event log', { stop: () => log.close() });
-  const topics = topicNames(config.topicPrefix);
-  const creation = lifecycle.own('topics', ensureTopics(log, { topics, partitions: config.topicPartitions, logger }));
-  const startedAt = performance.now();
-  health.require('event log', () => {
-    if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
-    return 'The event log has not been reached yet.';
-  });
-  const parts = { cache, sql, changes, log, topics, config, logger, metrics };
-  const traffic = lifecycle.own('limits', await createTrafficControl(parts));
-  return { log, topics, traffic, bodyProgram: bodyProgram(import.meta.url) };
-}
-
-function startFlags(started: Started & { health: Health; isAlone: boolean }): FlagParts {
-  const { cache, changes, health, metrics, lifecycle, isAlone } = started;
-  const server = { url: config.databaseUrl, logger, applicationName: `${service} flags` };
-  const requests = createSqlDatabase({ ...server, ...flagPool, poolSize: config.flagDatabaseConnections });
-  const definitions = createSqlDatabase({ ...server, ...definitionPool, poolSize: definitionConnections });
-  const { sql } = lifecycle.own('flag database', requests);
-  const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
-  if (isAlone) {
-    const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
-    health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not answered yet.'));
-  }
-  return lifecycle.own('flags', createFlagParts({ sql, definitionSql, cache, changes, config, metrics }));
-}
-
-function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {
-  const openPool = () =>
-    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
-  const hasFallback = usesFallback(config);
-  if (config.eventLog === 'postgres') {
-    const pool = openPool();
-    return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
-  }
-  const kafka = createKafkaLog({ ...kafkaConnection(config), clientId: service, logger, metrics });
-  if (!hasFallback) return { log: kafka };
-  const pool = openPool();
-  const { topicPrefix, topicPartitions: partitions, eventLogFallbackAfterMs: openAfterMs } = config;
-  const topic = fallbackTopic(topicPrefix);
-  return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
-}
-
-/** Built beside this program (packages/stack). */
-async function readLibrary(): Promise<BrowserLibrary | null> {
-  const { browserLibraryDirectory } = config;
-  const directory = browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', import.meta.url));
-  const library = await readBrowserLibrary(directory);
-  if (library === null) logger.info('there is no browser library to serve', { directory });
-  return library;
-}
-
-/** Beside this file, as source or built (packages/stack, programs.ts). */
-function bodyProgram(here: string): URL {
-  return new URL(
-    here.endsWith('.ts') ? './large-bodies/body-worker-source.mjs' : './ingest-gateway-body-worker.mjs',
-    here,
-  );
-}
-
-/** @returns the port that was taken. */
-async function listen({ server }: Gateway, { ingestPort, ingestHost }: GatewayConfig): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(ingestPort, ingestHost, resolve);
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-const firstDelayMs = 250;
-const longestDelayMs = 10_000;
-
-/**
- * Creates the topics in the background, again and again until it works: the gateway must come up and answer while the
- * log is still away.
- */
-function ensureTopics(
-  log: Pick<EventLog, 'ensureTopics'>,
-  options: { topics: TopicNames; partitions: number; logger: Logger },
-): Stoppable & { isDone(): boolean } {
-  const { logger, partitions } = options;
-  const wanted = Object.values(options.topics).map((topic: string) => ({ topic, partitions }));
-  let isDone = false;
-  let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function attempt(delayMs: number): Promise<void> {
-    try {
-      await log.ensureTopics(wanted);
-      isDone = true;
-    } catch (error) {
-      if (isStopped) return;
-      logger.warn('could not read or create the topics; trying again', { error, delayMs });
-      timer = setTimeout(() => void attempt(Math.min(delayMs * 2, longestDelayMs)), delayMs);
-    }
-  }
-
-  void attempt(firstDelayMs);
-  return {
-    isDone: () => isDone,
-    stop: async () => {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
 }

@@ -37,6 +37,7 @@ beforeAll(async () => {
       DATABASE_URL: database.url,
       REDIS_URL: testServers().redisUrl,
       EVENT_LOG: 'kafka',
+      KAFKA_BROKERS: testServers().kafkaBrokers.join(','),
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

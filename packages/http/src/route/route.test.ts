@@ -72,7 +72,7 @@ test.each([
     metrics: createMetrics({ withProcessMetrics: false }),
     checkResponses: true,
   });
-  const server = await serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
+  const server = await serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
   try {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     expect([response.status, await response.json()]).toEqual([status, expect.objectContaining(body)]);

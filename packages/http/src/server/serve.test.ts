@@ -14,7 +14,7 @@ test('stopping lets a request in progress finish, takes no new one and waits for
       release = () => response.end('done');
       arrived();
     },
-    { port: 0, host: '127.0.0.1', drainTimeoutMs: 600_000 },
+    { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 600_000 },
   );
   const url = `http://127.0.0.1:${server.port}/`;
   const answer = fetch(url).then((response) => response.text());
@@ -30,7 +30,8 @@ test('stopping lets a request in progress finish, takes no new one and waits for
 test('clients that go on sending while it stops lose no request', async () => {
   let requests = 0;
   const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
-  const start = () => serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 20_000, stopGraceMs: 400 });
+  const start = () =>
+    serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 20_000, stopGraceMs: 400 });
   let current = await start();
   let answered = 0;
   let isOver = false;
@@ -68,7 +69,13 @@ test('clients that go on sending while it stops lose no request', async () => {
 
 // It would run into jest's limit were such a connection waited for.
 test('a connection on which nothing was ever sent does not keep it', async () => {
-  const server = await serve(() => {}, { port: 0, host: '127.0.0.1', drainTimeoutMs: 600_000, stopGraceMs: 10 });
+  const server = await serve(() => {}, {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 600_000,
+    stopGraceMs: 10,
+  });
   const socket = connect(server.port, '127.0.0.1');
   await new Promise((resolve) => socket.once('connect', resolve));
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -77,7 +84,7 @@ test('a connection on which nothing was ever sent does not keep it', async () =>
 });
 
 test('a request that does not end is cut after the drain time', async () => {
-  const server = await serve(() => {}, { port: 0, host: '127.0.0.1', drainTimeoutMs: 50 });
+  const server = await serve(() => {}, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 50 });
   const answer = fetch(`http://127.0.0.1:${server.port}/`).then(
     () => 'answered',
     () => 'cut',
@@ -89,7 +96,7 @@ test('a request that does not end is cut after the drain time', async () => {
 });
 
 test('a port that is taken is an error at start', async () => {
-  const options = { host: '127.0.0.1', drainTimeoutMs: 0 };
+  const options = { host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 0 };
   const first = await serve(() => {}, { ...options, port: 0 });
   await expect(serve(() => {}, { ...options, port: first.port })).rejects.toThrow('EADDRINUSE');
   await first.stop();

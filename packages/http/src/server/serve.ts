@@ -1,15 +1,12 @@
 /** Starts an HTTP server, with the routes and headers that every service has. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Health, Stoppable } from '@millrace/runtime';
+import { type Health, type ListenOptions, listen, type Stoppable } from '@millrace/runtime';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import { createConnectionDrain } from './drain-connections.ts';
 
-export interface ServeOptions {
-  port: number;
-  host: string;
+export interface ServeOptions extends ListenOptions {
   /** How long requests in progress may take to finish once stopping began. */
   drainTimeoutMs: number;
   /** For how long new connections are still served then, each with one answer. Default 0. */
@@ -19,7 +16,7 @@ export interface ServeOptions {
 /** Listens. `stop` lets requests in progress finish and takes no new connections, then cuts what is left. */
 export async function serve(
   listener: RequestListener,
-  { port, host, drainTimeoutMs, stopGraceMs = 0 }: ServeOptions,
+  { drainTimeoutMs, stopGraceMs = 0, ...where }: ServeOptions,
 ): Promise<Stoppable & { port: number }> {
   const server = createServer((request, response) => {
     connections.note(response);
@@ -29,11 +26,7 @@ export async function serve(
   // Longer than the idle time of common load balancers, so that it is they who close.
   server.keepAliveTimeout = 75_000;
   server.requestTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return { port: (server.address() as AddressInfo).port, stop: connections.drain };
+  return { port: await listen(server, where), stop: connections.drain };
 }
 
 /** Answers `/_liveness`, `/_readiness` and `/metrics` on the service's own port, in front of everything else. */

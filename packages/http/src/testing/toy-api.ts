@@ -46,7 +46,7 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
     checkResponses: true,
     ...overrides,
   });
-  const server = await serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
+  const server = await serve(listener, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
   return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
 }
 

@@ -84,7 +84,7 @@ export async function startTestApi(
     tokenSecret: () => 'secret of a test',
     ...overrides,
   });
-  const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
+  const server = await serve(app, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
   const url = `http://127.0.0.1:${server.port}`;
 
   async function request(

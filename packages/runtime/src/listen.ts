@@ -1,0 +1,23 @@
+import type { AddressInfo, Server } from 'node:net';
+
+/** Where a server listens. */
+export interface ListenOptions {
+  port: number;
+  host: string;
+  /** The variable that chooses the port, for whoever has to choose another one. */
+  setting: string;
+}
+
+/** Listens. @returns the port that was taken. @throws Error with the code EADDRINUSE that names the setting. */
+export async function listen(server: Server, { port, host, setting }: ListenOptions): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? taken(error) : error));
+    server.listen(port, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+
+  function taken(cause: Error): Error {
+    const message = `EADDRINUSE: port ${port} of ${host} is in use. Stop what listens there, or set ${setting} to a free port.`;
+    return Object.assign(new Error(message, { cause }), { code: 'EADDRINUSE' });
+  }
+}

@@ -1,0 +1,54 @@
+import { readAllConfig } from './config.ts';
+
+const least = { DATABASE_URL: 'postgresql://x', EVENT_LOG: 'postgres' };
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readAllConfig({ ...least, ...env });
+  } catch (error) {
+    return (error as { problems?: string[] }).problems ?? [String(error)];
+  }
+  return [];
+}
+
+test('each service keeps its own default of a setting that several have', () => {
+  const { gateway, api, consumer, worker } = readAllConfig(least);
+  expect([api.databasePoolSize, worker.databasePoolSize]).toEqual([10, 8]);
+  expect([gateway, api, consumer, worker].map(({ drainTimeoutMs }) => drainTimeoutMs)).toEqual([
+    25_000, 15_000, 25_000, 30_000,
+  ]);
+});
+
+test('a setting is for all who have it, and one with the name of a service for this service', () => {
+  const { gateway, api, worker } = readAllConfig({
+    ...least,
+    DATABASE_POOL_SIZE: '20',
+    DELIVERY_WORKER_DATABASE_POOL_SIZE: '5',
+    INGEST_GATEWAY_LOG_LEVEL: 'debug',
+  });
+  expect([api.databasePoolSize, worker.databasePoolSize]).toEqual([20, 5]);
+  expect([gateway.logLevel, api.logLevel]).toEqual(['debug', 'info']);
+});
+
+test('the mistakes of all services are told at once, each once', () => {
+  expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
+    expect.stringMatching(/^DATABASE_URL is required/),
+    expect.stringMatching(/^STOP_DELAY_MS is not/),
+    expect.stringMatching(/^API_PORT is not/),
+    expect.stringMatching(/^POLL_INTERVAL_MS is not/),
+  ]);
+});
+
+test.each([
+  [{ INGEST_PORT: '8010' }, 'INGEST_PORT and API_PORT are both 8010'],
+  [{ HEALTH_PORT: '8000' }, 'INGEST_PORT and HEALTH_PORT are both 8000'],
+  [{ METRICS_PORT: '8001' }, 'HEALTH_PORT and METRICS_PORT are both 8001'],
+  [{ GATEWAY_PROCESSES: '2' }, 'GATEWAY_PROCESSES is more than 1'],
+  [{ DELIVERY_WORKER_HEALTH_PORT: '8021' }, 'DELIVERY_WORKER_HEALTH_PORT is set, but one process has one HEALTH_PORT'],
+])('%p cannot be in one process', (env, problem) => {
+  expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
+});
+
+test('free ports do not clash', () => {
+  expect(problemsOf({ INGEST_PORT: '0', API_PORT: '0', HEALTH_PORT: '0', METRICS_PORT: '0' })).toEqual([]);
+});

@@ -1,0 +1,107 @@
+/** All services as one process: what `npm start` and small installations run. One that fails ends all. */
+
+import { setFlagsFromString } from 'node:v8';
+import { deliveryWorker } from '@millrace/delivery-worker/start';
+import { eventConsumer } from '@millrace/event-consumer/start';
+import { ingestGateway } from '@millrace/ingest-gateway/start';
+import { managementApi } from '@millrace/management-api/start';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  environment,
+  joinMetrics,
+  moveMetrics,
+  reportCertificates,
+  runProcess,
+  type Service,
+  type ServiceConfig,
+  type StartedService,
+  startHealthServer,
+} from '@millrace/runtime';
+import { isTraced } from '@millrace/runtime/tracing';
+import { readAllConfig } from './config.ts';
+
+// One heap for all, of which little is in use. By default it grows to four times that before it is cleaned, as if the machine
+// were ours alone (docs/decisions/032-one-process.md).
+setFlagsFromString('--heap-growing-percent=100');
+
+const configs = readAllConfig(environment());
+const { own } = configs;
+const logger = createLogger('all-in-one', own.logLevel);
+// Whoever answers stops before whoever works, and so on until all connections are closed.
+const stopWithinMs =
+  Math.max(ingestGateway.stopWithinMs(configs.gateway), managementApi.stopWithinMs(configs.api)) +
+  Math.max(eventConsumer.stopWithinMs(configs.consumer), deliveryWorker.stopWithinMs(configs.worker));
+
+await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
+  const services = createServices(fail);
+  const { health } = services;
+  await moveMetrics(own, { lifecycle, health, logger });
+  const { healthPort: port, healthHost: host } = own;
+  const server = lifecycle.own(
+    'health server',
+    await startHealthServer(health, { port, host, setting: 'HEALTH_PORT' }),
+  );
+  const consumer = services.start(eventConsumer, configs.consumer);
+  const worker = services.start(deliveryWorker, configs.worker);
+  lifecycle.own('consumer and worker', stopTogether([consumer, worker]));
+  const api = services.start(managementApi, configs.api);
+  const gateway = services.start(ingestGateway, configs.gateway);
+  lifecycle.own('gateway and API', stopTogether([gateway, api]));
+  lifecycle.own('readiness', { stop: async () => health.setStopping() });
+  const [{ port: ingestPort }, { port: apiPort }] = await Promise.all([
+    ...([gateway.started, api.started] as const),
+    ...[consumer.started, worker.started],
+  ]);
+  services.setStarted();
+  logger.info('listening', { port: server.port, ingestPort, apiPort });
+  process.send?.({ type: 'listening', port: server.port, ingestPort, apiPort });
+});
+
+/** What the services have from this process: each its log, its counts and its health, and all of them in one answer. */
+function createServices(fail: (error: Error) => void) {
+  // Traces beside figures need a format of their own, which all of one text have.
+  const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
+  const processMetrics = createMetrics({ hasExemplars });
+  reportCertificates({ ...configs.worker, ...configs.api, ...configs.consumer, ...configs.gateway }, processMetrics);
+  const metrics = [processMetrics];
+  const readMetrics = () => joinMetrics(metrics);
+  const health = createHealth(processMetrics, readMetrics);
+  let isStarted = false;
+  health.require('start', () => (isStarted ? null : 'The services are still starting.'));
+  return {
+    health,
+    setStarted: () => {
+      isStarted = true;
+    },
+    start<Config extends ServiceConfig>({ name, start }: Service<Config>, config: Config): StartedService {
+      const ofService = createMetrics({ withProcessMetrics: false, hasExemplars, service: name });
+      metrics.push(ofService);
+      const healthOfService = createHealth(ofService, readMetrics);
+      if (own.metricsPort !== undefined) healthOfService.moveMetrics();
+      health.require(name, () => problemOf(healthOfService.failing('readiness')));
+      health.requireAlive(name, () => problemOf(healthOfService.failing('liveness')));
+      const failed = (cause: Error) => new Error(`${name}: ${cause.message}`, { cause });
+      const { started, stop } = start(config, {
+        logger: createLogger(name, config.logLevel),
+        metrics: ofService,
+        health: healthOfService,
+        fail: (cause) => fail(failed(cause)),
+      });
+      return { stop, started: started.catch((cause: Error) => Promise.reject(failed(cause))) };
+    },
+  };
+}
+
+const stopTogether = (services: readonly StartedService[]) => ({
+  stop: async () => {
+    await Promise.all(services.map((service) => service.stop()));
+  },
+});
+
+/** One sentence for each check that fails; null when none does. */
+function problemOf(failing: Record<string, string>): string | null {
+  const problems = Object.entries(failing).map(([check, problem]) => `${check}: ${problem}`);
+  return problems.length === 0 ? null : problems.join(' ');
+}

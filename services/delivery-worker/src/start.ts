@@ -1,0 +1,75 @@
+import { createDatabase, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import {
+  createSecretBox,
+  type Lifecycle,
+  readConfig,
+  type Service,
+  type ServiceHost,
+  secretOf,
+  startParts,
+} from '@millrace/runtime';
+import { createMailer } from '@millrace/runtime/mail';
+import { configSchema } from './config.ts';
+import { startWorker } from './worker.ts';
+
+const name = 'delivery-worker';
+const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
+type WorkerConfig = ReturnType<typeof readSettings>;
+
+export const deliveryWorker: Service<WorkerConfig> = {
+  name,
+  readConfig: readSettings,
+  // A little longer than its work, to close the database behind it.
+  stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
+  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+};
+
+async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceHost, lifecycle: Lifecycle) {
+  const database = lifecycle.own(
+    'database',
+    createDatabase({
+      url: config.databaseUrl,
+      logger,
+      poolSize: config.databasePoolSize,
+      // Exports walk through large tables; cleaning up deletes in portions.
+      statementTimeoutMs: 300_000,
+      applicationName: `millrace-${name}`,
+    }),
+  );
+  const { smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
+  const url = secretOf(config, 'smtpUrl');
+  const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
+  if (mailer) lifecycle.own('mailer', mailer);
+  else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
+  const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
+  const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
+  // An export keeps a connection as long as it takes, and needs others for a moment.
+  const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
+  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
+  secretBox.requireKeys(await sealingKeyIds(database.sql));
+  const worker = startWorker(
+    { database, mailer, logger, metrics, secretBox },
+    {
+      publicAppUrl,
+      mayBePrivate,
+      pollIntervalMs,
+      keepOutcomesDays,
+      keepDeletedIdsDays,
+      keepWarningsDays,
+      keepActivityDays,
+      eventRetentionDays,
+      mailsPerHour,
+      recountCohortsHours,
+      exportsAtOnce,
+    },
+  );
+  lifecycle.own('worker', {
+    stop() {
+      health.setStopping();
+      return worker.stop();
+    },
+  });
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
+  return {};
+}

@@ -1,0 +1,189 @@
+import { type TopicNames, topicNames } from '@millrace/contracts';
+import {
+  createSqlDatabase,
+  type ProjectChanges,
+  type SqlDatabase,
+  watchProjectChanges,
+  withDatabaseAddress,
+} from '@millrace/db/sql';
+import { drainFallback, type EventLog, fallbackTopic, usesFallback } from '@millrace/event-log';
+import {
+  type Lifecycle,
+  type Logger,
+  type Metrics,
+  readConfig,
+  type Service,
+  type ServiceHost,
+  startParts,
+} from '@millrace/runtime';
+import { createTracing, isTraced } from '@millrace/runtime/tracing';
+import { type ConsumerConfig, configuredLanes, consumerConfigSchema } from './config.ts';
+import { createLiveLoad, type LaneDeps, laneReaders, publishedLanes, startLanes } from './consume-lane.ts';
+import { createCookielessSalts } from './cookieless/salts.ts';
+import { createDeadLetterLog } from './dead-letters.ts';
+import { createDefinitions } from './definitions/definitions.ts';
+import { createFlagCalls } from './definitions/flag-calls.ts';
+import { createEventPartitions } from './events/partitions.ts';
+import { describeFailure } from './failures.ts';
+import { drainFormerLog, reportFormerLogs } from './former-log.ts';
+import { createFreeLocks } from './frozen-session-store.ts';
+import { createProjectResolver } from './intake/projects.ts';
+import { createKnownIds } from './ledger/touched.ts';
+import { createTurns } from './ledger/turns.ts';
+import { createConsumeMetrics, createPublishMetrics, createStepTimer } from './metrics.ts';
+import { openLog, openLogPool, openPostgresLog } from './open-log.ts';
+import type { ProcessBatchDeps } from './process-batch.ts';
+import { createWarningThrottle } from './warnings/warnings.ts';
+
+const service = 'event-consumer';
+/** Beside the transactions: projects, partitions, start offsets. */
+const spareConnections = 2;
+/**
+ * A process that was stopped in the middle of a batch loses that batch after `silentMs`. Nobody waits for its locks
+ * meanwhile: its own partitions go on within fifteen seconds, those of others at once.
+ */
+const silentMs = 10_000;
+const timeouts = {
+  statementTimeoutMs: 20_000,
+  queryTimeoutMs: 25_000,
+  lockTimeoutMs: 2000,
+  idleInTransactionTimeoutMs: silentMs,
+};
+
+export const eventConsumer: Service<ConsumerConfig> = {
+  name: service,
+  readConfig: (env) => withDatabaseAddress(readConfig(consumerConfigSchema, env)),
+  stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs,
+  isTraced,
+  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+};
+
+async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifecycle) {
+  const { logger, metrics, health, fail: onFatal } = host;
+  const tracing = await createTracing(service, config, { logger, metrics });
+  if (tracing !== null) lifecycle.own('tracing', tracing);
+  const topics = topicNames(config.topicPrefix);
+  const database = lifecycle.own('database', openDatabase(config, logger));
+  const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
+  const { log, pool } = openLog(config, logger, metrics);
+  if (pool !== undefined) lifecycle.own('log database', pool);
+  lifecycle.own('event log', { stop: () => log.close() });
+  if (usesFallback(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
+  // Stopped after the lanes, so that it writes what their last batches showed.
+  const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
+  const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
+  const laneDeps: LaneDeps = {
+    ...{ ...config, database, topics, logger, onFatal, tracing },
+    process: {
+      ...createProcessDeps({ config, database, changes, log, topics, logger, metrics }),
+      definitions,
+      flagCalls,
+    },
+    metricsOf: createConsumeMetrics(metrics),
+    published: createPublishMetrics(metrics),
+    liveLoad: createLiveLoad(),
+    freeLocks: createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now }),
+  };
+  changes.subscribe((change) => {
+    // After an interruption the database may be a restored one, or a standby that lacked the last of it.
+    if (change === null) for (const one of [definitions, flagCalls, laneDeps.process.salts]) one.forgetAll();
+  });
+  const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
+  reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
+    (error: unknown) => logger.debug('could not look for former logs', describeFailure(error)),
+  );
+  const before =
+    config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, laneDeps, metrics }) : null;
+  const consuming = startLanes({
+    ...{ log, topics, topicPartitions: config.topicPartitions, logger },
+    ...(before === null ? {} : { before }),
+    joins: readers.map(({ join }) => join),
+  });
+  lifecycle.own('lanes', {
+    stop() {
+      health.setStopping();
+      return consuming.stop();
+    },
+  });
+
+  health.require('lanes', () => (consuming.isReady() ? null : 'Not all lanes have joined their consumer groups.'));
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
+  health.require('event log', () => (log.isHealthy() ? null : 'The event log does not answer.'));
+  return { lanes: configuredLanes(config).map(({ lane }) => lane) };
+}
+
+function openDatabase(config: ConsumerConfig, logger: Logger): SqlDatabase {
+  const concurrency = configuredLanes(config).reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, 0);
+  return createSqlDatabase({
+    url: config.databaseUrl,
+    logger,
+    applicationName: service,
+    preparesLookups: true,
+    poolSize: concurrency + publishedLanes(config).length + spareConnections,
+    ...timeouts,
+  });
+}
+
+/** Moves what gateways put into PostgreSQL while Kafka was out. */
+function startFallbackDrain(
+  lifecycle: Lifecycle,
+  parts: {
+    config: ConsumerConfig;
+    kafka: EventLog;
+    logger: Logger;
+    metrics: Metrics;
+    onFatal: (error: Error) => void;
+  },
+): void {
+  const { config, kafka, logger, metrics, onFatal } = parts;
+  const database = lifecycle.own('fallback database', openLogPool(config, logger));
+  const { topicPrefix, topicPartitions: partitions } = config;
+  const drain = { kafka, database, topic: fallbackTopic(topicPrefix), partitions, logger, metrics, onFatal };
+  lifecycle.own('fallback', drainFallback(drain));
+}
+
+/** Processes what is left in the log on PostgreSQL. @returns what the lanes of the chosen log wait for. */
+function startFormerLogDrain(
+  lifecycle: Lifecycle,
+  parts: { config: ConsumerConfig; chosen: EventLog; laneDeps: LaneDeps; metrics: Metrics },
+): Promise<void> {
+  const { config, chosen, laneDeps, metrics } = parts;
+  const { logger } = laneDeps;
+  const former = openPostgresLog(config, logger);
+  lifecycle.own('former log database', former.pool);
+  lifecycle.own('former log', { stop: () => former.log.close() });
+  const readers = laneReaders(config, { read: former.log, chosen }, laneDeps);
+  const drain = drainFormerLog({ database: laneDeps.database, readers, logger, metrics });
+  lifecycle.own('former log drain', drain);
+  return drain.begun();
+}
+
+interface ProcessParts {
+  config: ConsumerConfig;
+  logger: Logger;
+  database: SqlDatabase;
+  changes: ProjectChanges;
+  log: EventLog;
+  topics: TopicNames;
+  metrics: Metrics;
+}
+
+function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definitions' | 'flagCalls'> {
+  const { config, database, changes, log, topics, logger, metrics } = parts;
+  return {
+    database,
+    salts: createCookielessSalts(database.sql),
+    projects: createProjectResolver({
+      sql: database.sql,
+      changes,
+      eventRetentionDays: config.eventRetentionDays,
+    }),
+    partitions: createEventPartitions(database),
+    deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
+    turns: createTurns(),
+    knownIds: createKnownIds(),
+    throttle: createWarningThrottle(Date.now),
+    startTimer: createStepTimer(metrics),
+    now: Date.now,
+  };
+}

@@ -1,0 +1,150 @@
+import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import { serve } from '@millrace/http';
+import {
+  createSecretBox,
+  type Lifecycle,
+  type Logger,
+  readConfig,
+  type Service,
+  type ServiceHost,
+  secretOf,
+  startParts,
+} from '@millrace/runtime';
+import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createMailer } from '@millrace/runtime/mail';
+import { createSearches } from './access/searches.ts';
+import { createApp } from './app.ts';
+import { configSchema } from './config.ts';
+import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
+import { createChallengeLookup } from './resources/domains/verification.ts';
+import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
+import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
+import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
+import { signingSecret } from './signing-secret.ts';
+import { watchDatabase } from './watch-database.ts';
+
+/** Longer than any statement should take, shorter than what a person or a proxy waits. */
+const statementTimeoutMs = 20_000;
+/** Limit of a search, which may walk all rows of a project. */
+const searchTimeoutMs = 10_000;
+
+const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
+type ApiConfig = ReturnType<typeof readSettings>;
+
+export const managementApi: Service<ApiConfig> = {
+  name: 'management-api',
+  readConfig: readSettings,
+  // A little longer than its requests, to close the database behind them.
+  stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
+  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+};
+
+async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle) {
+  const { logger, metrics, health } = host;
+  const connections = (poolSize: number, timeoutMs: number) => ({
+    ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
+    // A little later than the server would: only a server that is gone without a word lets it come to this.
+    queryTimeoutMs: timeoutMs + 2000,
+  });
+  // A slice of the connections, so that whatever is searched for leaves the others to all other requests.
+  const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
+  const database = lifecycle.own(
+    'database',
+    createDatabase(connections(config.databasePoolSize - searchConnections, statementTimeoutMs)),
+  );
+  const searchDatabase = lifecycle.own(
+    'database for searches',
+    createSqlDatabase(connections(searchConnections, searchTimeoutMs)),
+  );
+  const watch = lifecycle.own(
+    'database watch',
+    await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
+  );
+  health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
+  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
+  if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
+  const isProduction = config.nodeEnv === 'production';
+  if (!config.secretsKey) warnOfMissingKey(logger, isProduction);
+  const redis = redisConnection(config);
+  const keyValue = lifecycle.own(
+    'key-value store',
+    redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
+  );
+  const inviteMailing = startInviteMailing(lifecycle, { config, sql: database.sql, logger, metrics });
+  const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
+  const app = createApp({
+    sql: database.sql,
+    transaction: database.transaction,
+    searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
+    lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
+    inviteMailing,
+    destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
+    payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
+    keyValue,
+    limits: limitsOf(config),
+    maxSubscriptions: config.subscriptionsPerOrganization,
+    tokenSecret: signingSecret(config),
+    logger,
+    metrics,
+    health,
+    publicUrl: config.publicApiUrl,
+    trustedProxies: config.trustProxy ? config.proxyHops : 0,
+    gateway: config.ingestUrl
+      ? passToGateway({ url: config.ingestUrl, isBehindProxy: config.trustProxy, timeoutMs: 10_000, logger })
+      : undefined,
+  });
+  const server = await serve(app, {
+    port: config.apiPort,
+    host: config.apiHost,
+    setting: 'API_PORT',
+    drainTimeoutMs: config.drainTimeoutMs,
+    stopGraceMs: config.stopDelayMs,
+  });
+  lifecycle.own('http server', server);
+  lifecycle.own('readiness', { stop: async () => health.setStopping() });
+  return { port: server.port };
+}
+
+const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
+
+const limitsOf = (config: ApiConfig) => ({
+  requestsPerMinute: config.apiRequestsPerMinute,
+  requestsPerHour: config.apiRequestsPerHour,
+  wrongKeysPerMinute: config.apiWrongKeysPerMinute,
+  signUpsPerMinute: config.apiSignUpsPerMinute,
+  userChangesPerMinute: config.apiUserChangesPerMinute,
+});
+
+function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
+  logger.warn(
+    isProduction
+      ? 'SECRETS_KEY is not set: batch exports, which have secrets to be encrypted, cannot be made'
+      : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
+  );
+}
+
+/** Mails invites, where there is a mail server. */
+function startInviteMailing(
+  lifecycle: Lifecycle,
+  parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; sql: Database['sql'] },
+): InviteMailing {
+  const { config, sql, logger, metrics } = parts;
+  const url = secretOf(config, 'smtpUrl');
+  const mailer = url
+    ? lifecycle.own('mailer', createMailer({ url, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }))
+    : undefined;
+  if (url && !config.publicApiUrl) {
+    logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
+  }
+  const inviteMailing = createInviteMailing({
+    sql,
+    logger,
+    mailer,
+    publicUrl: config.publicApiUrl,
+    patienceMs: 2000,
+    mailsPerHour: config.mailsPerOrganizationHour,
+  });
+  // Stopped before the mailer and the database: what is on its way still uses both.
+  lifecycle.own('mails on their way', { stop: inviteMailing.settle });
+  return inviteMailing;
+}
