@@ -17,6 +17,7 @@ import {
   type Service,
   type ServiceConfig,
   type StartedService,
+  type Stoppable,
   startHealthServer,
 } from '@millrace/runtime';
 import { isTraced } from '@millrace/runtime/tracing';
@@ -94,11 +95,13 @@ function createServices(fail: (error: Error) => void) {
   };
 }
 
-const stopTogether = (services: readonly StartedService[]) => ({
-  stop: async () => {
-    await Promise.all(services.map((service) => service.stop()));
-  },
-});
+function stopTogether(services: readonly StartedService[]): Stoppable {
+  return {
+    async stop() {
+      await Promise.all(services.map((service) => service.stop()));
+    },
+  };
+}
 
 /** One sentence for each check that fails; null when none does. */
 function problemOf(failing: Record<string, string>): string | null {

@@ -176,7 +176,7 @@ function isWritable(directory) {
  * @param {string[]} sources files the result is made from
  * @param {string[]} facts anything else it depends on
  */
-function createStamp(file, sources, facts = []) {
+export function createStamp(file, sources, facts = []) {
   const current = () => {
     const hash = createHash('sha256').update(JSON.stringify(facts));
     for (const source of sources) hash.update(existsSync(source) ? readFileSync(source) : 'none');
@@ -238,7 +238,7 @@ function isHeld(lock) {
  * @param {{ cwd?: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void }} options
  * @returns {Promise<{ status: number, output: string }>} status 127 when there is no such program
  */
-function runQuietly(command, commandArguments, { cwd, env, onLine } = {}) {
+export function runQuietly(command, commandArguments, { cwd, env, onLine } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, commandArguments, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
@@ -254,6 +254,6 @@ function runQuietly(command, commandArguments, { cwd, env, onLine } = {}) {
 }
 
 /** Something the person at the terminal can put right, shown as its message alone: what `SetupProblem` is in TypeScript. */
-function setupProblem(message) {
+export function setupProblem(message) {
   return Object.assign(new Error(message), { name: 'SetupProblem' });
 }

@@ -28,6 +28,19 @@ export async function runCommand(program) {
   });
 }
 
+/** Prepares the repository, then runs `main` of `npm start`, which is plain JavaScript by then. */
+export async function runBuiltStart() {
+  requireNode();
+  await orExplain(async () => {
+    const { prepare } = await import('./prepare.mjs');
+    const prepared = await prepare({ isQuiet: false });
+    const { builtStart } = await import('./built-start.mjs');
+    const { main } = await import(await builtStart(prepared));
+    const exitCode = await main({ ...prepared, programArguments: process.argv.slice(2) });
+    process.exitCode = exitCode ?? 0;
+  });
+}
+
 /** Prepares the repository, then runs a TypeScript program as if it had been called by itself. */
 export async function runProgram(url, path, programArguments) {
   requireNode();

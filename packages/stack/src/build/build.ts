@@ -5,7 +5,7 @@ import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
 import { build, stop } from 'esbuild';
 import type { Command } from '../command.ts';
 import { buildLibrary, libraries } from './libraries/libraries.ts';
-import { programs, services } from './programs.ts';
+import { allInOne, programs, services } from './programs.ts';
 
 /**
  * `pnpm build`: every service and the command-line tool in `dist/`, with the migrations. The folder is all an image
@@ -32,9 +32,9 @@ export const main: Command = async ({ progress, root }) => {
  */
 export async function buildPrograms(root: string, outDirectory: string): Promise<string[]> {
   const all = programs(root);
-  const begun = services.filter((name) => name in all);
+  const begun: string[] = [...services, allInOne].filter((name) => name in all);
   const files = Object.fromEntries(
-    Object.entries(all).map(([name, path]) => [begun.some((one) => one === name) ? serviceFile(name) : name, path]),
+    Object.entries(all).map(([name, path]) => [begun.includes(name) ? serviceFile(name) : name, path]),
   );
   const bundled = await bundlePrograms(root, files, outDirectory);
   await writeEntries(outDirectory, begun);
@@ -92,7 +92,7 @@ export const serviceFile = (name: string) => `${name}-service`;
 /**
  * The files that are run: `<name>.mjs` of each service. Process 1 of a container hears only the signals that it has asked for, and
  * reading a service in takes longer than asking: a pod that is deleted in its first second would be waited for until its grace is over.
- * From `runService` on the service hears them itself.
+ * From `runProcess` on the service hears them itself.
  */
 export async function writeEntries(outDirectory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => writeFile(join(outDirectory, `${name}.mjs`), entryOf(name))));

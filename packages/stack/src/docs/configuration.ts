@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { environmentName } from '@millrace/runtime';
-import { type ServiceName, services } from '../build/programs.ts';
+import { allInOne, services } from '../build/programs.ts';
 import { markdownTable } from './documents.ts';
 
 /** The parts of JSON Schema that settings use. */
@@ -20,13 +20,13 @@ export interface ConfigSchema {
   required?: string[];
 }
 
-/** What every service reads from its environment, in the order of `services`. */
-export async function configSchemas(root: string): Promise<Record<ServiceName, ConfigSchema>> {
-  const entries: [ServiceName, ConfigSchema][] = [];
-  for (const service of services) {
+/** What every service reads from its environment, in the order of `services`, and what all of them as one process do. */
+export async function configSchemas(root: string): Promise<Record<string, ConfigSchema>> {
+  const entries: [string, ConfigSchema][] = [];
+  for (const service of [...services, allInOne]) {
     entries.push([service, findSchema(await importSource(root, `services/${service}/src/config.ts`))]);
   }
-  return Object.fromEntries(entries) as Record<ServiceName, ConfigSchema>;
+  return Object.fromEntries(entries);
 }
 
 function findSchema(exports: Record<string, unknown>): ConfigSchema {
@@ -50,7 +50,8 @@ export async function configurationPage(root: string): Promise<string> {
   const sections: string[] = [];
   for (const [service, schema] of Object.entries(await configSchemas(root))) {
     const rows = Object.entries(schema.properties).map(([field, setting]) => row(field, setting, schema));
-    sections.push(`## ${service}\n\n${markdownTable(['Variable', 'Default', 'Allowed', 'Meaning'], rows)}\n`);
+    const more = service === allInOne ? `${ofAllInOne}\n` : '';
+    sections.push(`## ${service}\n\n${more}${markdownTable(['Variable', 'Default', 'Allowed', 'Meaning'], rows)}\n`);
   }
   return `${introduction}\n${sections.join('\n')}`;
 }
@@ -62,6 +63,10 @@ Written by \`npm run docs\` from \`services/*/src/config.ts\` and what they shar
 Every setting is a variable of the environment. An empty one counts as unset. A service reads all of them at its start and reports
 all mistakes at once. Those that you will want first are in [Install](operations/install.md#first-settings). The \`millrace\` command reads the same
 variables; \`node dist/millrace.mjs <command> --help\` names them.
+`;
+
+const ofAllInOne = `All services as one process read the settings of all four above. These the process has once, in place of what each would
+have by itself. A setting with the name of a service before it is for this service alone: \`DELIVERY_WORKER_DATABASE_POOL_SIZE\`.
 `;
 
 function row(field: string, setting: Setting, { required = [] }: ConfigSchema): string[] {

@@ -15,7 +15,7 @@ import {
   revokePersonalApiKey,
 } from '@millrace/accounts';
 import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
-import type { Database, Transaction } from '@millrace/db';
+import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
 /** The first organization of a fresh system, with what a person or a script needs to begin. */
 export interface Demo {
@@ -40,7 +40,7 @@ const actor = { command: 'npm start' };
  *
  * @param directory where `demo.json` is kept, readable for its owner only
  */
-export async function ensureDemo(database: Database, directory: string): Promise<Demo> {
+export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, directory: string): Promise<Demo> {
   const file = join(directory, 'demo.json');
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Demo>) : {};
   const demo = await database.transaction((tx) => findOrCreateDemo(tx, known.personalApiKey));

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
 import { type DemoShop, serveDemo } from '@millrace/browser/demo';
-import { createDatabase, migrate } from '@millrace/db';
+import { migrate } from '@millrace/db/migrate';
+import { createSqlDatabase } from '@millrace/db/sql';
 import { createLogger, isAppError } from '@millrace/runtime';
-import { bundlePrograms } from '../build/build.ts';
-import { programs, type ServiceName, services } from '../build/programs.ts';
+import { allInOne } from '../build/programs.ts';
 import { type Progress, SetupProblem } from '../command.ts';
 import { startPostgres } from '../servers/postgres.ts';
-import { kafkaSources, provide, redisSources, type Source } from '../servers/provision.ts';
+import type { Source } from '../servers/provision.ts';
 import { freePort, type Reaper, type RunningServer } from '../servers/server-process.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';
@@ -16,7 +15,7 @@ import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
 import { type ServiceSettings, serviceEnvironment, serviceUrl, storageSettings } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
-import { type SupervisedService, supervise } from './supervise.ts';
+import { type SupervisedServices, supervise } from './supervise.ts';
 
 export interface SystemOptions {
   root: string;
@@ -34,9 +33,9 @@ export interface RunningSystem {
   stop(): Promise<void>;
 }
 
-/** Servers, data and programs side by side, then the services one after the other. Leaves nothing running if it fails. */
+/** The servers side by side, then the services and the demo. Leaves nothing running if it fails. */
 export async function runSystem(options: SystemOptions): Promise<RunningSystem> {
-  const { root, directory, progress, stopRequest } = options;
+  const { directory, progress, stopRequest } = options;
   const parts: { name: string; stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const part of parts.splice(0).reverse()) await progress.step(`Stopping ${part.name}`, () => part.stop());
@@ -47,27 +46,24 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
     return server;
   };
   try {
-    const built = join(directory, 'build');
-    const [data, broker] = await all([
-      startData(options, own),
+    const [databaseUrl, broker] = await all([
+      startDatabase(options, own),
       options.withKafka ? startBroker(options, own) : Promise.resolve({}),
-      progress.step('Building the services', () => build(root, built)),
     ]);
-    const secretsKey = ensureSecretsKey(directory);
-    const settings: ServiceSettings = { databaseUrl: data.databaseUrl, secretsKey, ...broker };
-    const ports: Partial<Record<ServiceName, number>> = {};
-    for (const name of services) {
-      if (stopRequest.isMade()) break;
-      const service = await startOne(name, built, { settings, options });
-      parts.push(service);
-      ports[name] = service.port;
-    }
-    const ingestUrl = serviceUrl(process.env, 'ingest-gateway', ports['ingest-gateway'] ?? 0);
-    const apiUrl = serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0);
-    const shop = await startShop(ingestUrl, data.demo.projectApiKey);
+    const settings: ServiceSettings = { databaseUrl, secretsKey: ensureSecretsKey(directory), ...broker };
+    const [demo, { ports }] = await all([
+      progress.step('Demo organization', () => prepareDemo(databaseUrl, directory)),
+      startServices(settings, options).then((services) => {
+        parts.push({ name: 'the services', stop: services.stop });
+        return services;
+      }),
+    ]);
+    const ingestUrl = serviceUrl(process.env, 'ingest', ports.ingest);
+    const apiUrl = serviceUrl(process.env, 'api', ports.api);
+    const shop = await startShop(ingestUrl, demo.projectApiKey);
     parts.push({ name: 'the demo shop', stop: shop.stop });
     const connection = {
-      ...data.demo,
+      ...demo,
       ...{ ingestUrl, apiUrl, shopUrl: shop.url },
       settings: storageSettings(process.env, settings),
     };
@@ -81,14 +77,13 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
 
 type Own = (name: string, server: RunningServer) => RunningServer;
 
-async function startData({ root, directory, reaper, progress }: SystemOptions, own: Own) {
+async function startDatabase({ root, directory, reaper, progress }: SystemOptions, own: Own): Promise<string> {
   const { postgres } = readPorts(process.env);
   const { address: databaseUrl } = await progress.step('PostgreSQL', async () =>
     own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, reaper })),
   );
   await progress.step('Migrating the database', () => migrateOrOfferFresh(databaseUrl, join(root, 'prisma')));
-  const demo = await progress.step('Demo organization', () => prepareDemo(databaseUrl, directory));
-  return { databaseUrl, demo };
+  return databaseUrl;
 }
 
 async function migrateOrOfferFresh(databaseUrl: string, prismaDirectory: string): Promise<void> {
@@ -105,7 +100,7 @@ async function startShop(ingestUrl: string, projectApiKey: string): Promise<Demo
 }
 
 async function prepareDemo(url: string, directory: string): Promise<Demo> {
-  const database = createDatabase({ url, logger: createLogger('start', 'warn'), poolSize: 1 });
+  const database = createSqlDatabase({ url, logger: createLogger('start', 'warn'), poolSize: 1 });
   try {
     return await ensureDemo(database, directory);
   } finally {
@@ -114,6 +109,8 @@ async function prepareDemo(url: string, directory: string): Promise<Demo> {
 }
 
 async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
+  // Where they come from takes libraries that nobody else needs.
+  const { kafkaSources, provide, redisSources } = await import('../servers/provision.ts');
   const options = { directory, reaper, ports: readPorts(process.env), say: progress.print };
   const start = (name: string, sources: Source[]) =>
     progress.step(name, async () => own(name, (await provide(name, sources)).server));
@@ -121,34 +118,20 @@ async function startBroker({ directory, reaper, progress }: SystemOptions, own: 
   return { kafkaBrokers: kafka.address, redisUrl: redis.address };
 }
 
-function startOne(
-  name: ServiceName,
-  built: string,
-  { settings, options }: { settings: ServiceSettings; options: SystemOptions },
-): Promise<SupervisedService> {
-  const { reaper, progress, stopRequest, logDirectory } = options;
-  return progress.step(name, () =>
+function startServices(settings: ServiceSettings, options: SystemOptions): Promise<SupervisedServices> {
+  const { directory, reaper, progress, stopRequest, logDirectory } = options;
+  return progress.step('The services', () =>
     supervise({
-      name,
-      file: join(built, `${name}.mjs`),
-      logFile: join(logDirectory, `${name}.log`),
-      preferredPort: readPorts(process.env)[name],
-      env: (port) => serviceEnvironment(process.env, settings, { name, port }),
-      url: (port) => serviceUrl(process.env, name, port),
+      file: join(directory, 'build', `${allInOne}.mjs`),
+      logFile: join(logDirectory, 'services.log'),
+      preferredPorts: readPorts(process.env),
+      env: (ports) => serviceEnvironment(process.env, settings, ports),
+      healthUrl: ({ health }) => serviceUrl(process.env, 'health', health),
       reaper,
       tell: progress.print,
       giveUp: stopRequest.fail,
     }),
   );
-}
-
-async function build(root: string, outDirectory: string): Promise<void> {
-  await bundlePrograms(root, serviceEntries(root), outDirectory);
-  await writeLibrary(join(outDirectory, libraryFolder), { isQuick: true });
-}
-
-function serviceEntries(root: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(programs(root)).filter(([name]) => name !== 'millrace'));
 }
 
 /** Like Promise.all, but waits for all of them even when one fails: what the others have started must be stopped. */

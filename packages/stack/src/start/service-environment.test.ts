@@ -1,7 +1,7 @@
 import { serviceEnvironment, serviceUrl } from './service-environment.ts';
 
 const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
-const gateway = { name: 'ingest-gateway', port: 8000 } as const;
+const ports = { ingest: 8000, api: 8010, health: 8001 };
 
 test('a stray broker or Redis in the environment does not change the embedded system', () => {
   const env = {
@@ -9,12 +9,12 @@ test('a stray broker or Redis in the environment does not change the embedded sy
     REDIS_URL: 'redis://elsewhere',
     DATABASE_URL: 'postgresql://elsewhere',
   };
-  expect(serviceEnvironment(env, settings, gateway)).toMatchObject({
+  expect(serviceEnvironment(env, settings, ports)).toMatchObject({
     EVENT_LOG: 'postgres',
     DATABASE_URL: 'postgresql://x',
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
-    INGEST_PORT: '8000',
+    ...{ INGEST_PORT: '8000', API_PORT: '8010', HEALTH_PORT: '8001', API_HOST: '127.0.0.1' },
   });
 });
 
@@ -22,7 +22,7 @@ test('any other setting of the person is passed on', () => {
   const env = serviceEnvironment(
     { MAX_BODY_BYTES: '5' },
     { ...settings, kafkaBrokers: 'b:1', redisUrl: 'redis://r' },
-    gateway,
+    ports,
   );
   expect(env).toMatchObject({ MAX_BODY_BYTES: '5', EVENT_LOG: 'kafka', KAFKA_BROKERS: 'b:1', REDIS_URL: 'redis://r' });
 });
@@ -33,5 +33,5 @@ test.each([
   [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],
   [{ INGEST_HOST: '10.1.2.3' }, 'http://10.1.2.3:8000'],
 ])('with %p it is reached at %s', (env, url) => {
-  expect(serviceUrl(env, 'ingest-gateway', 8000)).toBe(url);
+  expect(serviceUrl(env, 'ingest', 8000)).toBe(url);
 });

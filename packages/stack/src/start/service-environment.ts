@@ -1,4 +1,4 @@
-import type { ServiceName } from '../build/programs.ts';
+import type { ServicePorts } from './ports.ts';
 
 /** Where the services find what they stand on. Without brokers they use the log inside PostgreSQL. */
 export interface ServiceSettings {
@@ -11,21 +11,10 @@ export interface ServiceSettings {
 
 const loopback = '127.0.0.1';
 
-const portVariable: Record<ServiceName, string> = {
-  'ingest-gateway': 'INGEST_PORT',
-  'management-api': 'API_PORT',
-  'event-consumer': 'HEALTH_PORT',
-  'delivery-worker': 'HEALTH_PORT',
-};
-const hostVariable: Record<ServiceName, string> = {
-  'ingest-gateway': 'INGEST_HOST',
-  'management-api': 'API_HOST',
-  'event-consumer': 'HEALTH_HOST',
-  'delivery-worker': 'HEALTH_HOST',
-};
+const hostVariable = { ingest: 'INGEST_HOST', api: 'API_HOST', health: 'HEALTH_HOST' };
 
 /** Where a service that listens on `…_HOST` and `port` is reached from this machine. */
-export function serviceUrl(env: Record<string, string | undefined>, name: ServiceName, port: number): string {
+export function serviceUrl(env: Record<string, string | undefined>, name: keyof ServicePorts, port: number): string {
   const host = env[hostVariable[name]] || loopback;
   const isEverywhere = host === '0.0.0.0' || host === '::';
   return `http://${isEverywhere ? loopback : host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -47,13 +36,13 @@ export function storageSettings(
 }
 
 /**
- * A service's environment: the person's own, so that any setting can be tried, with addresses and port put in. It listens
+ * The environment of the services: the person's own, so that any setting can be tried, with addresses and ports put in. They listen
  * on loopback unless told otherwise: the demo's key is no secret to whoever looks over your shoulder.
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,
   settings: ServiceSettings,
-  { name, port }: { name: ServiceName; port: number },
+  { ingest, api, health }: ServicePorts,
 ): Record<string, string | undefined> {
   return {
     ...env,
@@ -70,7 +59,7 @@ export function serviceEnvironment(
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
     // For `millrace tail`.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
-    [portVariable[name]]: String(port),
-    [hostVariable[name]]: env[hostVariable[name]] || loopback,
+    ...{ INGEST_PORT: String(ingest), API_PORT: String(api), HEALTH_PORT: String(health) },
+    ...Object.fromEntries(Object.values(hostVariable).map((name) => [name, env[name] || loopback])),
   };
 }

@@ -7,41 +7,38 @@ import { SetupProblem } from '../command.ts';
 import { shortLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
-  name: string;
-  /** The built program. */
+  /** The built program of all services. */
   file: string;
   env: Record<string, string | undefined>;
-  /** Where it answers once it listens. */
-  url(port: number): string;
+  /** Where it tells whether it is ready. */
+  healthUrl: string;
   logFile: string;
   /** A line for the person at the terminal. */
   tell(line: string): void;
 }
 
-/** One start of a service, until its process ends. */
+/** One start of the services, until their process ends. */
 export interface ServiceRun {
   pid: number;
-  port: number;
   ended: Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not drained after 35 s. */
+  /** SIGTERM, and SIGKILL when it has not drained after 65 s. */
   stop(): Promise<void>;
-  kill(): void;
 }
 
 const endWithParent = fileURLToPath(new URL('../servers/end-with-parent.mjs', import.meta.url));
 const readyWithinMs = 60_000;
-/** A little longer than the services give themselves. */
-const drainedWithinMs = 35_000;
+/** A little longer than the services give themselves, those that answer and those that work one after the other. */
+const drainedWithinMs = 65_000;
 
-/** Thrown when a service's port was taken between looking and listening. */
+/** Thrown when a port was taken between looking and listening. */
 export class PortTaken extends Error {}
 
 /**
- * Starts a service and waits until it says that it is ready for its work.
+ * Starts the services and waits until they say that they are ready for their work.
  * @throws PortTaken, or SetupProblem with the end of what it said when it ends before that.
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
-  const { name, file, env, logFile } = options;
+  const { file, env, logFile, healthUrl } = options;
   // A group of ours: Ctrl-C reaches all, and each drains; what is still needed by others is stopped by us, in order.
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { ...env, MILLRACE_PARENT: String(process.pid) },
@@ -58,13 +55,11 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
   void ended.then(() => {
     hasEnded = true;
   });
-  const port = await untilListening(child, ended, { name, output });
-  await untilReady(`${options.url(port)}/_readiness`, () => hasEnded);
+  await untilListening(child, ended, output);
+  await untilReady(`${healthUrl}/_readiness`, () => hasEnded);
   return {
     pid: child.pid ?? 0,
-    port,
     ended,
-    kill: () => void child.kill('SIGKILL'),
     async stop() {
       child.kill('SIGTERM');
       const impatience = setTimeout(() => child.kill('SIGKILL'), drainedWithinMs);
@@ -75,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
 }
 
 /** All of it goes to the file, what a person should see to the terminal. @returns the end of it. */
-function followOutput(child: ChildProcess, log: WriteStream, { name, tell }: ServiceOptions): () => string {
+function followOutput(child: ChildProcess, log: WriteStream, { tell }: ServiceOptions): () => string {
   let end = '';
   for (const stream of [child.stdout, child.stderr]) {
     if (!stream) continue;
@@ -83,30 +78,30 @@ function followOutput(child: ChildProcess, log: WriteStream, { name, tell }: Ser
       end = `${end}${line}\n`.slice(-8000);
       log.write(`${line}\n`);
       const short = shortLogLine(line);
-      if (short !== null) tell(`  ${name}: ${short}`);
+      if (short !== null) tell(`  ${short}`);
     });
   }
   return () => end;
 }
 
-async function untilListening(
-  child: ChildProcess,
-  ended: Promise<string>,
-  { name, output }: { name: string; output: () => string },
-): Promise<number> {
+async function untilListening(child: ChildProcess, ended: Promise<string>, output: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       clearTimeout(timer);
       child.kill('SIGKILL');
       const said = output().trim();
-      reject(/EADDRINUSE/.test(said) ? new PortTaken(name) : new SetupProblem(`${name} ${why}. It said:\n${said}`));
+      reject(
+        /EADDRINUSE/.test(said)
+          ? new PortTaken()
+          : new SetupProblem(`The process of the services ${why}. It said:\n${said}`),
+      );
     };
     const timer = setTimeout(() => fail(`was not ready after ${readyWithinMs / 1000} s`), readyWithinMs);
     void ended.then(fail);
-    child.on('message', (message: { type?: string; port?: number }) => {
+    child.on('message', (message: { type?: string }) => {
       if (message.type !== 'listening') return;
       clearTimeout(timer);
-      resolve(message.port ?? 0);
+      resolve();
     });
   });
 }

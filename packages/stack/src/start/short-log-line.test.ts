@@ -2,8 +2,8 @@ import { shortLogLine } from './short-log-line.ts';
 
 test.each([
   ['{"level":"info","message":"listening"}', null],
-  ['{"level":"warn","message":"slow"}', 'warn: slow'],
-  ['{"level":"error","message":"gone","error":{"message":"refused\\nby all"}}', 'error: gone (refused)'],
+  ['{"level":"warn","service":"event-consumer","message":"slow"}', 'event-consumer: warn: slow'],
+  ['{"level":"error","message":"gone","error":{"message":"refused\\nby all"}}', 'services: error: gone (refused)'],
   ['Segmentation fault', 'Segmentation fault'],
   ['null', 'null'],
   ['  ', null],

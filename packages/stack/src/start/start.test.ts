@@ -126,6 +126,7 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
       ...['settings', 'shopUrl'],
     ].sort(),
   );
+  expect(findProcesses(join(directory, 'build/'))).toHaveLength(1);
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
   await sendAndSee(command);
@@ -175,12 +176,12 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   expect(await paste(String(curlLines(again)[1]))).toBe(seen);
 }, 600_000);
 
-test('a service that crashes comes back; a system that is killed leaves nothing running and starts again', async () => {
+test('services that crash come back; a system that is killed leaves nothing running and starts again', async () => {
   const command = start();
   await command.ready();
-  const [gateway] = findProcesses(join(directory, 'build/ingest-gateway.mjs'));
-  process.kill(Number(gateway), 'SIGKILL');
-  await eventually(() => command.output().includes('! ingest-gateway was ended by SIGKILL'), {
+  const [services] = findProcesses(join(directory, 'build/all-in-one.mjs'));
+  process.kill(Number(services), 'SIGKILL');
+  await eventually(() => command.output().includes('! The process of the services was ended by SIGKILL'), {
     what: 'noticing the crash',
   });
   await eventually(async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}', {

@@ -1,35 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
-import { freePort, type Reaper } from '../servers/server-process.ts';
+import type { Reaper } from '../servers/server-process.ts';
+import { freeServicePorts, type ServicePorts } from './ports.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
-export interface SupervisedOptions extends Omit<ServiceOptions, 'env'> {
-  /** Its settings, given the port it shall listen on. */
-  env(port: number): Record<string, string | undefined>;
-  /** Taken when it is free, else the next free one. */
-  preferredPort: number;
+export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthUrl'> {
+  /** Their settings, given the ports they shall listen on. */
+  env(ports: ServicePorts): Record<string, string | undefined>;
+  healthUrl(ports: ServicePorts): string;
+  /** Taken when they are free, else the next free ones. */
+  preferredPorts: ServicePorts;
   reaper: Reaper;
-  /** Called when it crashed so often that starting it again is no use. */
+  /** Called when they crashed so often that starting them again is no use. */
   giveUp(reason: string): void;
 }
 
-export interface SupervisedService {
-  name: string;
-  port: number;
+export interface SupervisedServices {
+  ports: ServicePorts;
   stop(): Promise<void>;
-  kill(): void;
 }
 
-/** A service that crashed this often within a minute will crash again. */
+/** What crashed this often within a minute will crash again. */
 const maxCrashes = 5;
 const crashMemoryMs = 60_000;
 
-/** Starts a service and starts it again, on the same port, when it crashes: at once, then after 1, 2, 4 s. */
-export async function supervise(options: SupervisedOptions): Promise<SupervisedService> {
-  const { name, reaper, tell } = options;
+/** Starts the services and starts them again, on the same ports, when their process crashes: at once, then after 1, 2, 4 s. */
+export async function supervise(options: SupervisedOptions): Promise<SupervisedServices> {
+  const { reaper, tell } = options;
   let isStopping = false;
-  let run = await startOnFreePort(options);
-  const { port } = run;
+  let { run, ports } = await startOnFreePorts(options);
   let crashes: number[] = [];
   let watching = watch();
 
@@ -40,17 +39,19 @@ export async function supervise(options: SupervisedOptions): Promise<SupervisedS
     if (isStopping) return;
     crashes = [...crashes.filter((time) => Date.now() - time < crashMemoryMs), Date.now()];
     if (crashes.length >= maxCrashes) {
-      options.giveUp(`${name} crashed ${crashes.length} times within a minute (the last time it ${how}).`);
+      options.giveUp(
+        `The process of the services crashed ${crashes.length} times within a minute (the last time it ${how}).`,
+      );
       return;
     }
     const delayMs = crashes.length === 1 ? 0 : 1000 * 2 ** (crashes.length - 2);
-    tell(`! ${name} ${how}; starting it again${delayMs > 0 ? ` in ${delayMs / 1000} s` : ''}`);
+    tell(`! The process of the services ${how}; starting it again${delayMs > 0 ? ` in ${delayMs / 1000} s` : ''}`);
     await sleep(delayMs);
     if (isStopping) return;
     try {
-      run = await startService({ ...options, env: options.env(port) });
+      run = await startService(withPorts(options, ports));
     } catch (error) {
-      options.giveUp(`${name} could not be started again: ${(error as Error).message}`);
+      options.giveUp(`The services could not be started again: ${(error as Error).message}`);
       return;
     }
     if (isStopping) await run.stop();
@@ -58,29 +59,30 @@ export async function supervise(options: SupervisedOptions): Promise<SupervisedS
   }
 
   return {
-    name,
-    port,
+    ports,
     async stop() {
       isStopping = true;
       await run.stop();
       await watching;
     },
-    kill() {
-      isStopping = true;
-      run.kill();
-    },
   };
 }
 
-async function startOnFreePort(options: SupervisedOptions): Promise<ServiceRun> {
+const withPorts = (options: SupervisedOptions, ports: ServicePorts): ServiceOptions => ({
+  ...options,
+  env: options.env(ports),
+  healthUrl: options.healthUrl(ports),
+});
+
+async function startOnFreePorts(options: SupervisedOptions): Promise<{ run: ServiceRun; ports: ServicePorts }> {
   for (let attempt = 1; attempt <= 10; attempt++) {
-    const port = await freePort(options.preferredPort);
+    const ports = await freeServicePorts(options.preferredPorts);
     try {
-      return await startService({ ...options, env: options.env(port) });
+      return { run: await startService(withPorts(options, ports)), ports };
     } catch (error) {
       // Somebody else was quicker: look again.
       if (!(error instanceof PortTaken)) throw error;
     }
   }
-  throw new SetupProblem(`${options.name} found no free port from ${options.preferredPort} on.`);
+  throw new SetupProblem(`There are no free ports from ${Object.values(options.preferredPorts).join(', ')} on.`);
 }

@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createStamp, runQuietly, setupProblem } from './prepare.mjs';
+
+/**
+ * What `npm start` runs, as plain JavaScript in the data directory: built when any of its sources has changed. A compiler
+ * that stays in the process of a system that runs costs more memory than all services together.
+ *
+ * @returns {Promise<string>} the address of the program
+ */
+export async function builtStart({ root, progress }) {
+  const directory = resolve(process.env.MILLRACE_DATA_DIR || join(root, '.millrace'));
+  const build = join(directory, 'build');
+  const program = join(build, 'start.mjs');
+  const sources = [join(root, 'pnpm-lock.yaml'), ...['packages', 'services'].flatMap((name) => sourcesIn(root, name))];
+  const stamp = createStamp(join(build, '.made-from'), sources, sources);
+  // A system that runs there reads from it what it needs later; this one is about to be refused.
+  const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
+  if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
+    await progress.step('Building the services', async () => {
+      const run = fileURLToPath(new URL('../run.mjs', import.meta.url));
+      const builder = join(root, 'packages/stack/src/start/build.ts');
+      const { status, output } = await runQuietly(process.execPath, [run, builder, build], { cwd: root });
+      if (status !== 0) throw setupProblem(`The services could not be built.\n${output.trim()}`);
+      stamp.write();
+    });
+  }
+  return pathToFileURL(program).href;
+}
+
+/** Of packages that are left out: tests, and what is installed. */
+function sourcesIn(root, name) {
+  return readdirSync(join(root, name), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(ts|mjs|js|css|html|json)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((path) => !/\/node_modules\/|\/dist\/|\/tests?\/|\/testing\/|\.test\.ts$/.test(path.slice(root.length)))
+    .sort();
+}
+
+function isAlive(lock) {
+  try {
+    process.kill(JSON.parse(readFileSync(lock, 'utf8')).pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

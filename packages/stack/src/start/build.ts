@@ -1,0 +1,69 @@
+/** Builds what `npm start` runs (bin/prepare/built-start.mjs): `build.ts <directory>`. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
+import { build, type Plugin, stop } from 'esbuild';
+import { bundlePrograms } from '../build/build.ts';
+import { allInOne, programs } from '../build/programs.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
+const directory = process.argv[2];
+if (directory === undefined) throw new Error('Usage: build.ts <directory>');
+
+const names = [allInOne, 'ingest-gateway-body-worker'];
+await bundlePrograms(
+  root,
+  Object.fromEntries(Object.entries(programs(root)).filter(([name]) => names.includes(name))),
+  directory,
+);
+await writeLibrary(join(directory, libraryFolder), { isQuick: true });
+await build({
+  entryPoints: [{ in: join(root, 'packages/stack/src/start/start.ts'), out: 'start' }],
+  outdir: directory,
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'start-chunks/[name]-[hash]',
+  bundle: true,
+  // What is only needed now and then is loaded then.
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  // As Node itself resolves.
+  conditions: [],
+  logLevel: 'warning',
+  plugins: [sourcesStayWhereTheyAre(), packagesStayWhereTheyAre()],
+});
+// The compiler's own process would stay as long as this one.
+await stop();
+
+/** Files of ours are asked for beside their sources. */
+function sourcesStayWhereTheyAre(): Plugin {
+  return {
+    name: 'sources-stay-where-they-are',
+    setup(compilation) {
+      compilation.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        if (!text.includes('import.meta.url')) return undefined;
+        return { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Packages that are installed are imported by their addresses: what is built lies outside the tree in which names are found. */
+function packagesStayWhereTheyAre(): Plugin {
+  const resolving = Symbol('resolving');
+  return {
+    name: 'packages-stay-where-they-are',
+    setup(compilation) {
+      compilation.onResolve({ filter: /^[^./]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+        if (pluginData === resolving || path.startsWith('node:')) return undefined;
+        const found = await compilation.resolve(path, { importer, resolveDir, kind, pluginData: resolving });
+        if (found.errors.length > 0 || !found.path.includes('/node_modules/')) return found;
+        return { path: pathToFileURL(found.path).href, external: true };
+      });
+    },
+  };
+}
