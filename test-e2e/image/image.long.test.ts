@@ -225,6 +225,26 @@ if (unavailable) process.stdout.write(`\n! The image is not run: ${unavailable}\
       expect([await services[name]?.ended, services[name]?.output()]).toEqual([0, expect.stringContaining('stopped')]);
     },
   );
+
+  test('all of it as one process takes, stores and shows an event, and stops by itself on SIGTERM', async () => {
+    const { signal, ended, output, port } = startContainer(own, { words: ['all-in-one.mjs'], settings });
+    const healthUrl = `http://127.0.0.1:${await port()}`;
+    await eventually(async () => (await fetch(`${healthUrl}/_readiness`)).ok, { what: 'Readiness of all-in-one' });
+    const [ingest, api] = ['ingestPort', 'apiPort'].map((name) => new RegExp(`"${name}":(\\d+)`).exec(output())?.[1]);
+    const answer = await fetch(`http://127.0.0.1:${ingest}/capture/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: keys.projectApiKey, event: 'from one process', distinct_id: 'ada' }),
+    });
+    expect(answer.status).toBe(200);
+    const list = `http://127.0.0.1:${api}/api/projects/${keys.projectId}/events/?event=from%20one%20process`;
+    await eventually(async () => {
+      const found = await fetch(list, { headers: { authorization: `Bearer ${keys.personalApiKey}` } });
+      expect(await found.json()).toMatchObject({ results: [{ event: 'from one process', distinct_id: 'ada' }] });
+    });
+    signal('SIGTERM');
+    expect([await ended, output()]).toEqual([0, expect.stringContaining('stopped')]);
+  });
 });
 
 interface FoundFile {

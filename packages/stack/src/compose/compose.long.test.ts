@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { services as ourServices } from '../build/programs.ts';
+import { allInOne, services as ourServices } from '../build/programs.ts';
 import { kafkaVersion } from '../servers/kafka.ts';
 import { type ComposeProject, type ComposeService, loadCompose, whyNoComposeLoader } from '../testing/load-compose.ts';
 
@@ -14,6 +14,12 @@ const readYaml = async (path: string) => parse(await readFile(join(directory, pa
 
 /** Where each service listens unless it is told otherwise (docs/configuration.md). */
 const listensAt = { 'ingest-gateway': 8000, 'management-api': 8010, 'event-consumer': 8001, 'delivery-worker': 8021 };
+
+/** Of a time as Go writes it: `35s`, `1m5s`. */
+const secondsOf = (text = '') => {
+  const [, minutes = 0, seconds] = /^(?:(\d+)m)?(\d+)s$/.exec(text) ?? [];
+  return Number(minutes) * 60 + Number(seconds);
+};
 
 const unavailable = await whyNoComposeLoader();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
@@ -43,7 +49,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
   });
 
   test('has every service, the migration before them, and the command', () => {
-    expect(ours().map(([name]) => name)).toEqual([...ourServices, 'migrate', 'millrace'].sort());
+    expect(ours().map(([name]) => name)).toEqual([...ourServices, allInOne, 'migrate', 'millrace'].sort());
     expect(serviceNamed('migrate').command).toEqual(['millrace.mjs', 'migrate']);
     for (const name of ourServices) {
       expect(serviceNamed(name).command).toEqual([`${name}.mjs`]);
@@ -71,6 +77,27 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
+  test('the small installation is one process beside PostgreSQL, and nothing else', () => {
+    const small = serviceNamed(allInOne);
+    expect(small).toMatchObject({ profiles: ['small'], command: [`${allInOne}.mjs`] });
+    expect(small.environment).toMatchObject({ EVENT_LOG: 'postgres' });
+    expect(Object.keys(small.environment ?? {}).filter((name) => /KAFKA|REDIS/.test(name))).toEqual([]);
+    const needed = new Set<string>();
+    const need = (name: string) => {
+      for (const other of Object.keys(serviceNamed(name).depends_on ?? {})) {
+        needed.add(other);
+        need(other);
+      }
+    };
+    need(allInOne);
+    expect([...needed].sort()).toEqual(['migrate', 'postgres']);
+    expect(small.healthcheck?.test.join(' ')).toContain('http://127.0.0.1:8001/_readiness');
+    // Gateway or API, then consumer or worker.
+    expect(secondsOf(small.stop_grace_period)).toBeGreaterThanOrEqual(25 + 33 + 3);
+    const others = Object.keys(project.services).filter((name) => serviceNamed(name).profiles !== undefined);
+    expect(others.sort()).toEqual([allInOne, 'millrace']);
+  });
+
   test.each(ourServices)(
     '%s: its health is asked where it listens, and it has the time to stop that it takes',
     (name) => {
@@ -78,17 +105,18 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
       const defaultOf = (setting: string) =>
         Number(section.match(new RegExp(`\\| \`${setting}\` \\| \`(\\d+)\``))?.[1] ?? 0);
       expect(section).toContain(`_PORT\` | \`${listensAt[name]}\``);
-      const { healthcheck, stop_grace_period: grace = '' } = serviceNamed(name);
+      const { healthcheck, stop_grace_period: grace } = serviceNamed(name);
       expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${listensAt[name]}/_readiness`);
-      const seconds = Number(grace.match(/^(\d+)s$/)?.[1]);
-      expect(seconds * 1000).toBeGreaterThanOrEqual(defaultOf('DRAIN_TIMEOUT_MS') + defaultOf('STOP_DELAY_MS') + 3000);
+      expect(secondsOf(grace) * 1000).toBeGreaterThanOrEqual(
+        defaultOf('DRAIN_TIMEOUT_MS') + defaultOf('STOP_DELAY_MS') + 3000,
+      );
     },
   );
 
   test('our containers cannot write, and nothing listens to other machines', () => {
     for (const [, service] of ours()) expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     const ports = Object.values(project.services).flatMap((service) => service.ports ?? []);
-    expect(ports.map(({ target }) => target).sort()).toEqual([3000, 8000, 8010, 9090]);
+    expect(ports.map(({ target }) => target).sort()).toEqual([3000, 8000, 8000, 8010, 8010, 9090]);
     expect(ports.filter(({ host_ip }) => host_ip !== '127.0.0.1')).toEqual([]);
   });
 

@@ -11,6 +11,7 @@ export interface ComposeProject {
 export interface ComposeService {
   image: string;
   command: string[] | null;
+  profiles?: string[];
   entrypoint: string[] | null;
   environment?: Record<string, string | null>;
   ports?: { host_ip?: string; target: number }[];
