@@ -1,11 +1,5 @@
-/** The settings of all services in one environment, what the process has once for all of them, and what cannot go together. */
-
-import { deliveryWorker } from '@millrace/delivery-worker/start';
-import { eventConsumer } from '@millrace/event-consumer/start';
-import { ingestGateway } from '@millrace/ingest-gateway/start';
-import { managementApi } from '@millrace/management-api/start';
-import { ConfigError, environmentName, integerSetting, metricsConfigFields, readConfig } from '@millrace/runtime';
-import { type Static, Type } from 'typebox';
+import { integerSetting, metricsConfigFields } from '@millrace/runtime';
+import { Type } from 'typebox';
 
 /** What the process has once, in place of what each service would have by itself. */
 export const allInOneConfigSchema = Type.Object({
@@ -16,70 +10,3 @@ export const allInOneConfigSchema = Type.Object({
   ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
 });
-
-type Environment = Record<string, string | undefined>;
-
-/** @throws ConfigError with the mistakes of all services, each once, and with what two parts of one process cannot both have. */
-export function readAllConfig(env: Environment) {
-  const problems = new Set<string>();
-  const attempt = <Config>(read: () => Config): Config | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      for (const problem of error.problems) problems.add(problem);
-      return undefined;
-    }
-  };
-  const own = attempt(() => readConfig(allInOneConfigSchema, env));
-  const gateway = attempt(() => ingestGateway.readConfig(settingsFor(ingestGateway.name, env)));
-  const api = attempt(() => managementApi.readConfig(settingsFor(managementApi.name, env)));
-  const consumer = attempt(() => eventConsumer.readConfig(settingsFor(eventConsumer.name, env)));
-  const worker = attempt(() => deliveryWorker.readConfig(settingsFor(deliveryWorker.name, env)));
-  for (const problem of ownedByProcess(env)) problems.add(problem);
-  if (gateway !== undefined && gateway.gatewayProcesses > 1) {
-    problems.add(
-      'GATEWAY_PROCESSES is more than 1, but there is one process for all services: leave it out, or run the services apart',
-    );
-  }
-  const ports = { INGEST_PORT: gateway?.ingestPort, API_PORT: api?.apiPort, HEALTH_PORT: own?.healthPort };
-  for (const problem of sharedPorts({ ...ports, METRICS_PORT: own?.metricsPort })) problems.add(problem);
-  if (problems.size > 0 || !own || !gateway || !api || !consumer || !worker) throw new ConfigError([...problems]);
-  return { own: own as Static<typeof allInOneConfigSchema>, gateway, api, consumer, worker };
-}
-
-const prefixOf = (service: string) => `${service.replaceAll('-', '_').toUpperCase()}_`;
-
-/**
- * A setting with the name of a service before it is for this service alone: `DELIVERY_WORKER_DATABASE_POOL_SIZE` besides
- * `DATABASE_POOL_SIZE`.
- */
-function settingsFor(service: string, env: Environment): Environment {
-  const prefix = prefixOf(service);
-  const own = Object.entries(env).filter(([name]) => name.startsWith(prefix));
-  return { ...env, ...Object.fromEntries(own.map(([name, text]) => [name.slice(prefix.length), text])) };
-}
-
-function ownedByProcess(env: Environment): string[] {
-  const ofProcess = Object.keys(allInOneConfigSchema.properties)
-    .filter((field) => field !== 'logLevel')
-    .map(environmentName);
-  const services = [ingestGateway, managementApi, eventConsumer, deliveryWorker];
-  const names = services.flatMap(({ name }) =>
-    ofProcess.map((setting) => ({ setting, name: prefixOf(name) + setting })),
-  );
-  return names
-    .filter(({ name }) => env[name]?.trim())
-    .map(({ setting, name }) => `${name} is set, but one process has one ${setting}: set that`);
-}
-
-/** 0 takes a free port each time. */
-function sharedPorts(ports: Record<string, number | undefined>): string[] {
-  const taken = Object.entries(ports).filter(([, port]) => port !== undefined && port > 0);
-  return taken.flatMap(([name, port], at) =>
-    taken
-      .slice(at + 1)
-      .filter(([, other]) => other === port)
-      .map(([other]) => `${name} and ${other} are both ${port}, but in one process each needs a port of its own`),
-  );
-}

@@ -21,7 +21,7 @@ import {
   startHealthServer,
 } from '@millrace/runtime';
 import { isTraced } from '@millrace/runtime/tracing';
-import { readAllConfig } from './config.ts';
+import { readAllConfig } from './read-config.ts';
 
 // One heap for all, of which little is in use. By default it grows to four times that before it is cleaned, as if the machine
 // were ours alone (docs/decisions/032-one-process.md).

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 
 /** The services, in the order they are started: whoever answers the world comes last. */
 export const services = ['event-consumer', 'delivery-worker', 'management-api', 'ingest-gateway'] as const;
-export type ServiceName = (typeof services)[number];
 
 /** All of them as one process. */
 export const allInOne = 'all-in-one';

@@ -1,4 +1,4 @@
-import { readAllConfig } from './config.ts';
+import { readAllConfig } from './read-config.ts';
 
 const least = { DATABASE_URL: 'postgresql://x', EVENT_LOG: 'postgres' };
 
