@@ -29,6 +29,7 @@ says which of them to watch and what to do.
 Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses
 (\`packages/event-log\`, \`packages/db\` and \`packages/runtime/src/tracing\`: gateway and consumer; \`packages/http\`:
 management API; \`packages/runtime/src/mail\`: management API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
+All services as one process have one text, in which each series names its \`service\`.
 `;
 
 function section(room: string, registrations: Registration[]): string {
