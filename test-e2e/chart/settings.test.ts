@@ -84,7 +84,7 @@ test('pods are given more time to stop than their services take', () => {
   for (const deployment of deployments) {
     const service = serviceOf(deployment);
     const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
-    // services/*/src/main.ts: what `runService` is given.
+    // services/*/src/start.ts: `stopWithinMs`.
     const beyondDrain: Record<string, number> = {
       'management-api': ms('STOP_DELAY_MS') + 5000,
       'delivery-worker': 3000,
