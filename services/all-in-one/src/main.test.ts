@@ -170,8 +170,12 @@ test('while the consumer cannot work the process says which service is not ready
 
 test('figures may have a port of their own, and are nowhere else then', async () => {
   const { process, ingestUrl, apiUrl, healthUrl } = await start({ METRICS_PORT: '0' });
-  const port = /own"[^\n]*"port":(\d+)|"port":(\d+)[^\n]*own"/.exec(process.output());
-  const text = await (await fetch(`http://127.0.0.1:${port?.[1] ?? port?.[2]}/metrics`)).text();
+  const line = process
+    .output()
+    .split('\n')
+    .find((one) => /"message":"[^"]*metrics/.test(one));
+  const { port } = JSON.parse(line ?? '{}') as { port?: number };
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(text).toContain('service="ingest-gateway"');
   for (const url of [ingestUrl, apiUrl, healthUrl]) expect((await fetch(`${url}/metrics`)).status).not.toBe(200);
 });
