@@ -36,7 +36,7 @@ const foldersInOrder = {
     ...['page-views.ts', 'exceptions', 'web-vitals', 'side-scripts', 'start', '.'],
   ],
   'packages/event-log': [
-    ...['log.ts', 'async.ts', 'reachability.ts', 'consume', 'offsets-store.ts', 'append'],
+    ...['log.ts', 'backoff.ts', 'reachability.ts', 'consume', 'offsets-store.ts', 'append'],
     ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback', '.'],
   ],
   // An evaluation is pure; the store fetches what it looks at.

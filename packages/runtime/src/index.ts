@@ -1,4 +1,5 @@
 export { AppError, type AppErrorOptions, type ErrorKind, isAppError } from './app-error.ts';
+export { createDeferred, limitConcurrency, sleep, withDeadline } from './async.ts';
 export { firstExpiry, reportCertificates } from './certificate-metrics.ts';
 export { ConfigError, integerSetting, readConfig } from './config.ts';
 export { environment, environmentName } from './environment.ts';

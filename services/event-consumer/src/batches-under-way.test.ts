@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
-import { createDeferred } from './async.ts';
+import { createDeferred } from '@millrace/runtime';
 import type { ProcessBatchDeps } from './process-batch.ts';
 import {
   type ConsumerFixture,

@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readOffset } from '@millrace/event-log';
-import type { Logger, Stoppable } from '@millrace/runtime';
+import { type Logger, type Stoppable, sleep } from '@millrace/runtime';
 import type { Tracing } from '@millrace/runtime/tracing';
-import { sleepUntilAborted } from './async.ts';
 import type { BatchWork } from './batch.ts';
 import { type ConsumerConfig, configuredLanes } from './config.ts';
 import { createBatchHandler } from './consume.ts';
@@ -57,7 +55,7 @@ export function consumeLane(
     logger: deps.logger,
     metrics: deps.metricsOf(lane),
     freeLocks: deps.freeLocks,
-    sleep: sleepUntilAborted,
+    sleep,
   });
   return deps.log.consume({
     topic: deps.topics[lane],
@@ -164,7 +162,7 @@ export function startLanes({ log, topics, topicPartitions, before, joins, logger
         return await attempt();
       } catch (error) {
         logger.warn('the event log cannot be consumed yet; trying again', { what, delayMs, ...describeFailure(error) });
-        await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
+        await sleep(delayMs, stopping.signal);
       }
     }
   }
@@ -221,7 +219,7 @@ export function createLiveLoad(): LiveLoad {
         resolveIdle = resolve;
         idle.push(resolve);
       });
-      await Promise.race([isIdle, sleep(maxMs, undefined, { signal: over.signal }).catch(() => {})]);
+      await Promise.race([isIdle, sleep(maxMs, over.signal)]);
       over.abort();
       signal.removeEventListener('abort', stop);
       idle = idle.filter((resolve) => resolve !== resolveIdle);

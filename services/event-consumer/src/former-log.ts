@@ -1,7 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readKafkaLogs, readUnread, type TopicGroup } from '@millrace/event-log';
-import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
-import { sleepUntilAborted } from './async.ts';
+import { type Logger, type Metrics, type Stoppable, sleep } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
 /** One group that would read the log in PostgreSQL. */
@@ -86,7 +85,7 @@ export function drainFormerLog({
         // PostgreSQL is away: the lanes wait for it themselves.
         announceBegun();
       }
-      await sleepUntilAborted(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
+      await sleep(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
     }
   }
 

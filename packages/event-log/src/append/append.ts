@@ -1,5 +1,4 @@
-import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import { sleep } from '../async.ts';
+import { AppError, type Logger, type Metrics, sleep } from '@millrace/runtime';
 import type { AppendRecord } from '../log.ts';
 import { type AppendFailure, createAppendMetrics } from './metrics.ts';
 import type { AppendCall } from './partition-queue.ts';

@@ -1,5 +1,4 @@
-import { AppError, type Logger } from '@millrace/runtime';
-import { sleep } from '../async.ts';
+import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { AppendMetrics } from './metrics.ts';
 import {
   createPartitionQueue,

@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { isAppError, type Logger, type Metrics } from '@millrace/runtime';
-import { backoffMs, sleep } from '../async.ts';
+import { isAppError, type Logger, type Metrics, sleep } from '@millrace/runtime';
+import { backoffMs } from '../backoff.ts';
 import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogConsumer, LogRecord } from '../log.ts';
 import { advanceOffset, lockOffset, readOffset } from '../offsets-store.ts';
 import { createPostgresLog } from '../postgres/log.ts';

@@ -1,7 +1,14 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { AppError, ConfigError, integerSetting, isAppError, type Logger, type Metrics } from '@millrace/runtime';
+import {
+  AppError,
+  ConfigError,
+  integerSetting,
+  isAppError,
+  type Logger,
+  type Metrics,
+  withDeadline,
+} from '@millrace/runtime';
 import { Type } from 'typebox';
-import { withDeadline } from '../async.ts';
 import type { AppendRecord, EventLog } from '../log.ts';
 import { createPostgresLog } from '../postgres/log.ts';
 import { assertOpen } from './store.ts';

@@ -1,7 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { Logger } from '@millrace/runtime';
+import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { sleep, withDeadline } from '../async.ts';
 import {
   changePhase,
   type FallbackPhase,

@@ -1,6 +1,5 @@
-import type { Logger } from '@millrace/runtime';
+import { createDeferred, type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
-import { openPromise, sleep, withDeadline } from '../async.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../log.ts';
@@ -44,7 +43,7 @@ export function consumeFromKafka(
   const assignment = createAssignment({ ...deps, consume, waiting, positions, stopping: stopping.signal });
   const { interruptAll } = assignment;
   const reader = createPartitionReader({ ...deps, consume, positions, waiting, commits, truncation, interruptAll });
-  const { promise: ready, resolve: announceJoined } = openPromise();
+  const { promise: ready, resolve: announceJoined } = createDeferred<void>();
   let stopped: Promise<void> | undefined;
 
   async function eachBatch(payload: EachBatchPayload): Promise<void> {

@@ -1,6 +1,6 @@
-import type { Logger } from '@millrace/runtime';
+import { type Logger, sleep } from '@millrace/runtime';
 import { type Consumer, type EachBatchHandler, type ISocketFactory, Kafka } from 'kafkajs';
-import { backoffMs, sleep } from '../async.ts';
+import { backoffMs } from '../backoff.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import type { ConsumeOptions } from '../log.ts';
 import type { KafkaLogOptions } from './config.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/runtime';
+import { AppError, sleep } from '@millrace/runtime';
 import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
 import { createAppender } from '../append/append.ts';
 import {
@@ -8,7 +8,7 @@ import {
   sendTimeoutOf,
   toAppendSettings,
 } from '../append/transport.ts';
-import { backoffMs, sleep } from '../async.ts';
+import { backoffMs } from '../backoff.ts';
 import { createConsumeMetrics } from '../consume/metrics.ts';
 import type { EventLog } from '../log.ts';
 import { createReachability } from '../reachability.ts';

@@ -1,6 +1,5 @@
-import type { Logger } from '@millrace/runtime';
+import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
-import { sleep, withDeadline } from '../async.ts';
 import type { LogRecord } from '../log.ts';
 
 /** A partition this member holds in the current generation of its group. */

@@ -1,6 +1,6 @@
-import type { Logger } from '@millrace/runtime';
+import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
-import { backoffMs, sleep } from '../async.ts';
+import { backoffMs } from '../backoff.ts';
 import type { Truncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../log.ts';
 import { type AssignedPartition, type WaitingRecords, whileRunning } from './partitions.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from '@millrace/runtime';
+import { type Logger, limitConcurrency, sleep } from '@millrace/runtime';
 import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
-import { backoffMs, limitConcurrency, sleep } from '../async.ts';
+import { backoffMs } from '../backoff.ts';
 import { cutBatch, type Delivery, deliver } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';

@@ -1,5 +1,5 @@
+import { withDeadline } from '@millrace/runtime';
 import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
-import { withDeadline } from '../async.ts';
 import type { Reachability } from '../reachability.ts';
 import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';

@@ -1,5 +1,5 @@
+import { sleep } from '@millrace/runtime';
 import type { Admin } from 'kafkajs';
-import { sleep } from '../async.ts';
 import { isWithoutLeader } from './kafkajs-internals/errors.ts';
 import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';

@@ -1,7 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { Logger } from '@millrace/runtime';
+import { createDeferred, type Logger, limitConcurrency, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { limitConcurrency, openPromise, sleep, withDeadline } from '../async.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../log.ts';
@@ -48,7 +47,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const startedAt = performance.now();
   let isSatisfied = false;
   let stopped: Promise<void> | undefined;
-  const { promise: ready, resolve: announceJoined } = openPromise();
+  const { promise: ready, resolve: announceJoined } = createDeferred<void>();
 
   async function look(): Promise<void> {
     const membersChanged = await membership.look();

@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { Logger } from '@millrace/runtime';
-import { backoffMs, sleep } from '../async.ts';
+import { type Logger, sleep } from '@millrace/runtime';
+import { backoffMs } from '../backoff.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';

@@ -1,8 +1,7 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
-import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics, sleep, withDeadline } from '@millrace/runtime';
 import { createAppender } from '../append/append.ts';
 import { type AppendSettings, type AppendTransport, sendTimeoutOf, toAppendSettings } from '../append/transport.ts';
-import { sleep, withDeadline } from '../async.ts';
 import { createConsumeMetrics } from '../consume/metrics.ts';
 import type { EventLog } from '../log.ts';
 import { createReachability, type Reachability } from '../reachability.ts';

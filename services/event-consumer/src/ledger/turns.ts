@@ -1,4 +1,4 @@
-import { createDeferred } from '../async.ts';
+import { createDeferred } from '@millrace/runtime';
 import { LedgerConflict } from '../failures.ts';
 
 /** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */

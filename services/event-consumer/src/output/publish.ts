@@ -20,8 +20,7 @@ import {
   lockOffset,
   readOffset,
 } from '@millrace/event-log';
-import { isAppError, type Logger } from '@millrace/runtime';
-import { sleepUntilAborted } from '../async.ts';
+import { isAppError, type Logger, sleep } from '@millrace/runtime';
 import { parseRecord } from '../intake/parse.ts';
 import type { ProjectResolver } from '../intake/projects.ts';
 import { personMode } from '../model/event.ts';
@@ -62,7 +61,7 @@ export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsu
       group,
       logger: deps.logger,
       published: (count) => deps.published(lane, count),
-      sleep: sleepUntilAborted,
+      sleep,
     }),
     onFatal: deps.onFatal,
   });

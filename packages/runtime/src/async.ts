@@ -15,15 +15,6 @@ class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-const firstDelayMs = 100;
-/** The port's promise: a failed batch is delivered again after 5 s at most. */
-const maxDelayMs = 5000;
-
-/** How long to wait after the `failures`-th failure in a row (from 1). */
-export function backoffMs(failures: number): number {
-  return Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
-}
-
 /** Waits; returns early, without an error, when `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -38,13 +29,21 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A promise that is resolved from outside. */
-export function openPromise(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
+/** A promise with the function that resolves it and the one that rejects it. */
+interface Deferred<T> {
+  promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: Error): void;
+}
+
+export function createDeferred<T>(): Deferred<T> {
+  let resolve: Deferred<T>['resolve'] = () => {};
+  let reject: Deferred<T>['reject'] = () => {};
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
   });
-  return { promise, resolve };
+  return { promise, resolve, reject };
 }
 
 /** Lets at most `limit` pieces of work run at once; the others wait in line. */
