@@ -14,7 +14,7 @@ const foldersInOrder = {
     ...['flag-data.ts', 'config', 'flags', 'processes.ts', '.'],
   ],
   'services/event-consumer': [
-    ...['async.ts', 'values', 'model', 'dead-letters.ts', 'failures.ts', 'warnings'],
+    ...['values', 'model', 'dead-letters.ts', 'failures.ts', 'warnings'],
     ...['rules', 'intake', 'cookieless', 'events', 'ledger', 'definitions', 'output'],
     ...['former-log.ts', 'frozen-session-store.ts', '.'],
   ],

@@ -185,7 +185,7 @@ test('stopping waits for the large bodies under way', async () => {
 describe('while many large bodies wait', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
   /** Under way at any time: as many are served one after the other before a body that waits for all of them. */
-  const manyOthers = 16;
+  const manyOthers = 8;
   const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
   const batch = (key: string) => JSON.stringify({ api_key: key, batch: events() });
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
