@@ -61,7 +61,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     partsLeftOut: (count) => parts.inc(count),
     ended({ path, status, code, seconds, traceId }) {
       inFlight -= 1;
-      requests.inc({ path, status });
+      requests.inc({ path, status: String(status) });
       if (code !== null) refused.inc({ code });
       observeDuration(seconds, {}, traceId);
     },

@@ -52,7 +52,7 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
     },
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
-      requests.inc({ path, status });
+      requests.inc({ path, status: String(status) });
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);
     },

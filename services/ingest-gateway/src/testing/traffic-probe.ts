@@ -56,6 +56,6 @@ export async function measured(
 ): Promise<number> {
   const values = (await gateway.metrics.registry.getSingleMetric(`millrace_${name}`)?.get())?.values ?? [];
   return values
-    .filter((each) => Object.entries(labels).every(([label, value]) => String(each.labels[label]) === value))
+    .filter((each) => Object.entries(labels).every(([label, value]) => each.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0);
 }

@@ -63,21 +63,20 @@ const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.proje
   e.access_control`;
 
 export interface EnvironmentSummaryRow
-  extends Record<string, unknown>,
-    Columns<
-      'environment',
-      | 'id'
-      | 'uuid'
-      | 'project_id'
-      | 'api_token'
-      | 'name'
-      | 'completed_snippet_onboarding'
-      | 'has_completed_onboarding_for'
-      | 'ingested_event'
-      | 'is_demo'
-      | 'timezone'
-      | 'access_control'
-    > {
+  extends Columns<
+    'environment',
+    | 'id'
+    | 'uuid'
+    | 'project_id'
+    | 'api_token'
+    | 'name'
+    | 'completed_snippet_onboarding'
+    | 'has_completed_onboarding_for'
+    | 'ingested_event'
+    | 'is_demo'
+    | 'timezone'
+    | 'access_control'
+  > {
   organization: string;
 }
 

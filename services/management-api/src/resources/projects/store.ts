@@ -7,26 +7,13 @@ import {
   mayHavePrivateEnvironments,
 } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
-import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';
 import { type Counted, countedPage, pageLimit, pageText } from '../../sql/page-limit.ts';
+import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
-interface ProjectSummaryRow
-  extends Columns<
-    'environment',
-    | 'id'
-    | 'uuid'
-    | 'api_token'
-    | 'name'
-    | 'completed_snippet_onboarding'
-    | 'has_completed_onboarding_for'
-    | 'ingested_event'
-    | 'is_demo'
-    | 'timezone'
-    | 'access_control'
-  > {
-  organization: string;
-}
+/** A project is told by its environment, without the number that an environment's row has of it. */
+type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
 /** Summary of one environment, in the fields of a project summary. */
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
