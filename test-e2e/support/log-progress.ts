@@ -42,7 +42,10 @@ async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
   try {
     const existing = await admin.listTopics();
     const topics = laneTopics(topicPrefix).filter((topic) => existing.includes(topic));
-    const ends = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+    // A topic that was just made has no leader for a moment, and kafkajs does not ask again.
+    const ends = await eventually(() => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))), {
+      what: 'Reading the ends of the lanes',
+    });
     return ends.flat().reduce((sum, { high }) => sum + Number(high), 0);
   } finally {
     await admin.disconnect();
