@@ -30,7 +30,7 @@ const lists = declaredRoutes().filter(
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
     // No list: without all of its fields it is a refusal anyway.
-    !path.endsWith('/groups/find') &&
+    !/\/groups\/(find|members)$/.test(path) &&
     Object.keys(query.properties).length > 0,
 );
 const nasty = [

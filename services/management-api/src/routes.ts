@@ -3,6 +3,7 @@ import type { Route } from '@millrace/http';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
+import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
@@ -11,10 +12,12 @@ import { domainRoutes, domainWriteRoutes, verifyDomainRoute } from './resources/
 import type { LookUpChallenge } from './resources/domains/verification.ts';
 import { earlyAccessFeatureRoutes } from './resources/early-access-features/routes.ts';
 import { environmentRoutes, eventRetentionRoutes } from './resources/environments/routes.ts';
+import { eventCountRoutes } from './resources/events/counts.ts';
 import { eventItemRoute, eventRoutes } from './resources/events/routes.ts';
 import { organizationFlagRoutes } from './resources/feature-flags/organization-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
+import { groupMemberRoutes } from './resources/groups/members.ts';
 import { findGroupRoute, groupRoutes } from './resources/groups/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import type { InviteMailing } from './resources/invites/mailing.ts';
@@ -25,6 +28,7 @@ import { personalApiKeyRoutes } from './resources/personal-api-keys/routes.ts';
 import { deletePersonRoutes } from './resources/persons/deletion.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
+import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
@@ -52,6 +56,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
   const resources = [
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),
+    organizationActivityRoute(ingested),
     ...domainRoutes(deps),
     ...domainWriteRoutes(deps),
     verifyDomainRoute(deps),
@@ -66,6 +71,8 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...batchExportRoutes(deps),
     ...organizationFlagRoutes(deps),
     ...eventRoutes(ingested),
+    ...eventCountRoutes(deps),
+    ...propertyValueRoutes(deps),
     ...eventItemRoute(deps),
     ...personRoutes(ingested),
     ...personActivityRoutes(deps),
@@ -74,6 +81,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...cohortRoutes(deps),
     ...groupRoutes(ingested),
     ...findGroupRoute(deps),
+    ...groupMemberRoutes(ingested),
     ...eventDefinitionRoutes(deps),
     ...propertyDefinitionRoutes(deps),
     ...eventRetentionRoutes(deps),

@@ -1,5 +1,6 @@
 // Spans and positions in time, as lists take them.
 
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { requireTime } from './relative-time.ts';
 
@@ -25,6 +26,45 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
     before: before === undefined ? undefined : requireTime(before, 'before', now),
   };
 }
+
+interface SpanLimits {
+  /** How long the span is whose beginning is not asked for. */
+  usualMs: number;
+  mostMs: number;
+  /** The most in words, `31 days`. */
+  most: string;
+}
+
+/** A time with a beginning and an end: until now, unless something else is asked for. Both ends are exclusive. */
+export interface TimeSpan {
+  after: Date;
+  before: Date;
+}
+
+/** @throws AppError `invalid` naming `after` or `before`, also for a span that is empty or too long. */
+export function toTimeSpan(
+  asked: { after?: string; before?: string },
+  { usualMs, mostMs, most }: SpanLimits,
+): TimeSpan {
+  const range = toTimeRange(asked);
+  const before = range.before ?? new Date();
+  const after = range.after ?? new Date(before.getTime() - usualMs);
+  if (after < firstMoment) {
+    const attr = range.after === undefined ? 'before' : 'after';
+    throw new AppError('invalid', 'Spans begin in the year 1000 or later.', { attr });
+  }
+  if (before <= after) {
+    const detail = 'after has to be earlier than before, which is now unless it is sent.';
+    throw new AppError('invalid', detail, { attr: 'after' });
+  }
+  if (before.getTime() - after.getTime() > mostMs) {
+    throw new AppError('invalid', `At most ${most} at once. Ask for a shorter time.`, { attr: 'after' });
+  }
+  return { after, before };
+}
+
+/** Before, an hour of some time zone may begin in a year that is written with a sign. */
+const firstMoment = new Date('1000-01-01T00:00:00Z');
 
 /** From 4713 BC, where PostgreSQL's time begins, to the last moment JavaScript knows; milliseconds since 1970. */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });

@@ -14,7 +14,7 @@ export const activityQuery = Type.Object({
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-const activityItem = Type.Object(
+export const activityItem = Type.Object(
   {
     user: Type.Object(
       {
@@ -123,7 +123,7 @@ export async function readActivity(
   };
 }
 
-function toActivity({ user, activity, scope, item_id, detail, created_at }: ActivityRow) {
+export function toActivity({ user, activity, scope, item_id, detail, created_at }: ActivityRow) {
   return {
     user: user ?? { first_name: detail.trigger === null ? 'System' : 'Command line', email: null, is_system: true },
     activity,

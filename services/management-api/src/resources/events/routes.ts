@@ -8,24 +8,22 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type Paged, type PageShares } from '../../sql/page-within-bytes.ts';
-import { timePosition, timeRangeQuery, toTimePosition, toTimeRange } from '../../time/time-range.ts';
+import { timePosition, toTimePosition, toTimeRange } from '../../time/time-range.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
-import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
+import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { parseElements } from './elements.ts';
-import { event, eventExample } from './schema.ts';
+import { event, eventExample, eventFilterQuery, owners } from './schema.ts';
 import {
   type EventFilter,
   type EventRow,
   type EventWindow,
-  hasDistinctIds,
   listEvents,
   listEventsByDistinctId,
   listPersonsOfDistinctIds,
+  meansDistinctIds,
   readEvent,
 } from './store.ts';
-
-const owners = ['event', 'person'] as const;
 
 /** A word, or as existing clients send it, a JSON array of one. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
@@ -46,16 +44,7 @@ export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches:
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,
-        event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
-        distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct id.' })),
-        person_id: Type.Optional(
-          Type.String({
-            format: 'uuid',
-            description: 'Only events of all distinct ids that belong to the person with this uuid now.',
-          }),
-        ),
-        ...timeRangeQuery,
-        properties: propertiesQuery(owners),
+        ...eventFilterQuery,
         // No enum, and no quotes in the default: openapi-python-client cannot write them.
         orderBy: Type.String({
           default: '-timestamp',
@@ -132,11 +121,7 @@ async function findEvents(
   filter: EventFilter,
   window: EventWindow,
 ): Promise<Paged<EventRow>[]> {
-  const isByDistinctId =
-    filter.person_id === undefined
-      ? filter.distinct_id !== undefined
-      : await hasDistinctIds(sql, projectId, filter.person_id);
-  return isByDistinctId
+  return (await meansDistinctIds(sql, projectId, filter))
     ? listEventsByDistinctId(sql, projectId, filter, window)
     : listEvents(sql, projectId, filter, window);
 }

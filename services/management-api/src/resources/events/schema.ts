@@ -1,6 +1,25 @@
 import { freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
+import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
+
+/** Whose properties events are filtered by. */
+export const owners = ['event', 'person'] as const;
+
+/** Which events are meant: the same for all that lists or counts them. */
+export const eventFilterQuery = {
+  event: Type.Optional(Type.String({ description: 'Only events of this name.' })),
+  distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct id.' })),
+  person_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Only events of all distinct ids that belong to the person with this uuid now.',
+    }),
+  ),
+  ...timeRangeQuery,
+  properties: propertiesQuery(owners),
+};
 
 const nullable = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });

@@ -1,9 +1,9 @@
 // What is read of events, and of the persons they belong to now.
 
-import type { Columns, Sql } from '@millrace/db';
+import { type Columns, type Sql, unprepared } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import type { TimePosition, TimeRange } from '../../time/time-range.ts';
+import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
@@ -41,12 +41,7 @@ const columns =
 export async function listEvents(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
   const where = createConditions();
   const from = addConditions(where, projectId, filter, window);
-  if (filter.person_id !== undefined) {
-    // Nobody's event: stored under this person, whom its distinct id does not belong to any more or never did.
-    where.add(`e.person_id = ${where.parameter(filter.person_id)}`);
-    where.add(`NOT EXISTS (SELECT 1 FROM person_distinct_id d
-                            WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id)`);
-  }
+  if (filter.person_id !== undefined) addNobodysEvents(where, filter.person_id);
   const limit = where.parameter(window.limit);
   return readPage(sql, where, {
     keys: `SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${orderOf(window)} LIMIT ${limit}::int + 1`,
@@ -79,6 +74,65 @@ export async function listEventsByDistinctId(sql: Sql, projectId: number, filter
     maxBytes: where.parameter(window.maxBytes),
     isUsual: filter.properties.length === 0,
   });
+}
+
+/** Only events of nobody: stored under this person, whom their distinct id does not belong to any more or never did. */
+function addNobodysEvents(where: Conditions, personId: string): void {
+  where.add(`e.person_id = ${where.parameter(personId)}`);
+  where.add(`NOT EXISTS (SELECT 1 FROM person_distinct_id d
+                          WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id)`);
+}
+
+export const intervals = ['minute', 'hour', 'day'] as const;
+export type Interval = (typeof intervals)[number];
+
+interface CountedInterval {
+  /** When it begins; milliseconds since 1970. */
+  start_ms: number;
+  count: number;
+}
+
+/**
+ * The events a filter finds, counted by the interval of a time zone's clocks they happened in; intervals without any have 0.
+ *
+ * @param isByDistinctId whether the filter means single distinct ids (`meansDistinctIds`), which an index finds.
+ */
+export async function countEvents(
+  sql: Sql,
+  projectId: number,
+  filter: EventFilter & TimeSpan,
+  { interval, timeZone, isByDistinctId }: { interval: Interval; timeZone: string; isByDistinctId: boolean },
+): Promise<CountedInterval[]> {
+  const where = createConditions();
+  let from = addConditions(where, projectId, filter, { from: null });
+  if (isByDistinctId) {
+    where.add('e.distinct_id = wanted.distinct_id');
+    from = `FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
+            CROSS JOIN LATERAL (SELECT e.timestamp ${from} WHERE ${where.text()}) AS e`;
+  } else {
+    if (filter.person_id !== undefined) addNobodysEvents(where, filter.person_id);
+    from = `${from} WHERE ${where.text()}`;
+  }
+  const zone = `${where.parameter(timeZone)}::text`;
+  const [after, before] = [where.parameter(filter.after), where.parameter(filter.before)];
+  const starts =
+    interval === 'day'
+      ? `SELECT local AT TIME ZONE ${zone} AS start
+           FROM generate_series(date_trunc('day', ${after}::timestamptz AT TIME ZONE ${zone}),
+                                ${before}::timestamptz AT TIME ZONE ${zone}, '1 day') AS local`
+      : `SELECT start
+           FROM generate_series(date_trunc('${interval}', ${after}::timestamptz, ${zone}), ${before}::timestamptz,
+                                '1 ${interval}') AS start`;
+  return sql.query<CountedInterval & Record<string, unknown>>(
+    `${filter.properties.length === 0 ? '' : unprepared}WITH counted AS (
+       SELECT date_trunc('${interval}', e.timestamp, ${zone}) AS start, count(*) AS count ${from} GROUP BY 1)
+     SELECT (extract(epoch FROM start) * 1000)::float8 AS start_ms, coalesce(counted.count, 0)::float8 AS count
+       FROM (SELECT start FROM (${starts}) AS planned WHERE start < ${before}::timestamptz
+              UNION SELECT start FROM counted) AS every
+       LEFT JOIN counted USING (start)
+      ORDER BY start`,
+    where.values,
+  );
 }
 
 function readPage(
@@ -115,7 +169,12 @@ function wantedDistinctIds(where: Conditions, projectId: number, { person_id, di
 }
 
 /** Adds what every list of events asks for. @returns where it reads from, the event as `e`. */
-function addConditions(where: Conditions, projectId: number, filter: EventFilter, window: EventWindow): string {
+function addConditions(
+  where: Conditions,
+  projectId: number,
+  filter: EventFilter,
+  window: { from: null } | EventWindow,
+): string {
   where.add(`e.project_id = ${where.parameter(projectId)}`);
   if (filter.event !== undefined) where.add(`e.event = ${where.parameter(filter.event)}`);
   if (filter.distinct_id !== undefined) where.add(`e.distinct_id = ${where.parameter(filter.distinct_id)}`);
@@ -164,8 +223,17 @@ export async function listPersonsOfDistinctIds(
   );
 }
 
+/** Whether a filter means single distinct ids: one, or those of a person. */
+export async function meansDistinctIds(
+  sql: Sql,
+  projectId: number,
+  { person_id, distinct_id }: EventFilter,
+): Promise<boolean> {
+  return person_id === undefined ? distinct_id !== undefined : hasDistinctIds(sql, projectId, person_id);
+}
+
 /** Whether the person exists now, with at least one distinct id. */
-export async function hasDistinctIds(sql: Sql, projectId: number, personUuid: string): Promise<boolean> {
+async function hasDistinctIds(sql: Sql, projectId: number, personUuid: string): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM person_distinct_id WHERE project_id = $1 AND person_uuid = $2 LIMIT 1', [
     projectId,
     personUuid,

@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { storeGroup } from '../../testing/stored-data.ts';
+import { createMonths, storeEvent, storeGroup, storePerson } from '../../testing/stored-data.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -68,4 +68,43 @@ test('pages are complete', async () => {
   const seen = await readAllPages<Group>(api, `${path}/?limit=3`, tenant.personalApiKey);
   expect(seen.map((row) => row.group_type + row.group_key)).toHaveLength(13);
   expect(new Set(seen.map((row) => row.group_type + row.group_key)).size).toBe(13);
+});
+
+describe('members', () => {
+  const recently = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const visit = (distinctId: string, properties: Record<string, unknown>, days = 1) =>
+    storeEvent(api.database.sql, tenant.projectId, { distinctId, properties, timestamp: recently(days) });
+  const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.projectId, { distinctIds });
+  beforeAll(() => createMonths(api.database.sql, recently(60).slice(0, 7), recently(0).slice(0, 7)));
+
+  test('are the persons of today with an event that names the group, each once', async () => {
+    const ada = await person('ada', 'ada-phone');
+    const bob = await person('bob');
+    for (const id of ['eve', 'old', 'team']) await person(id);
+    for (const id of ['ada', 'ada-phone', 'bob', 'nobody']) await visit(id, { $group_0: 'acme' });
+    await visit('eve', { $group_0: 'Acme' });
+    await visit('old', { $group_0: 'acme' }, 40);
+    await visit('team', { $group_1: 'acme' });
+    const wanted = `${path}/members?group_type_index=0&group_key=acme`;
+    const seen = await readAllPages<{ uuid: string }>(api, `${wanted}&limit=1`, tenant.personalApiKey);
+    expect(seen.map(({ uuid }) => uuid)).toEqual([bob, ada]);
+    const { body } = await api.get(`${wanted}&after=-60d`, tenant.personalApiKey);
+    expect(body.results.map((row: { name: string }) => row.name)).toEqual(['old', 'bob', 'ada']);
+    expect(body.results[2].distinct_ids).toEqual(['ada', 'ada-phone']);
+    const none = await api.get(`${path}/members?group_type_index=4&group_key=acme`, tenant.personalApiKey);
+    expect(none.body).toEqual({ next: null, results: [] });
+  });
+
+  test.each([
+    ['group_key=acme', 'group_type_index'],
+    ['group_type_index=0', 'group_key'],
+    ['group_type_index=5&group_key=acme', 'group_type_index'],
+    ['group_type_index=0&group_key=', 'group_key'],
+    ['group_type_index=0&group_key=a%00', 'group_key'],
+    ['group_type_index=0&group_key=a&after=soon', 'after'],
+    ['group_type_index=0&group_key=a&cursor=x', 'cursor'],
+  ])('%s is refused by name', async (query, attr) => {
+    const { status, body } = await api.get(`${path}/members?${query}`, tenant.personalApiKey);
+    expect([status, body.attr]).toEqual([400, attr]);
+  });
 });

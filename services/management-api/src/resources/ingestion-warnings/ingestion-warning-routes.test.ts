@@ -54,3 +54,50 @@ test('pages are complete although many share one time', async () => {
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);
   expect(seen.map((row) => row.id)).toEqual(stored.sort().reverse());
 });
+
+describe('counts', () => {
+  const counts = async (query: string) =>
+    (await api.get(`${path}/counts?${query}`, tenant.personalApiKey)).body.results;
+
+  test('C-031: by type and hour of the project, with the first and the last time, the most frequent first', async () => {
+    await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Kolkata' WHERE id = $1", [
+      tenant.environmentId,
+    ]);
+    const other = await createTestTenant(api.database);
+    await storeWarning(api.database.sql, other.projectId, { timestamp: '2026-11-10T10:00:00Z' });
+    await warning({ type: 'a', timestamp: '2026-11-10T10:29:59Z' });
+    await warning({ type: 'b', severity: 'info', timestamp: '2026-11-10T10:30:00Z', count: 2 });
+    await warning({ type: 'b', severity: 'info', timestamp: '2026-11-10T11:29:59.500Z', count: 3 });
+    await warning({ type: 'b', severity: 'info', timestamp: '2026-11-10T11:30:00Z', count: 2_147_483_647 });
+    expect(await counts('after=2026-11-09&before=2026-11-11')).toEqual([
+      {
+        type: 'b',
+        severity: 'info',
+        count: 2_147_483_652,
+        first_at: '2026-11-10T10:30:00Z',
+        last_at: '2026-11-10T11:30:00Z',
+        hours: [
+          { hour: '2026-11-10T10:30:00Z', count: 5 },
+          { hour: '2026-11-10T11:30:00Z', count: 2_147_483_647 },
+        ],
+      },
+      {
+        type: 'a',
+        severity: 'error',
+        count: 1,
+        first_at: '2026-11-10T10:29:59Z',
+        last_at: '2026-11-10T10:29:59Z',
+        hours: [{ hour: '2026-11-10T09:30:00Z', count: 1 }],
+      },
+    ]);
+    expect(await counts('after=2026-11-10T10:29:59Z&before=2026-11-10T10:30:00Z')).toEqual([]);
+  });
+
+  test('a span that is too long, empty or none is refused by name', async () => {
+    for (const query of ['after=-32d', 'after=2026-11-02&before=2026-11-01', 'after=x', 'before=x']) {
+      const { status, body } = await api.get(`${path}/counts?${query}`, tenant.personalApiKey);
+      expect([query, status, body.attr]).toEqual([query, 400, query.slice(0, query.indexOf('='))]);
+    }
+    expect(await counts('')).toEqual([]);
+  });
+});

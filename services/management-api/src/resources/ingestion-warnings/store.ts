@@ -1,7 +1,7 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import type { TimePosition, TimeRange } from '../../time/time-range.ts';
+import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 
 interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
   details: Record<string, unknown>;
@@ -36,4 +36,32 @@ export async function listIngestionWarnings(
     isUsual: true,
   });
   return sql.query<Paged<IngestionWarningRow> & Record<string, unknown>>(text, where.values);
+}
+
+/** The warnings of one type in one hour. */
+export interface HourOfWarnings {
+  type: string;
+  severity: string;
+  hour: Date;
+  /** Of the events they stand for. */
+  count: number;
+  first_at: Date;
+  last_at: Date;
+}
+
+/** A project's warnings by type, severity and hour of its clocks, hours in their order. Reads no details. */
+export async function countIngestionWarnings(
+  sql: Sql,
+  projectId: number,
+  { after, before, timeZone }: TimeSpan & { timeZone: string },
+): Promise<HourOfWarnings[]> {
+  return sql.query<HourOfWarnings & Record<string, unknown>>(
+    `SELECT w.type, w.severity, date_trunc('hour', w.timestamp, $4::text) AS hour, sum(w.count)::float8 AS count,
+            min(w.timestamp) AS first_at, max(w.timestamp) AS last_at
+       FROM ingestion_warning w
+      WHERE w.project_id = $1::int AND w.timestamp > $2 AND w.timestamp < $3
+      GROUP BY w.type, w.severity, 3
+      ORDER BY w.type, w.severity, 3`,
+    [projectId, after, before, timeZone],
+  );
 }

@@ -1,0 +1,76 @@
+// What happened in an organization, all of its projects included.
+
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
+import { activityExample, activityItem, toActivity } from './activity-page.ts';
+import { listOrganizationActivity } from './activity-store.ts';
+
+/** Of the last record shown: microseconds since 1970, which are in the row, and the id. */
+const position = Type.Object({
+  at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  id: Type.String({ format: 'uuid' }),
+});
+
+/** Unlike the pages with numbers of other activity. */
+const organizationActivity = Type.Object(keysetPageOf(activityItem).properties, { title: 'OrganizationActivityPage' });
+
+/** For administrators: it tells of environments, too, that are private to others. */
+export function organizationActivityRoute({
+  sql,
+  searches,
+  pageShares,
+}: {
+  sql: Sql;
+  searches: Searches;
+  pageShares: PageShares;
+}) {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/organizations/:organization_id/activity',
+    operationId: 'organizations_activity',
+    summary: 'Show what happened in an organization',
+    description:
+      'Who changed what in the organization and in all of its projects, the latest first. Several filters narrow each other. A page of very large records is shorter than `limit`: `next` tells whether there is more.',
+    tags: ['organizations'],
+    scope: 'activity_log:read',
+    level: membershipLevels.administrator,
+    params: organizationParams,
+    query: Type.Object({
+      ...keysetQuery,
+      scope: Type.Optional(Type.String({ description: 'Only records of this kind, e.g. `FeatureFlag` or `Team`.' })),
+      item_id: Type.Optional(Type.String({ description: 'Only about the record with this id.' })),
+      user: Type.Optional(Type.String({ format: 'uuid', description: 'Only what the user with this uuid did.' })),
+      ...timeRangeQuery,
+    }),
+    responses: { 200: { description: 'One page of records.', schema: organizationActivity } },
+    examples: { response: { next: null, results: activityExample.results } },
+    target: addressedOrganization(sql),
+    handler: ({ caller, target, query, request }) =>
+      pageShares.run(async (maxBytes) => {
+        const { organizationId } = target;
+        const { scope, item_id, user, limit, cursor, ...range } = query;
+        const filter = {
+          ...toTimeRange(range),
+          ...(scope !== undefined && { scope }),
+          ...(item_id !== undefined && { itemId: item_id }),
+          ...(user !== undefined && { userUuid: user }),
+        };
+        const window = { from: decodeCursor(position, cursor), limit, maxBytes };
+        const list = (on: Sql) => listOrganizationActivity(on, organizationId, filter, window);
+        const isSearch = (scope ?? item_id ?? user) !== undefined;
+        const rows = isSearch ? await searches.run({ caller, target }, 'after and before', list) : await list(sql);
+        return keysetPage(
+          request,
+          endOfPage(rows, (row) => ({ at: row.at, id: row.id })),
+          rows.map(toActivity),
+        );
+      }),
+  });
+}

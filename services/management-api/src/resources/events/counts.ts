@@ -1,0 +1,94 @@
+// Counts of events over time.
+
+import type { Sql } from '@millrace/db';
+import { formatDateTime } from '@millrace/http';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { toTimeSpan } from '../../time/time-range.ts';
+import { findTimeZone } from '../../time/time-zone-store.ts';
+import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
+import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { eventFilterQuery, owners } from './schema.ts';
+import { countEvents, intervals, meansDistinctIds } from './store.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** More bars than these nobody sees on a screen; each is one object of the answer. */
+const spans = {
+  minute: { usualMs: hourMs, mostMs: dayMs, most: '24 hours by minute' },
+  hour: { usualMs: dayMs, mostMs: 62 * dayMs, most: '62 days by hour' },
+  day: { usualMs: 30 * dayMs, mostMs: 1100 * dayMs, most: '1100 days by day' },
+};
+
+export function eventCountRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/events/counts',
+    operationId: 'events_counts',
+    summary: 'Count events over time',
+    description: `How many of the events that the same filters list happened in each minute, hour or day of the project's time zone. The last hour by minute, day by hour or 30 days by day unless \`after\` says otherwise; at most ${spans.minute.most}, ${spans.hour.most} or ${spans.day.most}.`,
+    tags: ['events'],
+    scope: 'event:read',
+    query: Type.Object({
+      ...eventFilterQuery,
+      interval: Type.Enum(intervals, { default: 'hour', description: '`minute`, `hour` or `day`.' }),
+    }),
+    responses: { 200: { description: 'The counts.', schema: eventCounts } },
+    examples: { response: eventCountsExample },
+    handler: async ({ caller, target, query }) => {
+      const projectId = target.environmentId;
+      const { interval, properties, after, before, ...exact } = query;
+      const filter = {
+        ...exact,
+        ...toTimeSpan({ after, before }, spans[interval]),
+        properties: parsePropertyFilters(properties, owners),
+      };
+      const timeZone = await findTimeZone(sql, projectId);
+      const rows = await searches.run({ caller, target }, 'after and before, or distinct_id', async (on) => {
+        const isByDistinctId = await meansDistinctIds(on, projectId, filter);
+        return refuseBadPattern(() => countEvents(on, projectId, filter, { interval, timeZone, isByDistinctId }));
+      });
+      return {
+        interval,
+        timezone: timeZone,
+        total: rows.reduce((sum, { count }) => sum + count, 0),
+        results: rows.map(({ start_ms, count }) => ({ start: formatDateTime(new Date(start_ms)), count })),
+      };
+    },
+  });
+}
+
+const eventCounts = Type.Object(
+  {
+    interval: Type.String({ description: 'As requested.' }),
+    timezone: Type.String({ description: 'Time zone of the intervals: that of the project.' }),
+    total: Type.Integer({ description: 'Number of events in all intervals.' }),
+    results: Type.Array(
+      Type.Object({
+        start: Type.String({
+          format: 'date-time',
+          description:
+            'When the interval begins; the first and the last are cut by `after` and `before`. A day may have 23 or 25 hours.',
+        }),
+        count: Type.Integer({ description: 'Number of events.' }),
+      }),
+      { description: 'All intervals, also those without events, the earliest first.' },
+    ),
+  },
+  { title: 'EventCounts' },
+);
+
+const eventCountsExample = {
+  interval: 'hour',
+  timezone: 'UTC',
+  total: 3,
+  results: [
+    { start: '2026-11-20T08:00:00Z', count: 3 },
+    { start: '2026-11-20T09:00:00Z', count: 0 },
+  ],
+};

@@ -1,0 +1,72 @@
+// The values that properties have, to choose from when a filter is written.
+
+import type { Sql } from '@millrace/db';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import { latestRows, listEventValues, listPersonValues, longestValue, mostValues } from './store.ts';
+
+/** What is older is no choice for whoever looks at events of today. */
+const recentMs = 30 * 86_400_000;
+
+const valuesQuery = {
+  key: Type.String({ minLength: 1, maxLength: 400, description: 'Name of the property.' }),
+  value: Type.Optional(
+    Type.String({ maxLength: longestNeedle, description: 'Only values that contain this text, in any case.' }),
+  ),
+};
+
+const bounds = `At most ${mostValues} texts, numbers and booleans of ${longestValue} characters, the most frequent first`;
+
+export function propertyValueRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  const common = {
+    method: 'GET',
+    below: belowEnvironment(sql),
+    responses: { 200: { description: 'The values.', schema: values } },
+    examples: { response: [{ name: 'Chrome' }, { name: 'Firefox' }] },
+  } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path: '/events/values',
+      operationId: 'events_values',
+      summary: 'List values of a property of events',
+      description: `${bounds}, of the latest ${latestRows} events of the last 30 days.`,
+      tags: ['events'],
+      scope: 'event:read',
+      query: Type.Object({
+        ...valuesQuery,
+        event_name: Type.Optional(Type.String({ description: 'Only values of events of this name.' })),
+      }),
+      handler: async ({ caller, target, query }) => {
+        const wanted = { ...query, after: new Date(Date.now() - recentMs) };
+        const found = await searches.run({ caller, target }, null, (on) =>
+          listEventValues(on, target.environmentId, wanted),
+        );
+        return found.map((name) => ({ name }));
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      path: '/persons/values',
+      operationId: 'persons_values',
+      summary: 'List values of a property of persons',
+      description: `${bounds}, of the newest ${latestRows} persons.`,
+      tags: ['persons'],
+      scope: 'person:read',
+      query: Type.Object(valuesQuery),
+      handler: async ({ caller, target, query }) => {
+        const found = await searches.run({ caller, target }, null, (on) =>
+          listPersonValues(on, target.environmentId, query),
+        );
+        return found.map((name) => ({ name }));
+      },
+    }),
+  ];
+}
+
+const values = Type.Array(
+  Type.Object({ name: Type.String({ description: 'The value as a text.' }) }, { title: 'PropertyValue' }),
+);

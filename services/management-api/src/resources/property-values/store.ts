@@ -1,0 +1,59 @@
+import type { Sql } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+
+interface WantedValues {
+  /** Name of the property. */
+  key: string;
+  /** Only values that contain this, in any case. */
+  value?: string;
+}
+
+interface WantedEventValues extends WantedValues {
+  /** Only of events of this name. */
+  event_name?: string;
+  /** Only of later events. */
+  after: Date;
+}
+
+/** Rows that are looked at, the latest ones. */
+export const latestRows = 50_000;
+export const mostValues = 100;
+/** Longer values are no choices. */
+export const longestValue = 400;
+
+/** Values of a property of the latest events, the most frequent first. */
+export async function listEventValues(sql: Sql, projectId: number, wanted: WantedEventValues): Promise<string[]> {
+  const where = createConditions();
+  where.add(`e.project_id = ${where.parameter(projectId)} AND e.timestamp > ${where.parameter(wanted.after)}`);
+  if (wanted.event_name !== undefined) where.add(`e.event = ${where.parameter(wanted.event_name)}`);
+  return listValues(sql, wanted, {
+    where,
+    latest: `FROM event e WHERE ${where.text()} ORDER BY e.timestamp DESC, e.uuid DESC`,
+  });
+}
+
+/** Values of a property of the newest persons, the most frequent first. */
+export async function listPersonValues(sql: Sql, projectId: number, wanted: WantedValues): Promise<string[]> {
+  const where = createConditions();
+  where.add(`p.project_id = ${where.parameter(projectId)}`);
+  return listValues(sql, wanted, { where, latest: `FROM person p WHERE ${where.text()} ORDER BY p.id DESC` });
+}
+
+async function listValues(
+  sql: Sql,
+  { key, value }: WantedValues,
+  { where, latest }: { where: ReturnType<typeof createConditions>; latest: string },
+): Promise<string[]> {
+  const name = `${where.parameter(key)}::text`;
+  const search = value === undefined || value === '' ? null : `lower(${where.parameter(value)}::text)`;
+  const rows = await sql.query<{ name: string }>(
+    `SELECT name
+       FROM (SELECT properties -> ${name} AS json, properties ->> ${name} AS name
+               FROM (SELECT properties ${latest} LIMIT ${latestRows}) AS latest) AS found
+      WHERE jsonb_typeof(json) IN ('string', 'number', 'boolean') AND name <> '' AND length(name) <= ${longestValue}
+        ${search === null ? '' : `AND strpos(lower(name), ${search}) > 0`}
+      GROUP BY name ORDER BY count(*) DESC, name LIMIT ${mostValues}`,
+    where.values,
+  );
+  return rows.map((row) => row.name);
+}
