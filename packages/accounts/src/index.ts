@@ -63,5 +63,18 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
+export { changePassword } from './sign-in/change-password.ts';
+export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
+export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
+export {
+  beginSession,
+  endSession,
+  endSessionOf,
+  endSessionsOf,
+  type NewSession,
+  renewSessionSecret,
+  sessionDays,
+} from './sign-in/sessions.ts';
+export { findSigningIn, replacePasswordHash, type SigningIn, selectSessions } from './sign-in/sign-in-store.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

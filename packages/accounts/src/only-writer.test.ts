@@ -6,7 +6,16 @@ const root = join(import.meta.dirname, '../../..');
 /** What belongs to accounts and their history. */
 const tables = [
   ...['organization', 'project', 'environment', 'environment_member', 'membership', 'organization_invite'],
-  ...['user', 'personal_api_key', 'ingestion_restriction', 'organization_mail_hour', 'activity_log'],
+  ...[
+    'user',
+    'personal_api_key',
+    'user_password',
+    'session',
+    'one_time_link',
+    'ingestion_restriction',
+    'organization_mail_hour',
+    'activity_log',
+  ],
 ];
 const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
 

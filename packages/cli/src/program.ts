@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import { addConsoleLinkCommand } from './commands/console-link-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addDoctorCommand } from './commands/doctor-command.ts';
 import { addEnvironmentCommands } from './commands/environment-commands.ts';
@@ -81,6 +82,7 @@ export function createProgram(terminal: Terminal): Command {
   addBootstrapCommand(program, terminal);
   addOrganizationCommands(program, terminal);
   addUserCommands(program, terminal);
+  addConsoleLinkCommand(program, terminal);
   addMemberCommands(program, terminal);
   addInviteCommands(program, terminal);
   addProjectCommands(program, terminal);

@@ -23,6 +23,7 @@ export {
   type RouteScope,
   routeDefiner,
   TextContent,
+  WithHeaders,
 } from './route/route.ts';
 export {
   /** @internal */

@@ -71,6 +71,54 @@ CREATE UNIQUE INDEX "personal_api_key_secure_value_key" ON "personal_api_key"("s
 CREATE INDEX "personal_api_key_user_id_idx" ON "personal_api_key"("user_id");
 ALTER TABLE "personal_api_key" ADD CONSTRAINT "personal_api_key_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- Beside the user, so that no query that reads a user reads it.
+CREATE TABLE "user_password" (
+    "user_id" INTEGER NOT NULL,
+    -- `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`: method and cost are named, so that both can change.
+    "hash" TEXT NOT NULL,
+    "changed_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "user_password_pkey" PRIMARY KEY ("user_id")
+);
+ALTER TABLE "user_password" ADD CONSTRAINT "user_password_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Who is signed in, until they sign out or it ends by itself (docs/api-rules.md#sessions).
+CREATE TABLE "session" (
+    -- For lists; the cookie has another, of which only the hash is kept.
+    "id" UUID NOT NULL,
+    -- Hexadecimal SHA-256 of what the cookie carries.
+    "token_hash" TEXT NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    -- password, link or invite.
+    "method" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "browser" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- When the person last proved who they are.
+    "signed_in_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- Written every five minutes at most.
+    "last_seen_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "session_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "session_token_hash_key" ON "session"("token_hash");
+CREATE INDEX "session_user_id_idx" ON "session"("user_id");
+ALTER TABLE "session" ADD CONSTRAINT "session_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Secrets of links that work once. A newer one of the same kind for the same user replaces it.
+CREATE TABLE "one_time_link" (
+    -- Hexadecimal SHA-256 of the secret.
+    "token_hash" TEXT NOT NULL,
+    -- sign_in, first_owner or reset_password.
+    "kind" TEXT NOT NULL,
+    -- Null for the first owner, who is still to be made.
+    "user_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "one_time_link_pkey" PRIMARY KEY ("token_hash")
+);
+CREATE INDEX "one_time_link_user_id_idx" ON "one_time_link"("user_id");
+ALTER TABLE "one_time_link" ADD CONSTRAINT "one_time_link_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- Projects and environments take their ids from one sequence; a project's first environment shares the project's id.
 CREATE SEQUENCE "project_and_environment_id" AS INTEGER;
 

@@ -4,13 +4,14 @@ import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import express from 'express';
-import { personalKeyAccess } from './access/personal-key-access.ts';
+import { callerAccess } from './access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
+import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-limits.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'userChangeLimit'> {
+export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'userChangeLimit'> {
   /** Where limits are counted: Redis, or this process alone. */
   keyValue: KeyValue;
   /** 0 = no limit (docs/api-rules.md#rate-limits). */
@@ -20,7 +21,7 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'userChangeLimi
     wrongKeysPerMinute: number;
     signUpsPerMinute: number;
     userChangesPerMinute: number;
-  };
+  } & SignInLimitSettings;
   logger: Logger;
   metrics: Metrics;
   health: Health;
@@ -50,16 +51,28 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   const guessLimit = createGuessLimit(
     createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
   );
+  const staleLimit = createGuessLimit(
+    createRateLimit({
+      keyValue,
+      name: 'stale',
+      windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute * staleSessionsPerWrongKey }],
+    }),
+    { what: 'the cookie of a session that has ended' },
+  );
+  const signInLimits = createSignInLimits(keyValue, limits);
   const signUpLimit = createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute });
   const userChangeLimit = createRateLimit({
     keyValue,
     name: 'user',
     windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
   });
-  const declared = routes({ ...deps, signUpLimit, userChangeLimit });
+  const declared = routes({ ...deps, signUpLimit, signInLimits, userChangeLimit });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
-    access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),
+    access: callerAccess({
+      ...{ sql, logger, requestLimit, guessLimit },
+      staleLimit: deps.withSignIn ? staleLimit : undefined,
+    }),
     logger,
     metrics,
     publicUrl,
@@ -91,12 +104,17 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
 
   return (request, response) => {
     if (gateway !== undefined && isOfSdk(request)) return gateway(request, response);
+    // As existing clients write it.
+    if (/^\/logout\/?$/.test(request.url ?? '')) request.url = '/api/logout';
     const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
     if (!isRoute) return app(request, response);
     setSecurityHeaders(response);
     api(request, response);
   };
 }
+
+/** A page that was left open asks for several things at once, and nobody guesses 256 bits. */
+const staleSessionsPerWrongKey = 10;
 
 const docsPath = '/api/docs';
 

@@ -65,6 +65,23 @@ export const configSchema = Type.Object({
     'requests for invites without a key from one address per minute, and wrong ones for one invite; 0 = no limit',
   ),
   apiUserChangesPerMinute: integerSetting(5, 'changes of their own account one user may try per minute; 0 = no limit'),
+  console: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'on',
+    description: 'on or off: whether people may sign in; with off there are personal API keys only',
+  }),
+  apiSignInFailures: integerSetting(30, 'failed sign-ins from one address in ten minutes; 0 = no limit'),
+  apiSignInFailuresOfAccount: integerSetting(
+    10,
+    'failed sign-ins to one account in a quarter of an hour, from wherever; 0 = no limit',
+  ),
+  apiSignInQuestionsPerMinute: integerSetting(
+    30,
+    'questions of one address per minute about how to sign in, and about links; 0 = no limit',
+  ),
+  apiResetsPerDay: integerSetting(
+    6,
+    'mails for a new password to one address per day, and with any limit 20 an hour for one client; 0 = no limit',
+  ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(
     Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),

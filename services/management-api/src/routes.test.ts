@@ -53,8 +53,37 @@ test('nothing is open to everybody but what has to be', () => {
   expect(open.map((route) => `${route.method} ${route.path}`)).toEqual([
     'GET /api/signup/:id',
     'POST /api/signup/:id',
+    'POST /api/login/precheck',
+    'POST /api/login',
+    'POST /api/logout',
+    'POST /api/console_link/look',
+    'POST /api/console_link',
     'GET /api/schema',
   ]);
+});
+
+test('S-041: what a session needs a recent sign-in for', () => {
+  const bases = ['/projects', '/environments', '/organizations/:organization_id/projects'];
+  const items = [...bases, '/projects/:project_id/environments'].map((base) => `${base}/:id`);
+  const organization = '/organizations/:organization_id';
+  const expected = [
+    ...['POST', 'PATCH /:id', 'DELETE /:id', 'POST /:id/roll'].map((end) => [end, '/personal_api_keys']),
+    ...['PATCH', 'PUT', 'DELETE'].map((end) => [end, `${organization}/members/:user__uuid`]),
+    ...['POST', 'POST /bulk', 'DELETE /:id'].map((end) => [end, `${organization}/invites`]),
+    ...['POST', 'PATCH /:id', 'PUT /:id', 'DELETE /:id', 'POST /:id/verify'].map((end) => [
+      end,
+      `${organization}/domains`,
+    ]),
+    ...['PATCH', 'PUT', 'DELETE'].map((end) => [end, organization]),
+    ...items.flatMap((item) =>
+      ['DELETE', 'PATCH /reset_token', 'PATCH /rotate_secret_token', 'PATCH /delete_secret_token_backup'].map((end) => [
+        ...[end, item],
+      ]),
+    ),
+    ...['DELETE /:id', 'POST /revoke_others'].map((end) => [end, '/users/@me/login_sessions']),
+  ].map(([end = '', base = '']) => end.replace(/^(\w+) ?/, `$1 /api${base}`));
+  const sensitive = declared.filter((route) => route.isSensitive).map((route) => `${route.method} ${route.path}`);
+  expect(sensitive.sort()).toEqual(expected.sort());
 });
 
 /** Existing clients make a copy by reading its address. */

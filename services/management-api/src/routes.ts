@@ -30,11 +30,16 @@ import { personActivityRoutes, personItemRoutes, personRoutes } from './resource
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
+import { signInRoutes } from './resources/sign-in/routes.ts';
+import type { SignInDeps } from './resources/sign-in/rules.ts';
+import { sessionRoutes } from './resources/sign-in/session-routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
 import { createPageShares } from './sql/page-within-bytes.ts';
 
-export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignInDeps {
+  /** Whether people may sign in (`CONSOLE`). */
+  withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
   destinationSecrets: DestinationSecrets;
@@ -66,6 +71,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...projectRoutes(deps),
     ...environmentRoutes(deps),
     ...userRoutes(deps),
+    ...(deps.withSignIn ? [...signInRoutes(deps), ...sessionRoutes(deps)] : []),
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),

@@ -1,3 +1,4 @@
+import { createPasswords } from '@millrace/accounts';
 import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { serve } from '@millrace/http';
 import {
@@ -80,6 +81,8 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     inviteMailing,
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
     payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
+    withSignIn: config.console === 'on',
+    passwords: createPasswords(),
     keyValue,
     limits: limitsOf(config),
     maxSubscriptions: config.subscriptionsPerOrganization,
@@ -113,6 +116,10 @@ const limitsOf = (config: ApiConfig) => ({
   wrongKeysPerMinute: config.apiWrongKeysPerMinute,
   signUpsPerMinute: config.apiSignUpsPerMinute,
   userChangesPerMinute: config.apiUserChangesPerMinute,
+  signInFailures: config.apiSignInFailures,
+  signInFailuresOfAccount: config.apiSignInFailuresOfAccount,
+  signInQuestionsPerMinute: config.apiSignInQuestionsPerMinute,
+  resetsPerDay: config.apiResetsPerDay,
 });
 
 function warnOfMissingKey(logger: Logger, isProduction: boolean): void {

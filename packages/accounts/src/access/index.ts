@@ -1,5 +1,6 @@
 /** Who may do what, for every service that takes personal API keys; without the typed client, which gateways do without. */
 export { hashPersonalApiKey } from '../keys/key-values.ts';
+export { hashSecret } from '../keys/secrets.ts';
 export {
   effectiveLevel,
   environmentsOfCaller,
@@ -10,3 +11,4 @@ export {
   mayHavePrivateEnvironments,
 } from './environment-access-store.ts';
 export { findLiveKey, isProjectInKey, type Membership, noteKeyUse } from './live-key-store.ts';
+export { findLiveSession, noteSessionUse } from './live-session-store.ts';

@@ -8,6 +8,13 @@ export interface Membership {
   level: number;
 }
 
+/** SQL: the memberships of user `u`, that of the chosen organization in front, as `Membership[]`. */
+export const membershipsOfUser = `coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id,
+                                                                              'level', m.level)
+                                    ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,
+                                             m.joined_at, m.id)
+                     FROM membership m WHERE m.user_id = u.id), '[]')`;
+
 interface PersonalKeyRow {
   id: string;
   user_id: number;
@@ -29,10 +36,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
                  ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
                              WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,
             (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
-            coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id, 'level', m.level)
-                                       ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,
-                                                m.joined_at, m.id)
-                        FROM membership m WHERE m.user_id = k.user_id), '[]') AS memberships,
+            ${membershipsOfUser} AS memberships,
             u.current_environment_id
        FROM personal_api_key k
        JOIN "user" u ON u.id = k.user_id

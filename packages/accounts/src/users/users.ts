@@ -2,6 +2,7 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
+import { endSessionsOf } from '../sign-in/sessions.ts';
 import { findUser, insertUser, selectUsers, type User, updateUserActive } from './user-store.ts';
 
 export interface NewUser {
@@ -47,12 +48,13 @@ export async function getUser(sql: Sql, by: { id: number } | { email: string }):
 }
 
 /**
- * Lets a user in again or keeps them out; keys of an inactive user do not work.
+ * Lets a user in again or keeps them out; keys of an inactive user do not work, and their sessions end.
  * @throws AppError `not_found`.
  */
 export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
   const changed = isRowId(userId) ? await updateUserActive(sql, userId, isActive) : undefined;
   if (!changed) throw notFound('User');
+  if (!isActive) await endSessionsOf(sql, userId);
   return changed;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import { type ApiRequest, type Route, TextContent } from '../route/route.ts';
+import { type ApiRequest, type Route, TextContent, WithHeaders } from '../route/route.ts';
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
@@ -134,7 +134,11 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   }
   const { schema, text, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
-  return (result: unknown, request: ApiRequest): Answer => {
+  const toAnswer = (result: unknown, request: ApiRequest): Answer => {
+    if (result instanceof WithHeaders) {
+      const { headers, ...answer } = toAnswer(result.value, request);
+      return { ...answer, headers: { ...headers, ...result.headers } };
+    }
     if (text && result instanceof TextContent) {
       const content = { mediaType: text.mediaType, content: result.text };
       return { status: route.successStatus, text: content, headers: result.headers };
@@ -147,6 +151,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     const headers: Record<string, string> = isPreferred ? { 'Preference-Applied': 'return=representation' } : {};
     return { status: route.successStatus, value, headers };
   };
+  return toAnswer;
 }
 
 /** HEAD is answered by a GET that changes nothing. */

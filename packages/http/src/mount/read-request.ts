@@ -26,7 +26,7 @@ export function requireAccepted<Caller>({ responses, successStatus }: Route<Call
 
 /** Who calls, with the scope of the route and not too often; null where anybody may. */
 export async function identify<Caller>(
-  { scope }: Route<Caller>,
+  { scope, isSensitive }: Route<Caller>,
   access: Access<Caller>,
   request: ApiRequest,
 ): Promise<Caller | null> {
@@ -34,6 +34,7 @@ export async function identify<Caller>(
   if (caller !== null && scope !== 'public') {
     access.authorize(caller, scope);
     await access.throttle?.(caller);
+    if (isSensitive) access.requireRecent?.(caller);
   }
   // They are read now, and no link of an answer repeats them.
   for (const name of access.queryParameters ?? []) request.query.delete(name);
@@ -85,6 +86,8 @@ export interface Access<Caller> {
    * Counts a request that may use the route. @throws AppError `rate_limited` when there were too many. Absent: no limit.
    */
   throttle?(caller: Caller): Promise<void>;
+  /** @throws AppError `forbidden` when it is too long ago that the caller proved who they are. Absent: it never is. */
+  requireRecent?(caller: Caller): void;
   /**
    * Compares the caller's level on what the route's `target` found with the one the route declares.
    * @throws AppError `forbidden`.

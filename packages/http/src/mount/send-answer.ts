@@ -10,7 +10,7 @@ export interface Answer {
   value?: unknown;
   /** Instead of `value`. */
   text?: { mediaType: string; content: string };
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 /** The headers that every answer has, and the measure of how long it took. */

@@ -55,10 +55,11 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
 }
 
 /** What a caller needs, in words. */
-function powers<Caller>({ scope, level }: Route<Caller>): string[] {
+function powers<Caller>({ scope, level, isSensitive }: Route<Caller>): string[] {
   return [
     ...(scope === 'public' ? [] : [`Scope: \`${scope}\`.`]),
     ...(level === undefined ? [] : [`Membership level: ${level} or higher.`]),
+    ...(isSensitive ? ['A session needs a recent sign-in for it.'] : []),
   ];
 }
 

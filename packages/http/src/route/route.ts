@@ -92,6 +92,8 @@ interface RouteDeclaration<
    * level that `target` lets pass.
    */
   level?: MembershipLevel;
+  /** Wants a caller who has proved a short while ago who they are (`Access.requireRecent`). */
+  isSensitive?: true;
   /**
    * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
    * (docs/api-rules.md#requests).
@@ -99,7 +101,7 @@ interface RouteDeclaration<
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
     context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>, File>,
-  ) => Promise<SuccessValue<R>>;
+  ) => Promise<SuccessValue<R> | WithHeaders<SuccessValue<R>>>;
 }
 
 /** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
@@ -113,6 +115,7 @@ export interface Route<Caller> {
   tags: string[];
   scope: RouteScope;
   level?: MembershipLevel;
+  isSensitive?: true;
   params: TObject;
   query: TObject;
   /** Absent: a body is not read. */
@@ -178,6 +181,17 @@ export class TextContent {
   /** @param headers beside the content's type, which the route declares. */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
+    this.headers = headers;
+  }
+}
+
+/** What a handler returns where its answer has headers of its own, e.g. a cookie. */
+export class WithHeaders<T> {
+  readonly value: T;
+  readonly headers: Record<string, string | string[]>;
+
+  constructor(value: T, headers: Record<string, string | string[]>) {
+    this.value = value;
     this.headers = headers;
   }
 }

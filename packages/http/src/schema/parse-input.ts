@@ -91,7 +91,8 @@ function coerceLenient(schema: TSchema, value: unknown): unknown {
 function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return value;
-  const text = trimStrings ? value.trim() : value;
+  // White space is part of a password.
+  const text = trimStrings && format !== 'password' ? value.trim() : value;
   if (format === 'uuid') return text.toLowerCase();
   if (format === 'date-time') return parseDateTime(text.trim())?.toISOString() ?? text;
   return text;

@@ -6,13 +6,24 @@ import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
 
-/** Who makes a request: a person and the powers of the key used. */
+/** By what the person is known: a personal API key, or the session of a browser. */
+export type Credential =
+  | { kind: 'key'; id: string; expiresAt: Date | null }
+  | {
+      kind: 'session';
+      id: string;
+      expiresAt: Date;
+      /** When the person last proved who they are. */
+      signedInAt: Date;
+      method: string;
+    };
+
+export type SessionCredential = Extract<Credential, { kind: 'session' }>;
+
+/** Who makes a request: a person and the powers of the key used. A session has all powers of its person. */
 export interface Caller {
   userId: number;
-  /** Id of the key used. */
-  keyId: string;
-  /** When the key ends; null for never. */
-  keyExpiresAt: Date | null;
+  credential: Credential;
   /** Scopes of the key; `*` is all. */
   scopes: string[];
   /** Non-empty: the key works only on these environments. */
@@ -64,6 +75,30 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
  */
 export function seesSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
   return level !== null && level >= membershipLevels.administrator && grants(scopes, write);
+}
+
+/** For what a key has no business with, because it would outlive the key. @throws AppError `forbidden`. */
+export function requireSession({ credential }: Caller): SessionCredential {
+  if (credential.kind === 'session') return credential;
+  throw new AppError('forbidden', 'This action needs a session: personal API keys cannot do it.');
+}
+
+const recentMs = 2 * 60 * 60 * 1000;
+
+/** Until when a session may do what needs a recent sign-in. */
+export function recentUntil({ signedInAt }: SessionCredential): Date {
+  return new Date(signedInAt.getTime() + recentMs);
+}
+
+/**
+ * For what whoever finds an open browser must not do (docs/api-rules.md#sessions). A key does what its scopes say.
+ * @throws AppError `forbidden` with code `sensitive_action_required_reauth`.
+ */
+export function requireRecentSignIn({ credential }: Caller): void {
+  if (credential.kind === 'key' || recentUntil(credential).getTime() > Date.now()) return;
+  throw new AppError('forbidden', 'You signed in more than two hours ago. Please confirm that it is you.', {
+    code: 'sensitive_action_required_reauth',
+  });
 }
 
 /** Ids of the organizations whose data the caller may see with this key. */

@@ -2,18 +2,15 @@
 
 import { hashPersonalApiKey } from '@millrace/accounts';
 import { findLiveKey, noteKeyUse } from '@millrace/accounts/access';
-import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import type { Access, ApiRequest } from '@millrace/http';
+import type { ApiRequest } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
-import { type GuessLimit, type RateLimit, throttled } from './rate-limit.ts';
+import type { GuessLimit } from './rate-limit.ts';
 
 export interface PersonalKeyAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Of requests, per key. */
-  requestLimit: RateLimit;
   /** Of wrong and missing keys, per address. */
   guessLimit: GuessLimit;
 }
@@ -23,11 +20,11 @@ export interface PersonalKeyAccessDeps {
  * deactivated user or a lost membership counts from the next request on. Requests that arrive together with one key
  * share a look at it that begins after they came.
  */
-export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
+export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
-    queryParameters: ['personal_api_key'],
-    async authenticate(request) {
+    /** @throws AppError `unauthenticated`. */
+    async authenticate(request: ApiRequest): Promise<Caller> {
       const given = await findPersonalKey(request);
       const secureValue = given && hashPersonalApiKey(given.value);
       guessLimit.check(request.address, secureValue);
@@ -43,8 +40,7 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
       }
       return {
         userId: key.user_id,
-        keyId: key.id,
-        keyExpiresAt: key.expires_at,
+        credential: { kind: 'key', id: key.id, expiresAt: key.expires_at },
         scopes: key.scopes,
         scopedTeams: key.scoped_teams,
         organizationsOfTeams: key.organizations_of_teams,
@@ -52,18 +48,6 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
         memberships: key.memberships,
         currentEnvironmentId: key.current_environment_id,
       };
-    },
-    authorize(caller, scope) {
-      if (grants(caller.scopes, scope)) return;
-      throw new AppError('forbidden', `API key missing required scope '${scope}'`);
-    },
-    async throttle({ keyId }) {
-      const wait = await requestLimit.take(keyId);
-      if (wait !== null) throw throttled(wait, 'This personal API key sent too many requests.');
-    },
-    requireLevel(target, level) {
-      if (levelOf(target) >= level) return;
-      throw new AppError('forbidden', 'Your organization access level is insufficient.');
     },
   };
 }
@@ -76,13 +60,6 @@ function wrongKey(source: GivenKey['source']): AppError {
   return new AppError('unauthenticated', `Personal API key found in request ${source} is invalid.`, {
     code: 'authentication_failed',
   });
-}
-
-/** What a route's `target` found tells the caller's level there. A route that declares a level and finds none is a bug. */
-function levelOf(target: unknown): number {
-  const level = (target as { level?: unknown } | null | undefined)?.level;
-  if (typeof level !== 'number') throw new Error('A route declares a level, but its target has none.');
-  return level;
 }
 
 /** A key as the request carried it, and where, for the sentence of a refusal. */

@@ -16,6 +16,8 @@ export interface RateLimit {
    * @returns null when it is within every window, else the whole seconds to wait; then it is not counted.
    */
   take(subject: string): Promise<number | null>;
+  /** Takes back what was counted of a subject a moment ago, where only failures count and this was none. */
+  giveBack(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
@@ -51,16 +53,26 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
     return own.addToCounters(changes);
   }
 
+  const countersOf = (subject: string, intervals: readonly number[]) => (index: number, back: number) => ({
+    key: `rate:${name}:${subject}:${active[index]?.seconds}:${(intervals[index] ?? 0) - back}`,
+    atLeast: 0,
+    ttlSeconds: 2 * (active[index]?.seconds ?? 1),
+  });
+
   return {
+    async giveBack(subject) {
+      if (active.length === 0) return;
+      const counterOf = countersOf(
+        subject,
+        active.map(({ seconds }) => Math.floor(now() / 1000 / seconds)),
+      );
+      await count(active.map((_window, index) => ({ ...counterOf(index, 0), by: -1 })));
+    },
     async take(subject) {
       if (active.length === 0) return null;
       const at = now() / 1000;
       const intervals = active.map(({ seconds }) => Math.floor(at / seconds));
-      const counterOf = (index: number, back: number) => ({
-        key: `rate:${name}:${subject}:${active[index]?.seconds}:${(intervals[index] ?? 0) - back}`,
-        atLeast: 0,
-        ttlSeconds: 2 * (active[index]?.seconds ?? 1),
-      });
+      const counterOf = countersOf(subject, intervals);
       const counts = await count(
         active.flatMap((_window, index) => [
           { ...counterOf(index, 0), by: 1 },
@@ -185,14 +197,18 @@ export interface GuessLimit {
 
 const goodKeyMs = 10 * 60_000;
 
-export function createGuessLimit(rateLimit: RateLimit, now: () => number = Date.now): GuessLimit {
+/** @param what the requests that are counted, for the sentence of the refusal. */
+export function createGuessLimit(
+  rateLimit: RateLimit,
+  { what = 'a wrong personal API key, or with none,', now = Date.now }: { what?: string; now?: () => number } = {},
+): GuessLimit {
   const blockedUntil = new LRUCache<string, number>({ max: 10_000 });
   const goodKeys = new LRUCache<string, true>({ max: 10_000, ttl: goodKeyMs });
   return {
     check(address, secureValue) {
       const leftMs = (blockedUntil.get(networkOf(address)) ?? 0) - now();
       if (leftMs <= 0 || (secureValue !== null && goodKeys.has(secureValue))) return;
-      const reason = `Too many requests with a wrong personal API key, or with none, came from ${networkOf(address)}.`;
+      const reason = `Too many requests with ${what} came from ${networkOf(address)}.`;
       throw throttled(Math.ceil(leftMs / 1000), reason);
     },
     noteGood: (secureValue) => void goodKeys.set(secureValue, true),

@@ -5,7 +5,7 @@ import type { Route } from '@millrace/http';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { insufficient, NF, PD } from '../testing/expected-errors.ts';
-import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { sessionKey, signInAs, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
 /** Every route there is, by whom it may not be called: a new route is covered the moment it is declared. */
@@ -17,6 +17,9 @@ let api: TestApi;
 let own: TestTenant;
 let foreign: TestTenant;
 let memberKey: string;
+/** The member and the owner, signed in. */
+let memberSession: string;
+let ownerSession: string;
 /** Keys of the owner, with less than everything. */
 const keys = new Map<string, string>();
 beforeAll(async () => {
@@ -29,6 +32,8 @@ beforeAll(async () => {
   memberKey = (
     await createPersonalApiKey(api.database.sql, { actor: null, userId: member.id, label: 'k', scopes: ['*'] })
   ).value;
+  memberSession = await signInAs(api, member.id);
+  ownerSession = await signInAs(api, own.userId);
   await makeKey('expired', ['*']);
   await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
   for (const object of new Set(guarded.map(objectOf))) {
@@ -110,6 +115,21 @@ describe.each(named(guarded))('%s', (_name, route) => {
     expect(await send(route, addressOf(route, own), keys.get('expired'))).toMatchObject(invalidKey);
   });
 
+  test('a cookie of no session', async () => {
+    const { status, body } = await send(route, addressOf(route, own), sessionKey('x'.repeat(43)));
+    expect([status, body.code, body.detail]).toEqual([
+      ...[401, 'not_authenticated', 'Your session has ended. Please sign in again.'],
+    ]);
+  });
+
+  test('S-012: a session from a page of another site', async () => {
+    if (route.method === 'GET') return;
+    const answer = await api.send(route.method, `${addressOf(route, own)}/`, {
+      headers: { cookie: ownerSession, origin: 'https://evil.example' },
+    });
+    expect(answer).toMatchObject(PD('With a session, only pages of this installation may change something.'));
+  });
+
   test('K15: every scope but the needed one', async () => {
     const answer = await send(route, addressOf(route, own), keys.get(`all but ${objectOf(route)}`));
     expect(answer).toMatchObject(PD(`API key missing required scope '${route.scope}'`));
@@ -126,9 +146,11 @@ describe.each(named(guarded.filter((route) => route.scope.endsWith(':write'))))(
 const belowOrganization = guarded.filter((route) => route.path.startsWith('/api/organizations/:organization_id'));
 describe.each(named(belowOrganization))('%s', (_name, route) => {
   test('a foreign organization is refused, and one that does not exist is not found', async () => {
-    expect(await send(route, addressOf(route, foreign), own.personalApiKey)).toMatchObject(PD());
     const nowhere = addressOf(route, { ...own, organizationId: randomUUID() });
-    expect(await send(route, nowhere, own.personalApiKey)).toMatchObject(NF('Organization not found.'));
+    for (const key of [own.personalApiKey, ownerSession]) {
+      expect(await send(route, addressOf(route, foreign), key)).toMatchObject(PD());
+      expect(await send(route, nowhere, key)).toMatchObject(NF('Organization not found.'));
+    }
   });
 });
 
@@ -137,18 +159,22 @@ describe.each(named(belowProject))('%s', (_name, route) => {
   test('a foreign project is not there', async () => {
     // Where existing clients tell a foreign environment (403) from none (cases X12 and S22).
     const tells = ['subscription', 'batch_export'].includes(objectOf(route));
-    expect(await send(route, addressOf(route, foreign), own.personalApiKey)).toMatchObject(
-      tells ? PD("You don't have access to the project.") : NF('Project not found.'),
-    );
     const nowhere = addressOf(route, { ...own, projectId: 2_000_000_000 });
-    expect(await send(route, nowhere, own.personalApiKey)).toMatchObject(NF('Project not found.'));
+    for (const key of [own.personalApiKey, ownerSession]) {
+      expect(await send(route, addressOf(route, foreign), key)).toMatchObject(
+        tells ? PD("You don't have access to the project.") : NF('Project not found.'),
+      );
+      expect(await send(route, nowhere, key)).toMatchObject(NF('Project not found.'));
+    }
   });
 });
 
 const leveled = guarded.filter((route) => route.level !== undefined);
 describe.each(named(leveled))('%s', (_name, route) => {
   test('a level that is too low', async () => {
-    expect(await send(route, addressOf(route, own), memberKey)).toMatchObject(insufficient);
+    for (const key of [memberKey, memberSession]) {
+      expect(await send(route, addressOf(route, own), key)).toMatchObject(insufficient);
+    }
   });
 });
 

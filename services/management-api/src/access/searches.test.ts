@@ -108,7 +108,7 @@ describe('the service', () => {
 describe('turns', () => {
   const noSql = {} as Sql;
   const searcher = (organizationId: string, keyId = `key of ${organizationId}`) => ({
-    caller: { keyId },
+    caller: { credential: { kind: 'key' as const, id: keyId, expiresAt: null } },
     target: { organizationId },
   });
 

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 
 /** Who searches, and where: the key and the organization are limited. */
 interface Searcher {
-  caller: Pick<Caller, 'keyId'>;
+  caller: Pick<Caller, 'credential'>;
   target: Pick<AddressedProject, 'organizationId'>;
 }
 
@@ -89,12 +89,15 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   }
 
   return {
-    async run({ caller: { keyId }, target: { organizationId } }, narrowing, work) {
-      if (underWay.of(keyId) >= mostOfKey) throw tooMany('This API key', mostOfKey, narrowing);
+    async run({ caller: { credential }, target: { organizationId } }, narrowing, work) {
+      const who = `${credential.kind} ${credential.id}`;
+      if (underWay.of(who) >= mostOfKey) {
+        throw tooMany(credential.kind === 'key' ? 'This API key' : 'Your session', mostOfKey, narrowing);
+      }
       if (underWay.of(organizationId) >= mostOfOrganization) {
         throw tooMany('The organization', mostOfOrganization, narrowing);
       }
-      underWay.add(keyId, 1);
+      underWay.add(who, 1);
       underWay.add(organizationId, 1);
       try {
         await take(organizationId);
@@ -108,7 +111,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
       } catch (error) {
         throw (error as { code?: unknown } | null)?.code === queryCanceled ? tookTooLong(narrowing, error) : error;
       } finally {
-        underWay.add(keyId, -1);
+        underWay.add(who, -1);
         underWay.add(organizationId, -1);
       }
     },

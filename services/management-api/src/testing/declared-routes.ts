@@ -2,5 +2,5 @@ import { type RouteDeps, routes } from '../routes.ts';
 
 /** Every route as it is declared. Nothing is called, so nothing it depends on is there. */
 export function declaredRoutes() {
-  return routes({} as RouteDeps);
+  return routes({ withSignIn: true } as RouteDeps);
 }

@@ -9,7 +9,7 @@ import {
   markedProject,
   startHighIds,
 } from './marked-records.ts';
-import type { TestApi } from './start-test-api.ts';
+import { signInAs, type TestApi } from './start-test-api.ts';
 
 /** Somebody with a key, what it reaches, and what it must not be told. */
 export interface Actor {
@@ -48,6 +48,7 @@ export interface ReachFixture {
 export const actorNames = [
   'a stranger',
   'a member',
+  'a member who is signed in',
   'a key for a later environment',
   'a key for a later environment of one organization',
   'a key for a first environment',
@@ -135,6 +136,11 @@ async function createActors(api: TestApi, tenants: Tenants): Promise<Record<Acto
     },
     'a member': {
       ...{ key: member.key, userId: member.userId, isLimited: false },
+      ...{ organizations: [near.id], environments: [first.id, later.id] },
+      hidden: [...inFar, ...inOther, ...inShut],
+    },
+    'a member who is signed in': {
+      ...{ key: await signInAs(api, member.userId), userId: member.userId, isLimited: false },
       ...{ organizations: [near.id], environments: [first.id, later.id] },
       hidden: [...inFar, ...inOther, ...inShut],
     },

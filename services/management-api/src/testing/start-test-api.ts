@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { beginSession, createPasswords } from '@millrace/accounts';
 import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createHealth, createLogger, createMetrics, createSecretBox, type Logger } from '@millrace/runtime';
@@ -21,7 +22,7 @@ export interface TestAnswer {
 export interface TestApi {
   url: string;
   database: Database;
-  /** @param key personal API key; none for an anonymous request. */
+  /** @param key personal API key, or a session as `sessionKey` has it; none for an anonymous request. */
   get(path: string, key?: string): Promise<TestAnswer>;
   /** @param body sent as JSON, unless undefined. */
   send(
@@ -46,6 +47,10 @@ export const noLimits: AppDeps['limits'] = {
   wrongKeysPerMinute: 0,
   signUpsPerMinute: 0,
   userChangesPerMinute: 0,
+  signInFailures: 0,
+  signInFailuresOfAccount: 0,
+  signInQuestionsPerMinute: 0,
+  resetsPerDay: 0,
 };
 
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
@@ -78,6 +83,9 @@ export async function startTestApi(
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
+    withSignIn: true,
+    // As cheap as scrypt can be: what it costs is no matter here.
+    passwords: createPasswords({ cost: 4 }),
     keyValue: createInProcessKeyValue(),
     maxSubscriptions: 0,
     limits: noLimits,
@@ -95,7 +103,7 @@ export async function startTestApi(
     const response = await fetch(path.startsWith('http') ? path : url + path, {
       method,
       headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(key !== undefined && credentialHeaders(key, url)),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -131,6 +139,23 @@ function countingSql<S extends Sql>(inner: S, count: () => void): S {
       return inner.query(text, values);
     },
   };
+}
+
+/** What `key` is for a session: the request then comes as from a page of the installation. */
+export function sessionKey(secret: string): string {
+  return `${sessionCookie}=${secret}`;
+}
+
+/** A session of a user, as `key`. */
+export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
+  const session = { userId, method: 'link', address: '127.0.0.1', browser: 'test' } as const;
+  return sessionKey(await database.transaction((tx) => beginSession(tx, session)));
+}
+
+const sessionCookie = 'millrace_session';
+
+function credentialHeaders(key: string, origin: string): Record<string, string> {
+  return key.startsWith(`${sessionCookie}=`) ? { cookie: key, origin } : { authorization: `Bearer ${key}` };
 }
 
 /** Follows `next` from `path` on and collects the results of every page. */

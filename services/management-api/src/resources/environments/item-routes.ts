@@ -96,6 +96,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       description: `Removes the ${kind} and its key at once; stored events follow in the background.`,
       tags,
       scope: 'project:write',
+      isSensitive: true,
       level: membershipLevels.administrator,
       responses: { 204: { description: 'Removed.' } },
       handler: async ({ caller, target: found }) => {
@@ -112,6 +113,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
       description: 'Gives out a new project API key. Events sent with the old one are refused from then on.',
       tags,
       scope: 'project:write',
+      isSensitive: true,
       level: membershipLevels.administrator,
       responses: { 200: shown },
       examples: { response: example },
@@ -209,6 +211,7 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
     method: 'PATCH',
     tags: [`${kind}s`] as [string],
     scope: 'project:write',
+    isSensitive: true,
     level: 8,
     responses: { 200: { description: `The ${kind}, with its secret keys.`, schema: schemaWithSecretKeys } },
     below,

@@ -94,7 +94,7 @@ const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
  * A JSON Web Token (HS256) that lets its holder read an environment's live events for seven days, and no longer than the
- * key it is made through (docs/api-rules.md#live-events).
+ * key or session it is made through (docs/api-rules.md#live-events).
  *
  * @returns null for a key that may not read events.
  */
@@ -103,13 +103,14 @@ function liveEventsToken(
   { caller, secret, now }: { caller: Caller; secret: string; now: Date },
 ): string | null {
   if (!grants(caller.scopes, 'event:read')) return null;
-  const endOfKey = caller.keyExpiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  const { kind, id: credentialId, expiresAt } = caller.credential;
+  const endsAt = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   const claims = {
     team_id: id,
     api_token,
     user_id: caller.userId,
-    key_id: caller.keyId,
-    exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endOfKey / 1000)),
+    ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
+    exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',
   };
   const content = `${encode({ typ: 'JWT', alg: 'HS256' })}.${encode(claims)}`;

@@ -73,6 +73,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
         'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour.',
       tags: ['invites'],
       scope: 'organization_member:write',
+      isSensitive: true,
       params: organizationParams,
       body: newInvite,
       responses: { 201: { description: 'The invite.', schema: invite } },
@@ -93,6 +94,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
         'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`. Which of them were mailed tells `emailing_attempt_made`, as with a single one.',
       tags: ['invites'],
       scope: 'organization_member:write',
+      isSensitive: true,
       params: organizationParams,
       body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
       responses: { 200: { description: 'All were created.', schema: Type.Array(invite), onlyIfPreferred: true } },
@@ -115,6 +117,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       description: 'Removes the invite; it can no longer be accepted.',
       tags: ['invites'],
       scope: 'organization_member:write',
+      isSensitive: true,
       params: Type.Object({
         ...organizationParams.properties,
         id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }),

@@ -66,7 +66,10 @@ function toNewInvite(body: InviteBody): NewInvite {
 }
 
 function invitingKeyOf(caller: Caller): Inviter['key'] {
-  return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt: caller.keyExpiresAt };
+  // What a session invites outlives it, as what it makes does.
+  const { credential } = caller;
+  const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
+  return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt };
 }
 
 const maxInvites = 20;

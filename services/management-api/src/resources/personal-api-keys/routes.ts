@@ -28,8 +28,8 @@ const keyParams = Type.Object({ id: Type.String({ description: 'Id of the key, o
 const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
- * A user's own keys (docs/api-rules.md#personal-api-keys). PostHog wants a signed-in session for them; here a key
- * with the scope of users does, within its own powers.
+ * A user's own keys (docs/api-rules.md#personal-api-keys). PostHog wants a session for them; here a key with the scope of
+ * users does too, within its own powers.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   /** Runs a write on a key the caller may touch. */
@@ -68,9 +68,10 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       operationId: 'personal_api_keys_create',
       summary: 'Create a personal API key',
       description:
-        'Makes a key that can do at most what the key of this request can. Its value is shown in this answer and never again. A user has ten keys at most.',
+        'Makes a key that can do at most what the key of this request can, or what you can when you are signed in. Its value is shown in this answer and never again. A user has ten keys at most.',
       tags,
       scope: 'user:write',
+      isSensitive: true,
       body: newPersonalApiKey,
       responses: { 201: { description: 'The key, with its value.', schema: personalApiKey } },
       examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
@@ -119,6 +120,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
         'Changes the given fields. Before and after, the key can do at most what the key of this request can.',
       tags,
       scope: 'user:write',
+      isSensitive: true,
       params: keyParams,
       body: personalApiKeyChanges,
       responses: { 200: { description: 'The key.', schema: personalApiKey } },
@@ -151,6 +153,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       description: 'The old value stops working at once; the new one is shown in this answer and never again.',
       tags,
       scope: 'user:write',
+      isSensitive: true,
       params: keyParams,
       responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
       examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
@@ -167,6 +170,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       description: 'Removes the key; it stops working with the next request.',
       tags,
       scope: 'user:write',
+      isSensitive: true,
       params: keyParams,
       responses: { 204: { description: 'Revoked.' } },
       handler: async ({ caller, params }) =>
@@ -179,7 +183,10 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
 }
 
 function chooseKey(caller: Caller, id: string): { id: string; userId: number } {
-  return { id: id === '@current' ? caller.keyId : id, userId: caller.userId };
+  const { credential, userId } = caller;
+  if (id !== '@current') return { id, userId };
+  if (credential.kind === 'session') throw new AppError('not_found', 'Personal API key not found.');
+  return { id: credential.id, userId };
 }
 
 function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
@@ -195,7 +202,10 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
 }
 
 async function powersOfCaller(tx: Transaction, caller: Caller): Promise<KeyPowers> {
-  return getPersonalApiKey(tx, { id: caller.keyId, userId: caller.userId });
+  const { credential, userId } = caller;
+  if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
+  // A person who is signed in decides what a key may do: all they may themselves.
+  return { scopes: ['*'], scoped_teams: [], scoped_organizations: [], expires_at: null };
 }
 
 function shown({ key, value }: PersonalApiKeyWithValue) {

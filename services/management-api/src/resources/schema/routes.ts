@@ -29,6 +29,7 @@ const description = {
     persons: 'The persons of a project.',
     projects: 'Projects, with the settings and keys of their first environment.',
     schema: 'This document.',
+    'sign-in': 'Signing in and out, and the sessions of the caller.',
     subscriptions: 'Reports that are sent at regular times.',
     users: 'The account of the caller.',
   },

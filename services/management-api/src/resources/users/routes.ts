@@ -1,23 +1,32 @@
+import type { Passwords } from '@millrace/accounts';
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
-import { type Caller, type Membership, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
+import {
+  type Caller,
+  type Membership,
+  onlyEnvironmentsOf,
+  recentUntil,
+  visibleOrganizationIds,
+} from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { toOrganization } from '../organizations/schema.ts';
 import { listOrganizations } from '../organizations/store.ts';
 import { findEnvironmentSummary } from '../projects/store.ts';
+import { prepareNewPassword } from '../sign-in/rules.ts';
 import { changeUser } from './rules.ts';
 import { me, meExample, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
 interface UserRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  passwords: Passwords;
   userChangeLimit: RateLimit;
 }
 
-export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps) {
+export function userRoutes({ sql, transaction, passwords, userChangeLimit }: UserRouteDeps) {
   return [
     defineRoute({
       method: 'GET',
@@ -38,7 +47,7 @@ export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps)
       operationId: 'users_me_partial_update',
       summary: 'Change your own user',
       description:
-        'Changes the given fields, and what `@current` stands for; the latter not with a key for some organizations or projects only.',
+        'Changes the given fields, and what `@current` stands for; the latter not with a key for some organizations or projects only. A password is changed by a session alone, which for this and for names needs a recent sign-in.',
       tags: ['users'],
       scope: 'user:write',
       body: userChanges,
@@ -50,7 +59,14 @@ export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps)
         if (wait !== null) throw throttled(wait, 'You changed your account too often.');
       },
       handler: async ({ caller, body }) => {
-        await transaction((tx) => changeUser(tx, caller, body));
+        const { password, current_password: current = null, ...changes } = body;
+        const change = password === undefined ? null : { password, current };
+        // Before the transaction: it takes long, and somebody else waits for the connection.
+        const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
+        await transaction(async (tx) => {
+          await changeUser(tx, caller, changes);
+          await setPassword?.(tx);
+        });
         return describeCaller(sql, await withCurrentEnvironment(sql, caller));
       },
     }),
@@ -104,6 +120,7 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
 
 /** Shows no more than the key may reach: organizations, projects and environments are those it is restricted to. */
 async function describeCaller(sql: Sql, caller: Caller) {
+  const { credential } = caller;
   const visible = visibleOrganizationIds(caller);
   const only = onlyEnvironmentsOf(caller);
   const reach = { userId: caller.userId, organizationIds: visible };
@@ -119,9 +136,9 @@ async function describeCaller(sql: Sql, caller: Caller) {
     ...user,
     date_joined: formatDateTime(user.created_at),
     hedgehog_config: user.hedgehog_config ?? {},
-    // People are known by keys only: there is nothing to sign in with, and nobody stands above organizations.
     pending_email: null,
-    has_password: false,
+    sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
+    // Nobody stands above organizations, and a password or a link is all there is to sign in with.
     is_staff: false,
     is_2fa_enabled: false,
     has_social_auth: false,

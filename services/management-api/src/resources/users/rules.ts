@@ -3,7 +3,7 @@ import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, isLimited, requireRecentSignIn, visibleOrganizationIds } from '../../access/caller.ts';
 import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
@@ -17,8 +17,13 @@ import { findUser } from './store.ts';
 export async function changeUser(
   tx: Transaction,
   caller: Caller,
-  { set_current_organization: organization, set_current_team: team, ...fields }: Static<typeof userChanges>,
+  {
+    set_current_organization: organization,
+    set_current_team: team,
+    ...fields
+  }: Omit<Static<typeof userChanges>, 'password' | 'current_password'>,
 ): Promise<void> {
+  if (fields.first_name !== undefined || fields.last_name !== undefined) requireRecentSignIn(caller);
   await changeFields(tx, caller, fields);
   if (organization !== undefined || team !== undefined) {
     await changeCurrentEnvironment(tx, caller, { organizationId: organization?.toLowerCase(), team });

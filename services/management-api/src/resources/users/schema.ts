@@ -16,7 +16,10 @@ export const me = Type.Object(
     email: Type.String({ description: 'E-mail address.' }),
     is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
     pending_email: Type.Null({ description: 'Addresses are changed by the operator: always null.' }),
-    has_password: Type.Boolean({ description: 'There are no passwords: always false.' }),
+    has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.' }),
+    sensitive_session_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'Until when this session may do what needs a recent sign-in; null with a key.',
+    }),
     is_staff: Type.Boolean({ description: 'Always false: no user has rights beyond organizations.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
     has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
@@ -48,7 +51,8 @@ export const meExample = {
   email: 'ada@example.com',
   is_email_verified: true,
   pending_email: null,
-  has_password: false,
+  has_password: true,
+  sensitive_session_expires_at: null,
   is_staff: false,
   is_2fa_enabled: false,
   has_social_auth: false,
@@ -82,6 +86,16 @@ export const userChanges = Type.Object(
     ),
     role_at_organization: Type.Optional(
       Type.Enum(roles, { description: 'What you do for a living; empty when you do not say.' }),
+    ),
+    password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        format: 'password',
+        description: 'A new password, 8 to 256 characters. Needs a session; your other sessions end.',
+      }),
+    ),
+    current_password: Type.Optional(
+      Type.String({ format: 'password', description: 'With a new password: the one before, if there is one.' }),
     ),
     set_current_organization: Type.Optional(
       Type.String({ description: 'Id of the organization `@current` shall stand for.' }),

@@ -2,13 +2,15 @@ import type { Columns, Sql } from '@millrace/db';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 
 interface UserRow extends Omit<EmbeddedUserRow, 'hedgehog_config'>, Columns<'user', 'last_login' | 'created_at'> {
+  has_password: boolean;
   hedgehog_config: Record<string, unknown> | null;
 }
 
 export async function findUser(sql: Sql, userId: number): Promise<UserRow | undefined> {
   const rows = await sql.query<UserRow & Record<string, unknown>>(
     `SELECT id, uuid, distinct_id, first_name, last_name, email, is_email_verified, hedgehog_config,
-            role_at_organization, last_login, created_at
+            role_at_organization, last_login, created_at,
+            EXISTS (SELECT FROM user_password WHERE user_id = $1) AS has_password
        FROM "user" WHERE id = $1`,
     [userId],
   );

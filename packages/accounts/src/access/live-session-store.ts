@@ -1,0 +1,46 @@
+/** The session of a request: whether it goes on, and whose it is. */
+
+import type { Sql } from '@millrace/db/sql';
+import { type Membership, membershipsOfUser } from './live-key-store.ts';
+
+/** A session ends when nothing was heard of it for so long. */
+const idleHours = 72;
+const noteEveryMinutes = 5;
+
+/** SQL: whether session `s` of user `u` goes on. */
+export const sessionIsLive = `u.is_active AND s.expires_at > now()
+  AND s.last_seen_at > now() - interval '${idleHours} hours'`;
+
+interface SessionRow {
+  id: string;
+  user_id: number;
+  method: string;
+  signed_in_at: Date;
+  expires_at: Date;
+  is_last_seen_stale: boolean;
+  memberships: Membership[];
+  current_environment_id: number | null;
+}
+
+/** A session that has not ended, of an active user, with the user's memberships: one indexed query. */
+export async function findLiveSession(sql: Sql, tokenHash: string): Promise<SessionRow | undefined> {
+  const rows = await sql.query<SessionRow & Record<string, unknown>>(
+    `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
+            s.last_seen_at < now() - interval '${noteEveryMinutes} minutes' AS is_last_seen_stale,
+            ${membershipsOfUser} AS memberships, u.current_environment_id
+       FROM session s
+       JOIN "user" u ON u.id = s.user_id
+      WHERE s.token_hash = $1 AND ${sessionIsLive}`,
+    [tokenHash],
+  );
+  return rows[0];
+}
+
+/** Notes that a session was used, at most every few minutes however many requests ask for it at the same moment. */
+export async function noteSessionUse(sql: Sql, sessionId: string): Promise<void> {
+  await sql.query(
+    `UPDATE session SET last_seen_at = now()
+      WHERE id = $1 AND last_seen_at < now() - interval '${noteEveryMinutes} minutes'`,
+    [sessionId],
+  );
+}

@@ -1,0 +1,31 @@
+import type { Transaction } from '@millrace/db';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { endSessionsOf } from './sessions.ts';
+import { type SigningIn, writePasswordHash } from './sign-in-store.ts';
+
+/**
+ * Gives a user a password. Their other sessions end: whoever has a stolen one is out.
+ *
+ * @param keptSession the id of the session that goes on, if any.
+ */
+export async function changePassword(
+  tx: Transaction,
+  user: Pick<SigningIn, 'id' | 'uuid' | 'email' | 'password_hash'>,
+  { hash, actor, keptSession }: { hash: string; actor: Actor; keptSession?: string },
+): Promise<void> {
+  await writePasswordHash(tx, user.id, hash);
+  await endSessionsOf(tx, user.id, keptSession === undefined ? {} : { except: keptSession });
+  await recordActivity(tx, {
+    organizationId: null,
+    scope: 'User',
+    itemId: user.uuid,
+    activity: 'updated',
+    actor,
+    name: user.email,
+    change: {
+      before: { password: user.password_hash },
+      after: { password: hash },
+      secret: ['password'],
+    },
+  });
+}

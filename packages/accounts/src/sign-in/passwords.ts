@@ -1,0 +1,96 @@
+/** What is stored of passwords, and how one is compared with it (docs/api-rules.md#passwords). */
+
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { AppError, limitConcurrency } from '@millrace/runtime';
+
+export interface Passwords {
+  /** @throws AppError `rate_limited`, before anything is computed, when too many wait. */
+  hash(password: string): Promise<string>;
+  /**
+   * Takes as long for an account without a password as for one with another.
+   *
+   * @param stored null where there is none.
+   * @returns with `outdated`, right, and to be stored anew: it was made at another cost.
+   * @throws AppError `rate_limited`, before anything is computed and whatever is stored, when too many wait.
+   */
+  compare(password: string, stored: string | null): Promise<'right' | 'outdated' | 'wrong'>;
+}
+
+export interface PasswordOptions {
+  /** Binary logarithm of scrypt's N. Each step up doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
+  cost?: number;
+  /** Hashes computed at once, each with its memory and a thread of libuv's four. */
+  atOnce?: number;
+  /** Those that wait for their turn; who comes then is told to come again. */
+  waiting?: number;
+}
+
+const blockSize = 8;
+const parallelization = 1;
+const saltBytes = 16;
+const hashBytes = 32;
+
+export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
+  const inTurn = limitConcurrency(atOnce);
+  let taken = 0;
+
+  async function derive(password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>): Promise<Buffer> {
+    if (taken >= atOnce + waiting) throw tooMany();
+    taken += 1;
+    try {
+      return await inTurn(() => scryptOf(password, salt, ln));
+    } finally {
+      taken -= 1;
+    }
+  }
+
+  return {
+    async hash(password) {
+      const salt = randomBytes(saltBytes);
+      return format({ ln: cost, salt, hash: await derive(password, { salt, ln: cost }) });
+    },
+    async compare(password, stored) {
+      const known = stored === null ? undefined : parse(stored);
+      const given = await derive(password, known ?? { salt: randomBytes(saltBytes), ln: cost });
+      if (known === undefined || !timingSafeEqual(given, known.hash)) return 'wrong';
+      return known.ln === cost ? 'right' : 'outdated';
+    },
+  };
+}
+
+/** Written in two ways, one text is one password (NFC). */
+function scryptOf(password: string, salt: Buffer, ln: number): Promise<Buffer> {
+  const N = 2 ** ln;
+  const options = { N, r: blockSize, p: parallelization, maxmem: 256 * N * blockSize };
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFC'), salt, hashBytes, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}
+
+interface StoredHash {
+  ln: number;
+  salt: Buffer;
+  hash: Buffer;
+}
+
+function format({ ln, salt, hash }: StoredHash): string {
+  const parameters = `ln=${ln},r=${blockSize},p=${parallelization}`;
+  return `$scrypt$${parameters}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+}
+
+function parse(stored: string): StoredHash {
+  const [, ln, salt = '', hash = ''] = /^\$scrypt\$ln=(\d+),r=8,p=1\$([\w-]+)\$([\w-]+)$/.exec(stored) ?? [];
+  if (ln === undefined) throw new Error('The stored hash of a password is of an unknown form.');
+  return { ln: Number(ln), salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
+}
+
+function tooMany(): AppError {
+  return new AppError(
+    'rate_limited',
+    'Too many people are signing in at the moment. Please try again in a few seconds.',
+    {
+      code: 'throttled',
+      retryAfterSeconds: 5,
+    },
+  );
+}

@@ -1,0 +1,63 @@
+/** Sessions: how one begins, and how it ends before its time (docs/api-rules.md#sessions). */
+
+import type { Sql, Transaction } from '@millrace/db';
+import { v7 as uuidv7 } from 'uuid';
+import { isUuid } from '../input.ts';
+import { hashSecret, newSecret } from '../keys/secrets.ts';
+import { deleteOldSessions, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
+
+/** A session ends so long after it began, however it is used. */
+export const sessionDays = 14;
+/** Of one user; the oldest ends when there are more. */
+const mostSessions = 50;
+const maxBrowserLength = 400;
+
+export interface NewSession {
+  userId: number;
+  method: 'password' | 'link' | 'invite';
+  /** Where the request came from. */
+  address: string;
+  /** What the browser says of itself; cut where it is long. */
+  browser: string;
+}
+
+/** @returns what the cookie carries, which is stored nowhere. */
+export async function beginSession(tx: Transaction, { browser, ...session }: NewSession): Promise<string> {
+  const secret = newSecret();
+  await insertSession(
+    tx,
+    {
+      id: uuidv7(),
+      token_hash: hashSecret(secret),
+      user_id: session.userId,
+      method: session.method,
+      address: session.address,
+      browser: [...browser].slice(0, maxBrowserLength).join(''),
+    },
+    sessionDays,
+  );
+  await deleteOldSessions(tx, session.userId, mostSessions);
+  return secret;
+}
+
+/** After the person proved again who they are: what the cookie carried before is worth nothing. @returns what it carries now. */
+export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<string> {
+  const secret = newSecret();
+  await renewSession(sql, sessionId, hashSecret(secret));
+  return secret;
+}
+
+/** Ends the session of a cookie, if it is one. */
+export async function endSession(sql: Sql, secret: string): Promise<void> {
+  await deleteSessions(sql, { tokenHash: hashSecret(secret) });
+}
+
+/** @returns whether the user had such a session. */
+export async function endSessionOf(sql: Sql, userId: number, id: string): Promise<boolean> {
+  return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
+}
+
+/** @param except the id of one that goes on. @returns how many ended. */
+export async function endSessionsOf(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
+  return deleteSessions(sql, { userId, ...(except !== undefined && { except }) });
+}

@@ -1,0 +1,143 @@
+/** Passwords, sessions and one-time links as they are stored. */
+
+import type { Columns, Sql, Transaction } from '@millrace/db';
+import { sessionIsLive } from '../access/live-session-store.ts';
+
+/** A user with the hash of the password; null where there is none. */
+export interface SigningIn extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
+  password_hash: string | null;
+}
+
+export async function findSigningIn(sql: Sql, by: { email: string } | { id: number }): Promise<SigningIn | undefined> {
+  const [column, value] = 'email' in by ? ['email', by.email] : ['id', by.id];
+  const rows = await sql.query<SigningIn & Record<string, unknown>>(
+    `SELECT u.id, u.uuid, u.email, u.first_name, u.last_name, u.is_active, p.hash AS password_hash
+       FROM "user" u LEFT JOIN user_password p ON p.user_id = u.id
+      WHERE u.${column} = $1`,
+    [value],
+  );
+  return rows[0];
+}
+
+export async function writePasswordHash(tx: Transaction, userId: number, hash: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO user_password (user_id, hash) VALUES ($1, $2)
+     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed_at = now()`,
+    [userId, hash],
+  );
+}
+
+/** The same password at another cost; not where it was changed meanwhile. */
+export async function replacePasswordHash(
+  sql: Sql,
+  userId: number,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await sql.query('UPDATE user_password SET hash = $3 WHERE user_id = $1 AND hash = $2', [userId, from, to]);
+}
+
+export interface SessionRow
+  extends Columns<
+    'session',
+    'id' | 'method' | 'address' | 'browser' | 'created_at' | 'signed_in_at' | 'last_seen_at' | 'expires_at'
+  > {}
+
+export async function insertSession(
+  tx: Transaction,
+  row: Columns<'session', 'id' | 'token_hash' | 'user_id' | 'method' | 'address' | 'browser'>,
+  daysAtMost: number,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))`,
+    [row.id, row.token_hash, row.user_id, row.method, row.address, row.browser, daysAtMost],
+  );
+  await tx.query('UPDATE "user" SET last_login = now() WHERE id = $1', [row.user_id]);
+}
+
+/** Those of a user that ended by themselves, and the oldest beyond so many. */
+export async function deleteOldSessions(tx: Transaction, userId: number, most: number): Promise<void> {
+  await tx.query(
+    `DELETE FROM session
+      WHERE user_id = $1
+        AND id NOT IN (SELECT s.id FROM session s JOIN "user" u ON u.id = s.user_id
+                        WHERE s.user_id = $1 AND ${sessionIsLive} ORDER BY s.created_at DESC LIMIT $2)`,
+    [userId, most],
+  );
+}
+
+/** Live ones of a user, the last used first. */
+export async function selectSessions(sql: Sql, userId: number): Promise<SessionRow[]> {
+  return sql.query<SessionRow & Record<string, unknown>>(
+    `SELECT s.id, s.method, s.address, s.browser, s.created_at, s.signed_in_at, s.last_seen_at, s.expires_at
+       FROM session s JOIN "user" u ON u.id = s.user_id
+      WHERE s.user_id = $1 AND ${sessionIsLive}
+      ORDER BY s.last_seen_at DESC, s.id`,
+    [userId],
+  );
+}
+
+/** @returns how many there were. */
+export async function deleteSessions(
+  sql: Sql,
+  which: { userId: number; id?: string; except?: string } | { tokenHash: string },
+): Promise<number> {
+  const rows =
+    'tokenHash' in which
+      ? await sql.query('DELETE FROM session WHERE token_hash = $1 RETURNING id', [which.tokenHash])
+      : await sql.query(
+          `DELETE FROM session
+            WHERE user_id = $1 AND ($2::uuid IS NULL OR id = $2) AND ($3::uuid IS NULL OR id <> $3) RETURNING id`,
+          [which.userId, which.id ?? null, which.except ?? null],
+        );
+  return rows.length;
+}
+
+/** Gives a session another secret, as somebody who has just signed in. */
+export async function renewSession(sql: Sql, id: string, tokenHash: string): Promise<void> {
+  await sql.query('UPDATE session SET token_hash = $2, signed_in_at = now(), last_seen_at = now() WHERE id = $1', [
+    id,
+    tokenHash,
+  ]);
+}
+
+export type LinkKind = 'sign_in' | 'first_owner' | 'reset_password';
+
+export interface LinkRow extends Columns<'one_time_link', 'user_id'> {
+  kind: LinkKind;
+}
+
+/** In place of those of the same kind for the same user. */
+export async function insertLink(
+  tx: Transaction,
+  row: { tokenHash: string; kind: LinkKind; userId: number | null },
+  minutes: number,
+): Promise<Date> {
+  await tx.query('DELETE FROM one_time_link WHERE kind = $1 AND user_id IS NOT DISTINCT FROM $2::int', [
+    row.kind,
+    row.userId,
+  ]);
+  const rows = await tx.query<{ expires_at: Date }>(
+    `INSERT INTO one_time_link (token_hash, kind, user_id, expires_at)
+     VALUES ($1, $2, $3, now() + make_interval(mins => $4)) RETURNING expires_at`,
+    [row.tokenHash, row.kind, row.userId, minutes],
+  );
+  return rows[0]?.expires_at as Date;
+}
+
+export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | undefined> {
+  const rows = await sql.query<LinkRow & Record<string, unknown>>(
+    'SELECT kind, user_id FROM one_time_link WHERE token_hash = $1 AND expires_at > now()',
+    [tokenHash],
+  );
+  return rows[0];
+}
+
+/** Uses a link up. @returns undefined when somebody else has, or its time is over. */
+export async function takeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {
+  const rows = await tx.query<LinkRow & Record<string, unknown>>(
+    'DELETE FROM one_time_link WHERE token_hash = $1 AND expires_at > now() RETURNING kind, user_id',
+    [tokenHash],
+  );
+  return rows[0];
+}

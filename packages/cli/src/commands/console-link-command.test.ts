@@ -1,0 +1,34 @@
+import { createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
+import { runCli } from '../program.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function run(...args: string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const exitCode = await runCli(['console-link', ...args, '--json'], {
+    env: { DATABASE_URL: database.url },
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
+}
+
+const made = (kind: string) => ({
+  exitCode: 0,
+  result: { kind, secret: expect.stringMatching(/^[\w-]{43}$/), expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+});
+
+test('without an organization the link makes the first owner, else it signs a user in, who has to be named', async () => {
+  expect(await run()).toMatchObject(made('first_owner'));
+  const { userId } = await createTestTenant(database.url);
+  expect(await run('--user', String(userId))).toMatchObject(made('sign_in'));
+  expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--user: say whom') });
+  expect(await run('--user', 'nobody@example.com')).toMatchObject({
+    exitCode: 1,
+    err: expect.stringContaining('User not found'),
+  });
+});

@@ -1,0 +1,28 @@
+import { createOneTimeLink, listOrganizations } from '@millrace/accounts';
+import type { Command } from 'commander';
+import { UsageError } from '../failures.ts';
+import { resolveUserId } from '../options.ts';
+import type { Terminal } from '../output.ts';
+import { withSession } from '../session.ts';
+
+export function addConsoleLinkCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('console-link')
+    .description(
+      'make a link that signs a user in, once and within an hour; without users, one that makes the first owner',
+    )
+    .option('--user <id or address>', "the user's id or e-mail address")
+    .action(({ user }: { user?: string }, command: Command) =>
+      withSession(command, terminal, async ({ sql, change, printer }) => {
+        const isSetUp = (await listOrganizations(sql)).length > 0;
+        if (user === undefined && isSetUp) throw new UsageError('--user: say whom the link signs in');
+        const link =
+          user === undefined
+            ? ({ kind: 'first_owner', userId: null } as const)
+            : ({ kind: 'sign_in', userId: await resolveUserId(sql, user) } as const);
+        const { secret, expiresAt } = await change((tx) => createOneTimeLink(tx, link));
+        printer.record({ kind: link.kind, secret, expiresAt });
+        printer.note('Whoever has the secret can use it, once: POST /api/console_link/ {"secret": "…"}.');
+      }),
+    );
+}

@@ -1,0 +1,103 @@
+// The cookie of a session, and which page a request with one comes from.
+
+import { sessionDays } from '@millrace/accounts';
+import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+
+interface Cookie {
+  name: string;
+  isSecure: boolean;
+}
+
+/**
+ * The cookie at the address by which the API is reached. Over TLS its name makes browsers refuse it from any other host and
+ * without `Secure`. Its path has to be `/` for that, so installations below different paths of a host tell theirs apart
+ * by the name. Without TLS only this machine itself is served: elsewhere anybody on the way could take the session.
+ *
+ * @returns null where there can be no session.
+ */
+function cookieAt(baseUrl: string): Cookie | null {
+  const { protocol, hostname, pathname } = new URL(baseUrl);
+  const place = pathname.replaceAll(/[^0-9A-Za-z]+/g, '_').replace(/_$/, '');
+  const name = `millrace_session${place}`;
+  if (protocol === 'https:') return { name: `__Host-${name}`, isSecure: true };
+  return isLoopback(hostname) ? { name, isSecure: false } : null;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}
+
+/** The secret of the session in a request; null when there is none. */
+export function sessionOf(request: ApiRequest): string | null {
+  const header = request.header('cookie');
+  const cookie = header === undefined ? null : cookieAt(request.baseUrl);
+  if (header === undefined || cookie === null) return null;
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    const value = pair.slice(at + 1).trim();
+    if (pair.slice(0, at).trim() === cookie.name && /^[\w-]{43}$/.test(value)) return value;
+  }
+  return null;
+}
+
+/** To be asked before anybody signs in. @throws AppError `invalid` with code `https_required` where no cookie can be set. */
+export function requireSessionPlace({ baseUrl }: ApiRequest): void {
+  if (cookieAt(baseUrl) !== null) return;
+  throw new AppError(
+    'invalid',
+    'Signing in needs https, or an address of this machine like http://localhost. Behind a proxy set PUBLIC_API_URL or TRUST_PROXY.',
+    { code: 'https_required' },
+  );
+}
+
+/** Headers that give the browser a session. */
+export function withSession({ baseUrl }: ApiRequest, secret: string) {
+  return setCookie(baseUrl, secret, sessionDays * 24 * 3600);
+}
+
+/** Headers that take it away. */
+export function withoutSession({ baseUrl }: ApiRequest) {
+  return setCookie(baseUrl, '', 0);
+}
+
+function setCookie(baseUrl: string, value: string, maxAgeSeconds: number): Record<string, string> {
+  const cookie = cookieAt(baseUrl);
+  if (cookie === null) return {};
+  const secure = cookie.isSecure ? '; Secure' : '';
+  return {
+    'set-cookie': `${cookie.name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
+  };
+}
+
+/**
+ * A browser sends the cookie whoever's page asks. What changes something has to come from a page of ours, which the browser
+ * says, and as JSON, which other sites' forms cannot send.
+ *
+ * @throws AppError `forbidden`, `unsupported_media_type`.
+ */
+export function requireOwnPage(request: ApiRequest): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  if (originOf(request) !== 'own') {
+    throw new AppError('forbidden', 'With a session, only pages of this installation may change something.');
+  }
+  const type = request.header('content-type');
+  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
+    throw new AppError('unsupported_media_type', 'With a session, bodies are JSON (`Content-Type: application/json`).');
+  }
+}
+
+/** For what anybody may send, but no page of another site: it would sign people in as somebody else. @throws AppError `forbidden`. */
+export function refuseForeignPage(request: ApiRequest): void {
+  if (originOf(request) !== 'foreign') return;
+  throw new AppError('forbidden', 'Only pages of this installation may sign people in or out.');
+}
+
+/** `Sec-Fetch-Site` is the word of the browser itself, which also knows what a proxy has rewritten; older ones send `Origin` alone. */
+function originOf(request: ApiRequest): 'own' | 'foreign' | 'unknown' {
+  const site = request.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin' ? 'own' : 'foreign';
+  const origin = request.header('origin');
+  if (origin === undefined) return 'unknown';
+  return origin === new URL(request.baseUrl).origin ? 'own' : 'foreign';
+}

@@ -1,0 +1,75 @@
+// How often somebody may try to sign in, and ask what leads to it (docs/api-rules.md#rate-limits).
+
+import { hashSecret } from '@millrace/accounts/access';
+import { AppError } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
+import { createRateLimit, networkOf, throttled } from './rate-limit.ts';
+
+export interface SignInLimits {
+  /**
+   * Counts a try before the password is looked at, so that tries at the same moment count too.
+   *
+   * @param account the address that was typed, whether there is such an account or not.
+   * @returns what takes it back, to be called when the password was right.
+   * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
+   */
+  countTry(address: string, account: string): Promise<() => Promise<void>>;
+  /** Counts a question of somebody unknown. @throws AppError `rate_limited`. */
+  countQuestion(address: string): Promise<void>;
+  /** Counts a request for a mail, whether there is such an account or not. @throws AppError `rate_limited`. */
+  countReset(address: string, account: string): Promise<void>;
+}
+
+/** All 0 = no limit. */
+export interface SignInLimitSettings {
+  /** Failures from one address in ten minutes. */
+  signInFailures: number;
+  /** Failures for one account in a quarter of an hour, from wherever. */
+  signInFailuresOfAccount: number;
+  /** Questions of one address in a minute. */
+  signInQuestionsPerMinute: number;
+  /** Mails for a new password to one account in a day. */
+  resetsPerDay: number;
+}
+
+const resetsPerAddressHour = 20;
+
+export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSettings): SignInLimits {
+  const limit = (name: string, seconds: number, most: number) =>
+    createRateLimit({ keyValue, name, windows: [{ seconds, limit: most }] });
+  const ofAddress = limit('signin', 600, settings.signInFailures);
+  const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
+  const questions = limit('question', 60, settings.signInQuestionsPerMinute);
+  const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
+  const resetsOfAddress = limit('resets', 3600, settings.resetsPerDay === 0 ? 0 : resetsPerAddressHour);
+  return {
+    async countTry(address, account) {
+      const network = networkOf(address);
+      const wait = await ofAddress.take(network);
+      if (wait !== null) throw tooManyFailures(wait);
+      const subject = hashSecret(account);
+      const slowed = await ofAccount.take(subject);
+      if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were tried for this account.');
+      return async () => {
+        await Promise.all([ofAddress.giveBack(network), ofAccount.giveBack(subject)]);
+      };
+    },
+    async countQuestion(address) {
+      const wait = await questions.take(networkOf(address));
+      if (wait !== null) throw throttled(wait, 'Too many questions about signing in came from your address.');
+    },
+    async countReset(address, account) {
+      const wait = (await resetsOfAddress.take(networkOf(address))) ?? (await resets.take(hashSecret(account)));
+      if (wait !== null) throw throttled(wait, 'Too many mails for a new password were asked for.');
+    },
+  };
+}
+
+function tooManyFailures(seconds: number): AppError {
+  const minutes = Math.ceil(seconds / 60);
+  return new AppError(
+    'forbidden',
+    `Too many failed sign-ins came from your address. Please try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    { code: 'too_many_failed_attempts', retryAfterSeconds: seconds },
+  );
+}

@@ -1,0 +1,48 @@
+// What a new password has to be (docs/api-rules.md#passwords).
+
+import { AppError } from '@millrace/runtime';
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+
+const minLength = 8;
+const maxLength = 256;
+/** Of 0 to 4: fewer than 10^8 guesses find what is below. */
+const minScore = 3;
+/** What follows cannot make it weaker, and judging takes time that grows with the square. */
+const judgedLength = 72;
+
+/**
+ * @param person what somebody who knows them tries first: address, name.
+ * @throws AppError `invalid` naming `password`.
+ */
+export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {
+  const characters = [...password.normalize('NFC')];
+  if (characters.length < minLength) throw badPassword(`A password has at least ${minLength} characters.`);
+  if (characters.length > maxLength) throw badPassword(`A password has at most ${maxLength} characters.`);
+  if (password.trim() === '') throw badPassword('A password is not only blanks.');
+  const known = person
+    .flatMap((text) => [text, text.split('@')[0] ?? '', ...text.split(/[^\p{L}\p{N}]+/u)])
+    .filter((text) => text.length > 2);
+  const { score, sequence } = (await judge()).check(characters.slice(0, judgedLength).join(''), known);
+  if (score >= minScore) return;
+  const isOwn = sequence.some((match) => 'dictionaryName' in match && match.dictionaryName === 'userInputs');
+  throw badPassword(
+    isOwn
+      ? 'This password is easily guessed by whoever knows your name or address. Take some words that do not belong together.'
+      : 'This password is easily guessed. Take a longer one, e.g. some words that do not belong together.',
+  );
+}
+
+let judging: Promise<ZxcvbnFactory> | undefined;
+
+/** Loaded with the first password: the lists of common ones take some megabytes. */
+function judge(): Promise<ZxcvbnFactory> {
+  judging ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
+    ([{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }]) =>
+      new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs }),
+  );
+  return judging;
+}
+
+function badPassword(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr: 'password' });
+}

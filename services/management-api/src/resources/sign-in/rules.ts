@@ -1,0 +1,200 @@
+// How somebody becomes a session: by password, by a link, and what is checked before.
+
+import {
+  beginSession,
+  changePassword,
+  createOwnedOrganization,
+  createUser,
+  endSession,
+  findOneTimeLink,
+  findSigningIn,
+  listOrganizations,
+  lockKeysOf,
+  type NewSession,
+  type Passwords,
+  replacePasswordHash,
+  type SigningIn,
+  takeOneTimeLink,
+} from '@millrace/accounts';
+import { productFeaturesOf } from '@millrace/contracts';
+import type { Database, Sql, Transaction } from '@millrace/db';
+import { type ApiRequest, parseInput } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
+import type { Static } from 'typebox';
+import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
+import { sessionOf } from '../../access/session-cookie.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import { checkNewPassword } from './password-rules.ts';
+import { firstOwner, type linkUse } from './schema.ts';
+
+export interface SignInDeps extends Pick<Database, 'sql' | 'transaction'> {
+  passwords: Passwords;
+  signInLimits: SignInLimits;
+}
+
+/**
+ * Begins a session for whoever knows the password.
+ *
+ * An unknown address, a wrong password and a deactivated user are one answer after the same work.
+ *
+ * @returns the secret of the session.
+ * @throws AppError `invalid` with code `invalid_credentials`; what limits throw.
+ */
+export async function signInByPassword(
+  { sql, transaction, passwords, signInLimits }: SignInDeps,
+  { email, password, request }: { email: string; password: string; request: ApiRequest },
+): Promise<string> {
+  const account = addressOf(email);
+  const takeBack = await signInLimits.countTry(request.address, account ?? email);
+  const user = account === null ? undefined : await findSigningIn(sql, { email: account });
+  const outcome = await passwords.compare(password, user?.password_hash ?? null);
+  if (!user || outcome === 'wrong' || !user.is_active) throw wrongCredentials();
+  const renewed = outcome === 'outdated' ? await hashIfThereIsTime(passwords, password) : null;
+  const secret = await transaction(async (tx) => {
+    await requireUnchanged(tx, user);
+    if (renewed !== null && user.password_hash !== null) {
+      await replacePasswordHash(tx, user.id, { from: user.password_hash, to: renewed });
+    }
+    return begin(tx, request, { userId: user.id, method: 'password' });
+  });
+  await takeBack();
+  return secret;
+}
+
+/**
+ * An address as accounts have it. A sign that only becomes a letter of an address when it is put in lower case (the Kelvin
+ * sign is a k then) is not that letter.
+ */
+function addressOf(email: string): string | null {
+  const written = email.trim();
+  return [...written].some((sign) => sign > '\x7f' && sign.toLowerCase() < '\x80') ? null : written.toLowerCase();
+}
+
+/** Who changed the password or was shut out while the old one was compared does not let it in behind the change. */
+async function requireUnchanged(tx: Transaction, seen: SigningIn): Promise<void> {
+  await lockKeysOf(tx, seen.id);
+  const user = await findSigningIn(tx, { id: seen.id });
+  if (!user?.is_active || user.password_hash !== seen.password_hash) throw wrongCredentials();
+}
+
+async function hashIfThereIsTime(passwords: Passwords, password: string): Promise<string | null> {
+  try {
+    return await passwords.hash(password);
+  } catch (error) {
+    if (isAppError(error, 'rate_limited')) return null;
+    throw error;
+  }
+}
+
+/**
+ * Checks a new password of the caller, and the one before where there is one. Whoever came by an operator's link a short
+ * while ago need not know it: that is how a forgotten one is replaced where there is no mail.
+ *
+ * @returns what writes it in the transaction of the request; the caller's other sessions end.
+ * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid` naming `current_password` or `password`.
+ */
+export async function prepareNewPassword(
+  { sql, passwords }: Pick<SignInDeps, 'sql' | 'passwords'>,
+  caller: Caller,
+  { password, current }: { password: string; current: string | null },
+): Promise<(tx: Transaction) => Promise<void>> {
+  const session = requireSession(caller);
+  requireRecentSignIn(caller);
+  const user = await findSigningIn(sql, { id: caller.userId });
+  if (!user) throw new AppError('not_found', 'Not found.');
+  if (user.password_hash !== null && session.method !== 'link') {
+    if (current === null) throw refusedPassword('required', 'This field is required.');
+    if ((await passwords.compare(current, user.password_hash)) === 'wrong') {
+      throw refusedPassword('incorrect_password', 'Your current password is wrong.');
+    }
+  }
+  await checkNewPassword(password, [user.email, user.first_name, user.last_name]);
+  const hash = await passwords.hash(password);
+  return async (tx) => {
+    await requireUnchanged(tx, user);
+    await changePassword(tx, user, { hash, actor: { userId: user.id }, keptSession: session.id });
+  };
+}
+
+function refusedPassword(code: string, detail: string): AppError {
+  return new AppError('invalid', detail, { code, attr: 'current_password' });
+}
+
+/** A new session in place of the browser's last one. */
+async function begin(
+  tx: Transaction,
+  request: ApiRequest,
+  { userId, method }: Pick<NewSession, 'userId' | 'method'>,
+): Promise<string> {
+  const before = sessionOf(request);
+  if (before !== null) await endSession(tx, before);
+  return beginSession(tx, { userId, method, address: request.address, browser: request.header('user-agent') ?? '' });
+}
+
+function wrongCredentials(): AppError {
+  return new AppError('invalid', 'Invalid email or password.', { code: 'invalid_credentials' });
+}
+
+/**
+ * What a link that `millrace console-link` printed does.
+ * @throws AppError `invalid` with code `invalid_token`.
+ */
+export async function lookAtLink(
+  sql: Sql,
+  secret: string,
+): Promise<{ kind: 'sign_in' | 'first_owner'; email?: string }> {
+  const link = await findOneTimeLink(sql, secret);
+  if (link?.kind === 'first_owner') return { kind: 'first_owner' };
+  const user =
+    link?.kind === 'sign_in' && link.user_id !== null ? await findSigningIn(sql, { id: link.user_id }) : null;
+  if (!user?.is_active) throw badLink();
+  return { kind: 'sign_in', email: user.email };
+}
+
+/**
+ * Uses such a link up: its account is signed in, or the first account of the installation is made and signed in.
+ * @returns the secret of the session.
+ * @throws AppError as `lookAtLink`; `invalid` naming a field of the first owner.
+ */
+export async function useLink(
+  deps: SignInDeps,
+  { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
+): Promise<string> {
+  const { kind } = await lookAtLink(deps.sql, body.secret);
+  if (kind === 'first_owner') return becomeFirstOwner(deps, { body, request });
+  return deps.transaction(async (tx) => {
+    const link = await takeOneTimeLink(tx, body.secret);
+    if (link?.kind !== 'sign_in' || link.user_id === null) throw badLink();
+    await lockKeysOf(tx, link.user_id);
+    if (!(await findSigningIn(tx, { id: link.user_id }))?.is_active) throw badLink();
+    return begin(tx, request, { userId: link.user_id, method: 'link' });
+  });
+}
+
+async function becomeFirstOwner(
+  { transaction, passwords }: SignInDeps,
+  { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
+): Promise<string> {
+  const owner = parseInput(firstOwner, body, { trimStrings: true });
+  await checkNewPassword(owner.password, [owner.email, owner.first_name ?? '', owner.organization_name]);
+  const hash = await passwords.hash(owner.password);
+  return transaction(async (tx) => {
+    const link = await takeOneTimeLink(tx, body.secret);
+    // Somebody may have used `millrace bootstrap` meanwhile.
+    if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
+    const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
+    const actor = { userId: user.id };
+    await changePassword(tx, { ...user, password_hash: null }, { hash, actor });
+    await createOwnedOrganization(tx, {
+      ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
+    });
+    return begin(tx, request, { userId: user.id, method: 'link' });
+  });
+}
+
+function badLink(): AppError {
+  return new AppError('invalid', 'This link was used already, or its time is over. Please ask for a new one.', {
+    code: 'invalid_token',
+    attr: 'secret',
+  });
+}

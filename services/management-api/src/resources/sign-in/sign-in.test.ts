@@ -1,0 +1,582 @@
+import { randomUUID } from 'node:crypto';
+import {
+  changePassword,
+  createOneTimeLink,
+  createPasswords,
+  createUser,
+  findSigningIn,
+  setUserActive,
+} from '@millrace/accounts';
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { noLimits, sessionKey, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Signing in by password or link, and what a session is worth. One service for all: every test has its own people. */
+let api: TestApi;
+let tenant: TestTenant;
+let email: string;
+const password = 'correct horse battery staple';
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+  email = (await findSigningIn(api.database.sql, { id: tenant.userId }))?.email ?? '';
+  await setPassword(password);
+});
+afterAll(() => api.stop());
+
+async function setPassword(text: string, cost = 4): Promise<void> {
+  const hash = await createPasswords({ cost }).hash(text);
+  await api.database.transaction(async (tx) => {
+    const user = await findSigningIn(tx, { id: tenant.userId });
+    if (user) await changePassword(tx, user, { hash, actor: null });
+  });
+}
+
+const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  api.send('POST', path, { ...(body !== undefined && { body }), headers });
+const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
+
+/** The session of an answer, as requests name it. */
+function sessionIn({ headers }: TestAnswer): string {
+  const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
+  if (secret === undefined) throw new Error('The answer has no session.');
+  return sessionKey(secret);
+}
+const signedIn = async () => sessionIn(await login());
+const me = (key: string) => api.get('/api/users/@me/', key);
+const shift = (column: string, interval: string) =>
+  api.database.sql.query(`UPDATE session SET ${column} = ${column} - interval '${interval}' WHERE user_id = $1`, [
+    tenant.userId,
+  ]);
+
+const wrong = {
+  status: 400,
+  body: { type: 'validation_error', code: 'invalid_credentials', detail: 'Invalid email or password.', attr: null },
+};
+const ended = {
+  status: 401,
+  body: { code: 'not_authenticated', detail: 'Your session has ended. Please sign in again.' },
+};
+
+describe('signing in with a password', () => {
+  test('S-001: 200, a cookie of its own, nothing kept by caches; another secret each time', async () => {
+    const answer = await login();
+    expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
+      200,
+      { success: true },
+      'no-store',
+    ]);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^millrace_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
+    );
+    const before = sessionIn(answer);
+    const again = await login({ email, password }, { cookie: before });
+    expect(sessionIn(again)).not.toBe(before);
+    expect(await me(before)).toMatchObject(ended);
+    expect(await me(sessionIn(again))).toMatchObject({ status: 200, body: { email, has_password: true } });
+  });
+
+  test('last_login tells when', async () => {
+    const path = `/api/organizations/${tenant.organizationId}/members/`;
+    expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toBeNull();
+    await login();
+    expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toEqual(expect.any(String));
+  });
+
+  test('S-002: a wrong password, an unknown address, a deactivated user, no password: one answer', async () => {
+    const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    expect(await login({ email, password: 'wrong' })).toMatchObject(wrong);
+    expect(await login({ email: 'nobody@example.com', password })).toMatchObject(wrong);
+    expect(await login({ email: other.email, password })).toMatchObject(wrong);
+    await setUserActive(api.database.sql, tenant.userId, false);
+    expect(await login()).toMatchObject(wrong);
+  });
+
+  test('S-003: the address in any case and with blanks; not with a sign that looks alike', async () => {
+    const kate = await createUser(api.database.sql, { email: `kate-${randomUUID()}@example.com` });
+    const hash = await createPasswords({ cost: 4 }).hash(password);
+    await api.database.transaction((tx) => changePassword(tx, { ...kate, password_hash: null }, { hash, actor: null }));
+    expect((await login({ email: `  ${kate.email.toUpperCase()} `, password })).status).toBe(200);
+    expect(await login({ email: kate.email.replace('kate', '\u212Aate'), password })).toMatchObject(wrong);
+  });
+
+  test.each([
+    ['S-003', 'email', { password }],
+    ['S-003', 'password', { email: 'a@example.com' }],
+  ])('%s: without %s', async (_case, attr, body) => {
+    expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
+  });
+
+  test('S-006: NFC and NFD of one text are one password, blanks around it are part of it', async () => {
+    await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
+    expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
+    expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
+  });
+
+  test.each(['password', 'email'])('S-007: a %s of a megabyte is refused before anything is done', async (field) => {
+    const answer = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
+    expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
+  });
+
+  test('S-008: a hash made at another cost is made anew', async () => {
+    await setPassword(password, 3);
+    const stored = async () => (await findSigningIn(api.database.sql, { id: tenant.userId }))?.password_hash;
+    expect(await stored()).toMatch(/^\$scrypt\$ln=3,/);
+    expect((await login()).status).toBe(200);
+    expect(await stored()).toMatch(/^\$scrypt\$ln=4,/);
+    expect((await login()).status).toBe(200);
+  });
+
+  test('S-010: what an address may sign in with is the same for one without an account', async () => {
+    const known = await post('/api/login/precheck/', { email });
+    const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
+    expect(known).toMatchObject({
+      status: 200,
+      body: { password_login_available: true, sso_enforcement: null, saml_available: false, social_providers: {} },
+    });
+    expect(unknown.body).toEqual(known.body);
+  });
+
+  test.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['no origin that a page could have', { origin: 'null' }],
+    ["another site, by the browser's own word", { 'sec-fetch-site': 'cross-site' }],
+  ])('S-012: not from a page of %s', async (_what, headers) => {
+    expect((await login({ email, password }, headers)).status).toBe(403);
+  });
+});
+
+describe('where there is no TLS', () => {
+  test.each([
+    ['https://analytics.example', /^__Host-millrace_session=[\w-]{43}; .*; Secure$/],
+    ['https://example.com/analytics/', /^__Host-millrace_session_analytics=[\w-]{43}; Path=\/; .*; Secure$/],
+    ['http://[::1]:8010', /^millrace_session=[^;]+; [^S]*SameSite=Lax$/],
+  ])('%s', async (publicUrl, expected) => {
+    const served = await startTestApi({ publicUrl });
+    try {
+      const { userId } = await createTestTenant(served.database);
+      const link = { kind: 'sign_in', userId } as const;
+      const { secret } = await served.database.transaction((tx) => createOneTimeLink(tx, link));
+      const answer = await served.send('POST', '/api/console_link/', { body: { secret } });
+      expect(answer.headers.get('set-cookie')).toMatch(expected);
+    } finally {
+      await served.stop();
+    }
+  });
+
+  test('a host elsewhere is refused, and told why', async () => {
+    const served = await startTestApi({ publicUrl: 'http://analytics.example' });
+    const answer = await served.send('POST', '/api/login/', { body: { email, password } });
+    await served.stop();
+    expect(answer).toMatchObject({ status: 400, body: { code: 'https_required' } });
+  });
+});
+
+describe('a session', () => {
+  test.each([
+    ['without an origin', {}, 403],
+    ['from another origin', { origin: 'https://evil.example' }, 403],
+    ['from no origin', { origin: 'null' }, 403],
+    ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['from the same site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['from its own page', { 'sec-fetch-site': 'same-origin' }, 200],
+  ])('S-012: a write %s', async (_what, headers, status) => {
+    const { secret } = { secret: await signedIn() };
+    const send = (method: 'PATCH' | 'GET') =>
+      api.send(method, '/api/users/@me/', {
+        ...(method === 'PATCH' && { body: { role_at_organization: 'data' } }),
+        headers: { cookie: secret, ...headers },
+      });
+    expect((await send('PATCH')).status).toBe(status);
+    expect((await send('GET')).status).toBe(200);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'S-012: a write as %s',
+    async (type) => {
+      const answer = await api.send('PATCH', '/api/users/@me/', {
+        key: await signedIn(),
+        body: { role_at_organization: 'data' },
+        headers: { 'content-type': type },
+      });
+      expect(answer.status).toBe(415);
+    },
+  );
+
+  test('S-013: a key in the header decides, with its scopes', async () => {
+    const cookie = await signedIn();
+    const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
+    expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
+    expect((await send('Bearer phx_wrong')).status).toBe(401);
+  });
+
+  test.each(['/api/logout/', '/api/logout', '/logout'])(
+    'S-015: signing out at %s ends it on the server',
+    async (path) => {
+      const key = await signedIn();
+      const answer = await api.send('POST', path, { key });
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('Max-Age=0')]);
+      expect(await me(key)).toMatchObject(ended);
+    },
+  );
+
+  test('S-015: reading the address signs nobody out, nor does a page of another site', async () => {
+    const key = await signedIn();
+    expect((await api.get('/api/logout/', key)).status).toBe(405);
+    const foreign = { cookie: key, origin: 'https://evil.example' };
+    expect((await post('/api/logout/', undefined, foreign)).status).toBe(403);
+    expect((await me(key)).status).toBe(200);
+  });
+
+  test('S-041: what is sensitive needs a sign-in of the last two hours, and passes after confirming', async () => {
+    const key = await signedIn();
+    const create = (as: string) =>
+      api.send('POST', '/api/personal_api_keys/', { key: as, body: { label: 'Mine', scopes: ['*'] } });
+    expect((await me(key)).body.sensitive_session_expires_at).toEqual(expect.any(String));
+    await shift('signed_in_at', '2 hours');
+    expect(await create(key)).toMatchObject({
+      status: 403,
+      body: { type: 'authentication_error', code: 'sensitive_action_required_reauth' },
+    });
+    const confirm = (text: string) => api.send('POST', '/api/reauthenticate/', { key, body: { password: text } });
+    expect(await confirm('wrong')).toMatchObject({ status: 400, body: { code: 'invalid_credentials' } });
+    const renewed = sessionIn(await confirm(password));
+    expect(await me(key)).toMatchObject(ended);
+    expect((await create(renewed)).status).toBe(201);
+  });
+
+  test('S-041: what is not goes on, and a key is not asked', async () => {
+    const key = await signedIn();
+    await shift('signed_in_at', '3 hours');
+    const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
+    expect((await patch(key, { role_at_organization: 'data' })).status).toBe(200);
+    expect((await patch(key, { first_name: 'Eve' })).status).toBe(403);
+    expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
+  });
+
+  test('S-043: the list has no secret; another user finds none of it; its use is noted once in five minutes', async () => {
+    const [first, key] = [await signedIn(), await signedIn()];
+    await shift('last_seen_at', '10 minutes');
+    const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });
+    const { body } = await api.get('/api/users/@me/login_sessions/', key);
+    expect(body.map((one: { is_current: boolean }) => one.is_current)).toEqual([true, false]);
+    expect(Object.keys(body[0])).toEqual([
+      ...['id', 'created_at', 'last_activity', 'location', 'device', 'login_method', 'is_current'],
+    ]);
+    for (const { token_hash } of await stored()) expect(JSON.stringify(body)).not.toContain(token_hash);
+    const seenAt = async () => (await stored()).find(({ id }) => id === body[0].id)?.last_seen_at.getTime() ?? 0;
+    const before = Date.now() - 9 * 60_000;
+    const noted = await eventually(async () => ((await seenAt()) > before ? await seenAt() : false), {
+      what: 'noting the use',
+    });
+    await me(key);
+    await me(key);
+    expect(await seenAt()).toBe(noted);
+    const other = await createTestTenant(api.database);
+    const link = { kind: 'sign_in', userId: other.userId } as const;
+    const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
+    const stranger = sessionIn(await post('/api/console_link/', { secret }));
+    const path = `/api/users/@me/login_sessions/${body[1].id}/`;
+    expect((await api.send('DELETE', path, { key: stranger })).status).toBe(404);
+    expect((await me(first)).status).toBe(200);
+  });
+
+  test('S-044: one that was ended is refused with the next request; so are the others', async () => {
+    const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
+    const { body } = await api.get('/api/users/@me/login_sessions/', one);
+    const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
+    expect(body.some(({ id }: { id: string }) => id === current)).toBe(true);
+    expect((await api.send('DELETE', `/api/users/@me/login_sessions/${current}/`, { key: one })).status).toBe(204);
+    expect(await me(two)).toMatchObject(ended);
+    const others = await api.send('POST', '/api/users/@me/login_sessions/revoke_others/', { key: one });
+    expect(others.body).toEqual({ revoked_count: 1 });
+    expect(await me(three)).toMatchObject(ended);
+    expect((await me(one)).status).toBe(200);
+  });
+
+  test('S-045: deactivation ends it for good, removal takes the organization', async () => {
+    const key = await signedIn();
+    await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
+    expect((await api.get(`/api/projects/${tenant.projectId}/`, key)).status).toBe(404);
+    await setUserActive(api.database.sql, tenant.userId, false);
+    await setUserActive(api.database.sql, tenant.userId, true);
+    expect(await me(key)).toMatchObject(ended);
+  });
+
+  test.each([
+    ['72 hours idle', 'last_seen_at', '72 hours'],
+    ['14 days old', 'expires_at', '14 days'],
+  ])('S-046: %s', async (_what, column, interval) => {
+    const key = await signedIn();
+    await shift(column, interval);
+    expect(await me(key)).toMatchObject(ended);
+  });
+
+  test('S-049: a key is made with the scopes that were chosen; `@current` is none', async () => {
+    const key = await signedIn();
+    const body = { label: 'Small', scopes: ['event:read'], scoped_teams: [tenant.environmentId] };
+    const made = await api.send('POST', '/api/personal_api_keys/', { key, body });
+    expect(made).toMatchObject({ status: 201, body: { scopes: ['event:read'], scoped_teams: [tenant.environmentId] } });
+    expect((await api.get('/api/personal_api_keys/@current/', key)).status).toBe(404);
+    const path = `/api/personal_api_keys/${made.body.id}/`;
+    expect((await api.send('PATCH', path, { key, body: { scopes: ['*'] } })).body.scopes).toEqual(['*']);
+  });
+
+  test.each(['GET', 'POST'] as const)('a key has no sessions to look at or end: %s', async (method) => {
+    const path = `/api/users/@me/login_sessions/${method === 'POST' ? 'revoke_others/' : ''}`;
+    expect((await api.send(method, path, { key: tenant.personalApiKey })).status).toBe(403);
+  });
+});
+
+describe('a new password', () => {
+  const change = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
+  const next = 'four unrelated words here';
+
+  test('S-039: not with a key', async () => {
+    const answer = await change(tenant.personalApiKey, { current_password: password, password: next });
+    expect(answer.status).toBe(403);
+    expect((await login()).status).toBe(200);
+  });
+
+  test('S-040: the one before has to be right', async () => {
+    const key = await signedIn();
+    const refused = (code: string) => ({ status: 400, body: { code, attr: 'current_password' } });
+    expect(await change(key, { password: next })).toMatchObject(refused('required'));
+    expect(await change(key, { password: next, current_password: 'wrong' })).toMatchObject(
+      refused('incorrect_password'),
+    );
+  });
+
+  test('the other sessions end, this one goes on, and it is written down without the password', async () => {
+    const [other, key] = [await signedIn(), await signedIn()];
+    expect((await change(key, { password: next, current_password: password })).status).toBe(200);
+    expect(await me(other)).toMatchObject(ended);
+    expect((await me(key)).status).toBe(200);
+    expect(await login()).toMatchObject(wrong);
+    expect((await login({ email, password: next })).status).toBe(200);
+    const rows = await api.database.sql.query<{ detail: unknown }>(
+      "SELECT detail FROM activity_log WHERE user_id = $1 AND scope = 'User' ORDER BY created_at",
+      [tenant.userId],
+    );
+    const change_ = { type: 'User', action: 'changed', field: 'password', before: null, after: null };
+    expect(rows.at(-1)?.detail).toMatchObject({ changes: [change_] });
+  });
+
+  test.each([
+    ['S-006', 'seven characters', 'qW3$kz!', 'at least 8'],
+    ['S-006', '257 characters', 'correct horse '.repeat(19).slice(0, 257), 'at most 256'],
+    ['S-006', 'only blanks', ' '.repeat(12), 'only blanks'],
+    ['S-009', 'one of the commonest', 'password123', 'easily guessed'],
+    ['S-009', 'a row of keys', 'qwertyuiop', 'easily guessed'],
+    ['S-009', 'a word again and again', 'abcabcabcabc', 'easily guessed'],
+  ])('%s: %s', async (_case, _what, text, reason) => {
+    const answer = await change(await signedIn(), { current_password: password, password: text });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
+    expect(answer.body.detail).toContain(reason);
+  });
+
+  test('S-006: NUL', async () => {
+    const answer = await change(await signedIn(), { current_password: password, password: `${next}\0` });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
+  });
+
+  test("S-009: the user's own address and name are weak", async () => {
+    const key = await signedIn();
+    for (const own of [email, `${email.split('@')[0]}1`]) {
+      const { status, body } = await change(key, { current_password: password, password: own });
+      expect([status, body.attr]).toEqual([400, 'password']);
+    }
+  });
+
+  test.each([
+    ['256 characters', `${'correct horse battery staple '.repeat(9)}x`.slice(0, 256).padEnd(256, 'y')],
+    ['eight signs of four bytes', '\u{1F40E}\u{1F50B}\u{1F4CE}\u{1F9F2}\u{1F9ED}\u{1F991}\u{1F3BB}\u{1F9CA}'],
+  ])('S-006: %s are taken', async (_what, text) => {
+    expect((await change(await signedIn(), { current_password: password, password: text })).status).toBe(200);
+    expect((await login({ email, password: text })).status).toBe(200);
+  });
+});
+
+describe('a link', () => {
+  const make = (userId = tenant.userId) =>
+    api.database.transaction((tx) => createOneTimeLink(tx, { kind: 'sign_in', userId }));
+  const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'secret' } };
+
+  test('signs in once; looking at it uses nothing up', async () => {
+    const { secret } = await make();
+    for (let times = 0; times < 2; times += 1) {
+      expect(await post('/api/console_link/look/', { secret })).toMatchObject({
+        status: 200,
+        body: { kind: 'sign_in', email },
+      });
+    }
+    const answer = await post('/api/console_link/', { secret });
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    expect((await me(sessionIn(answer))).body.email).toBe(email);
+    expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
+    expect(await post('/api/console_link/look/', { secret })).toMatchObject(invalid);
+  });
+
+  test('two who use it at once: one is signed in', async () => {
+    const { secret } = await make();
+    const answers = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  });
+
+  test('is replaced by a newer one, ends by itself, and with its user', async () => {
+    const old = await make();
+    const { secret } = await make();
+    expect(await post('/api/console_link/', { secret: old.secret })).toMatchObject(invalid);
+    await setUserActive(api.database.sql, tenant.userId, false);
+    expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
+    await setUserActive(api.database.sql, tenant.userId, true);
+    await api.database.sql.query('UPDATE one_time_link SET expires_at = now() WHERE user_id = $1', [tenant.userId]);
+    expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
+  });
+
+  test('whoever came by one sets a new password without the one before', async () => {
+    const key = sessionIn(await post('/api/console_link/', { secret: (await make()).secret }));
+    const next = 'four unrelated words here';
+    const answer = await api.send('PATCH', '/api/users/@me/', { key, body: { password: next } });
+    expect(answer).toMatchObject({ status: 200, body: { has_password: true } });
+    expect((await login({ email, password: next })).status).toBe(200);
+  });
+});
+
+describe('the first owner', () => {
+  const owner = {
+    email: 'First@Example.com',
+    first_name: 'Ada',
+    password: 'four unrelated words here',
+    organization_name: 'Acme',
+  };
+
+  test('is made by a link, once, with an organization and a project, and is signed in', async () => {
+    const fresh = await startTestApi();
+    try {
+      const { secret } = await fresh.database.transaction((tx) =>
+        createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
+      );
+      const send = (path: string, body: object) => fresh.send('POST', path, { body });
+      expect((await send('/api/console_link/look/', { secret })).body).toEqual({ kind: 'first_owner' });
+      for (const [attr, value, code] of [
+        ['email', undefined, 'required'],
+        ['organization_name', undefined, 'required'],
+        ['password', 'password', 'invalid_input'],
+      ] as const) {
+        const answer = await send('/api/console_link/', { ...owner, secret, [attr]: value });
+        expect(answer).toMatchObject({ status: 400, body: { attr, code } });
+      }
+      const key = sessionIn(await send('/api/console_link/', { ...owner, secret }));
+      const { body } = await fresh.get('/api/users/@me/', key);
+      expect(body).toMatchObject({ email: 'first@example.com', organization: { name: 'Acme' }, has_password: true });
+      expect(body.team.id).toEqual(expect.any(Number));
+      expect((await send('/api/console_link/', { ...owner, secret })).status).toBe(400);
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  test('is nobody where there is an organization by then', async () => {
+    const { secret } = await api.database.transaction((tx) =>
+      createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
+    );
+    const answer = await post('/api/console_link/', { ...owner, secret });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_token' } });
+  });
+});
+
+describe('limits', () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  let served: TestApi;
+  let person: TestTenant;
+  let address: string;
+  beforeAll(async () => {
+    const limits = { ...noLimits, signInFailures: 3, signInFailuresOfAccount: 5, signInQuestionsPerMinute: 2 };
+    served = await startTestApi({ limits, trustedProxies: 1 });
+  });
+  beforeEach(async () => {
+    person = await createTestTenant(served.database);
+    address = (await findSigningIn(served.database.sql, { id: person.userId }))?.email ?? '';
+    const hash = await createPasswords({ cost: 4 }).hash(password);
+    await served.database.transaction(async (tx) => {
+      const user = await findSigningIn(tx, { id: person.userId });
+      if (user) await changePassword(tx, user, { hash, actor: null });
+    });
+  });
+  afterAll(() => served.stop());
+  const attempt = (text: string, client: string, who = address) =>
+    served.send('POST', '/api/login/', { body: { email: who, password: text }, headers: from(client) });
+
+  test('S-004, S-048: after so many failures an address is refused, also the right password, and told when to come', async () => {
+    for (let count = 0; count < 5; count += 1) expect((await attempt(password, '192.0.2.1')).status).toBe(200);
+    for (let count = 0; count < 3; count += 1) {
+      expect((await attempt('wrong', '192.0.2.1', `${count}@example.com`)).status).toBe(400);
+    }
+    const refused = await attempt(password, '192.0.2.1');
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { type: 'authentication_error', code: 'too_many_failed_attempts' },
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await attempt(password, '192.0.2.2')).status).toBe(200);
+  });
+
+  test('S-004: an IPv6 client has a /64 of addresses', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      expect((await attempt('wrong', `2001:db8:1:1::${count}`, `v6-${count}@example.com`)).status).toBe(400);
+    }
+    expect((await attempt(password, '2001:db8:1:1:ffff::1')).status).toBe(403);
+    expect((await attempt(password, '2001:db8:1:2::1')).status).toBe(200);
+  });
+
+  test('S-005, S-048: failures for one account from many addresses slow it down, known or not', async () => {
+    for (const who of [address, `unknown-${randomUUID()}@example.com`]) {
+      for (let count = 0; count < 5; count += 1) {
+        expect((await attempt('wrong', `198.51.100.${count}`, who)).status).toBe(400);
+      }
+      const slowed = await attempt(password, '203.0.113.9', who);
+      expect(slowed).toMatchObject({ status: 429, body: { code: 'throttled' } });
+      expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+  });
+
+  test.each([
+    ['/api/login/precheck/', { email: 'a@example.com' }],
+    ['/api/console_link/look/', { secret: 'x' }],
+    ['/api/console_link/', { secret: 'x' }],
+  ])('S-048: %s', async (path, body) => {
+    const client = { headers: from(`192.0.2.${100 + path.length}`), body };
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses.slice(0, 2)).not.toContain(429);
+  });
+});
+
+test('S-007: only so many hashes at once; whoever comes then is told to come again, with or without an account', async () => {
+  const passwords = createPasswords({ cost: 14, atOnce: 1, waiting: 2 });
+  const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => passwords.compare('x', null)));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  for (const outcome of outcomes.slice(3)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'rate_limited', retryAfterSeconds: 5 } });
+  }
+  expect(await passwords.compare('x', null)).toBe('wrong');
+});
+
+test('CONSOLE=off: no route signs in, and no cookie is looked at', async () => {
+  const off = await startTestApi({ withSignIn: false });
+  const cookie = sessionKey('x'.repeat(43));
+  const answers = await Promise.all([
+    off.send('POST', '/api/login/', { body: { email, password } }),
+    off.send('POST', '/api/console_link/', { body: { secret: 'x' } }),
+    off.get('/api/users/@me/', cookie),
+  ]);
+  await off.stop();
+  expect(answers.map(({ status, body }) => [status, body.detail])).toEqual([
+    [404, 'Endpoint not found.'],
+    [404, 'Endpoint not found.'],
+    [401, 'Authentication credentials were not provided.'],
+  ]);
+});
