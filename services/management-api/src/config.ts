@@ -19,7 +19,8 @@ export const configSchema = Type.Object({
   ingestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
-      description: 'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on',
+      description:
+        'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on and test events are sent',
     }),
   ),
   trustProxy: Type.Boolean({

@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { createTestTenant, startServer, type TestServer, type TestTenant } from '@millrace/testing';
 import type { TObject } from 'typebox';
 import { declaredRoutes } from './testing/declared-routes.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 
 /** Whatever stands in a path or a body: an answer or a refusal that says what is wrong, never a failure. */
+let gateway: TestServer;
 let api: TestApi;
 let tenant: TestTenant;
 let ids: Record<string, string>;
 beforeAll(async () => {
-  api = await startTestApi({ checkResponses: false });
+  gateway = await startServer((_request, response) => response.end('{"status":"Ok"}'));
+  api = await startTestApi({ checkResponses: false, ingestUrl: gateway.url });
   tenant = await createTestTenant(api.database);
   ids = { organization_id: tenant.organizationId, project_id: String(tenant.projectId) };
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await api.stop();
+  await gateway.stop();
+});
 
 const declared = declaredRoutes().filter(({ scope }) => scope !== 'public');
 

@@ -34,6 +34,7 @@ import { signInRoutes } from './resources/sign-in/routes.ts';
 import type { SignInDeps } from './resources/sign-in/rules.ts';
 import { sessionRoutes } from './resources/sign-in/session-routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
+import { testEventRoutes } from './resources/test-event/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
 import { createPageShares } from './sql/page-within-bytes.ts';
 
@@ -45,6 +46,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
+  /** Address of a gateway; test events go there. */
+  ingestUrl?: string | undefined;
   /** Of one organization; 0 = no limit. */
   maxSubscriptions: number;
   /** Of who asks for invites without a key. */
@@ -80,6 +83,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...eventCountRoutes(deps),
     ...propertyValueRoutes(deps),
     ...eventItemRoute(deps),
+    ...testEventRoutes(deps),
     ...personRoutes(ingested),
     ...personActivityRoutes(deps),
     ...deletePersonRoutes(deps),

@@ -85,6 +85,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     passwords: createPasswords(),
     keyValue,
     limits: limitsOf(config),
+    ingestUrl: config.ingestUrl,
     maxSubscriptions: config.subscriptionsPerOrganization,
     tokenSecret: signingSecret(config),
     logger,

@@ -14,7 +14,13 @@ test('a stray broker or Redis in the environment does not change the embedded sy
     DATABASE_URL: 'postgresql://x',
     KAFKA_BROKERS: undefined,
     REDIS_URL: undefined,
-    ...{ INGEST_PORT: '8000', API_PORT: '8010', HEALTH_PORT: '8001', API_HOST: '127.0.0.1' },
+    ...{
+      INGEST_PORT: '8000',
+      API_PORT: '8010',
+      HEALTH_PORT: '8001',
+      API_HOST: '127.0.0.1',
+      INGEST_URL: 'http://127.0.0.1:8000',
+    },
   });
 });
 

@@ -59,6 +59,8 @@ export function serviceEnvironment(
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
     // For `millrace tail`.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
+    // For flag definitions and test events, which the API hands on.
+    INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
     ...{ INGEST_PORT: String(ingest), API_PORT: String(api), HEALTH_PORT: String(health) },
     ...Object.fromEntries(Object.values(hostVariable).map((name) => [name, env[name] || loopback])),
   };

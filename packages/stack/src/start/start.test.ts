@@ -46,6 +46,17 @@ async function sendAndSee(command: StartCommand): Promise<string> {
   return seen;
 }
 
+/** The event of the API's own arrives as any other. */
+async function sendTestEvent({ apiUrl, projectId, personalApiKey }: Connection): Promise<void> {
+  const path = `${apiUrl}/api/projects/${projectId}`;
+  const headers = { authorization: `Bearer ${personalApiKey}` };
+  const sent = await fetch(`${path}/test_event/`, { method: 'POST', headers });
+  const { uuid } = (await sent.json()) as { uuid: string };
+  await eventually(async () => (await fetch(`${path}/events/${uuid}/`, { headers })).status === 200, {
+    what: 'the arrival of the test event',
+  });
+}
+
 /** The README's lines from the first event to the first flag, as they stand there, with the addresses and keys of this system. */
 async function tryReadme(connection: Connection): Promise<string[]> {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
@@ -130,6 +141,7 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
   await sendAndSee(command);
+  await sendTestEvent(connection);
   // Tried again: a busy machine may not answer within the time that flags wait for the database.
   await eventually(
     async () =>

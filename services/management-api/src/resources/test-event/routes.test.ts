@@ -1,0 +1,83 @@
+import { createTestTenant, startServer, type TestServer, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** The real gateway takes the event in `packages/stack/src/start/start.test.ts`; here what is sent, and what it may answer. */
+let gateway: TestServer;
+let answer: { status: number; body: string };
+let received: { path: string | undefined; body: Record<string, unknown> }[] = [];
+let api: TestApi;
+let tenant: TestTenant;
+let path: string;
+beforeAll(async () => {
+  gateway = await startServer(async (request, response) => {
+    const body = (await request.setEncoding('utf8').toArray()).join('');
+    received.push({ path: request.url, body: JSON.parse(body) });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+  });
+  api = await startTestApi({ ingestUrl: gateway.url });
+  tenant = await createTestTenant(api.database);
+  path = `/api/projects/${tenant.projectId}/test_event/`;
+});
+beforeEach(() => {
+  answer = { status: 200, body: '{"status":"Ok"}' };
+  received = [];
+});
+afterAll(async () => {
+  await api.stop();
+  await gateway.stop();
+});
+
+const send = (body?: unknown) => api.send('POST', path, { key: tenant.personalApiKey, body });
+
+test('an event goes to the gateway with the project API key, and its uuid is told', async () => {
+  const { status, body } = await send();
+  expect([status, body]).toEqual([201, { uuid: body.uuid, event: 'test event', distinct_id: 'test-user' }]);
+  expect(received).toEqual([
+    {
+      path: '/i/v0/e/',
+      body: {
+        api_key: tenant.projectApiKey,
+        ...body,
+        properties: { $lib: 'millrace', $geoip_disable: true, is_test: true },
+      },
+    },
+  ]);
+  const named = await send({ event: 'sign up', distinct_id: 'ü' });
+  expect(named.body).toMatchObject({ event: 'sign up', distinct_id: 'ü' });
+  expect(named.body.uuid).not.toBe(body.uuid);
+});
+
+test.each([
+  [{ status: 200, body: '{"status":"Ok","quota_limited":["events"]}' }, 402, 'quota_limited'],
+  [{ status: 401, body: '{}' }, 503, 'unavailable'],
+  [{ status: 503, body: '{}' }, 503, 'unavailable'],
+])('what the gateway refuses is no success: %j', async (given, status, code) => {
+  answer = given;
+  expect(await send({})).toMatchObject({ status, body: { code } });
+});
+
+test('no gateway, and one that does not answer, are told apart', async () => {
+  const without = await startTestApi();
+  const lonely = await startTestApi({ ingestUrl: 'http://127.0.0.1:9' });
+  for (const [one, code] of [
+    [without, 'no_gateway'],
+    [lonely, 'unavailable'],
+  ] as const) {
+    const own = await createTestTenant(one.database);
+    const asked = await one.send('POST', `/api/projects/${own.projectId}/test_event`, { key: own.personalApiKey });
+    expect(asked).toMatchObject({ status: 503, body: { code } });
+    await one.stop();
+  }
+});
+
+test.each([
+  [{ event: '' }, 'event'],
+  [{ event: 'x'.repeat(201) }, 'event'],
+  [{ event: {} }, 'event'],
+  [{ event: 'a\0' }, 'event'],
+  [{ distinct_id: null }, 'distinct_id'],
+  [{ distinct_id: 'x'.repeat(201) }, 'distinct_id'],
+])('%.60j is refused by name and nothing is sent', async (body, attr) => {
+  const refused = await send(body);
+  expect([refused.status, refused.body.attr, received]).toEqual([400, attr, []]);
+});
