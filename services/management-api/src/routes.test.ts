@@ -58,6 +58,9 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/logout',
     'POST /api/console_link/look',
     'POST /api/console_link',
+    'POST /api/reset',
+    'GET /api/reset/:user_uuid',
+    'POST /api/reset/:user_uuid',
     'GET /api/schema',
   ]);
 });

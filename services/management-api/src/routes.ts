@@ -30,6 +30,8 @@ import { personActivityRoutes, personItemRoutes, personRoutes } from './resource
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
+import type { ResetMailing } from './resources/sign-in/reset-mailing.ts';
+import { resetRoutes } from './resources/sign-in/reset-routes.ts';
 import { signInRoutes } from './resources/sign-in/routes.ts';
 import type { SignInDeps } from './resources/sign-in/rules.ts';
 import { sessionRoutes } from './resources/sign-in/session-routes.ts';
@@ -43,6 +45,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
+  resetMailing: ResetMailing;
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
@@ -74,7 +77,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...projectRoutes(deps),
     ...environmentRoutes(deps),
     ...userRoutes(deps),
-    ...(deps.withSignIn ? [...signInRoutes(deps), ...sessionRoutes(deps)] : []),
+    ...(deps.withSignIn ? [...signInRoutes(deps), ...resetRoutes(deps), ...sessionRoutes(deps)] : []),
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),

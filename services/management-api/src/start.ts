@@ -20,6 +20,7 @@ import { createDestinationSecrets } from './resources/batch-exports/destinations
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
+import { createResetMailing, type ResetMailing } from './resources/sign-in/reset-mailing.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
 import { signingSecret } from './signing-secret.ts';
 import { watchDatabase } from './watch-database.ts';
@@ -71,7 +72,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     'key-value store',
     redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
   );
-  const inviteMailing = startInviteMailing(lifecycle, { config, sql: database.sql, logger, metrics });
+  const { inviteMailing, resetMailing } = startMailing(lifecycle, { config, database, logger, metrics });
   const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const app = createApp({
     sql: database.sql,
@@ -79,6 +80,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
+    resetMailing,
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
     payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
     withSignIn: config.console === 'on',
@@ -131,21 +133,23 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   );
 }
 
-/** Mails invites, where there is a mail server. */
-function startInviteMailing(
+/** Mails invites and links for a new password, where there is a mail server. */
+function startMailing(
   lifecycle: Lifecycle,
-  parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; sql: Database['sql'] },
-): InviteMailing {
-  const { config, sql, logger, metrics } = parts;
+  parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
+): { inviteMailing: InviteMailing; resetMailing: ResetMailing } {
+  const { config, database, logger, metrics } = parts;
   const url = secretOf(config, 'smtpUrl');
   const mailer = url
     ? lifecycle.own('mailer', createMailer({ url, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }))
     : undefined;
   if (url && !config.publicApiUrl) {
-    logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
+    logger.warn(
+      'invites and new passwords are not mailed: PUBLIC_API_URL is not set, so their links would lead nowhere',
+    );
   }
   const inviteMailing = createInviteMailing({
-    sql,
+    sql: database.sql,
     logger,
     mailer,
     publicUrl: config.publicApiUrl,
@@ -154,5 +158,8 @@ function startInviteMailing(
   });
   // Stopped before the mailer and the database: what is on its way still uses both.
   lifecycle.own('mails on their way', { stop: inviteMailing.settle });
-  return inviteMailing;
+  const { sql, transaction } = database;
+  const resetMailing = createResetMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });
+  lifecycle.own('mails for new passwords on their way', { stop: resetMailing.settle });
+  return { inviteMailing, resetMailing };
 }

@@ -96,18 +96,20 @@ interface SignUp {
   requireInvited?: (invite: Invite) => void;
   /** Who does it; the new user unless told. */
   actor?: Actor;
+  /** Whether a first key is made; who has a password makes keys when they are wanted. */
+  withKey?: boolean;
 }
 
 /**
  * Makes an account for the invited address and makes it a member, with a key no wider than the one that invited.
- * @returns also the value of that key, which is not stored: show it once.
+ * @returns also the value of that key, which is not stored: show it once; null without one.
  * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
  */
 export async function signUpByInvite(
   tx: Transaction,
   inviteId: string,
-  { now, requireInvited, actor, ...person }: SignUp,
-): Promise<AcceptedInvite & { personalApiKey: string }> {
+  { now, requireInvited, actor, withKey = true, ...person }: SignUp,
+): Promise<AcceptedInvite & { personalApiKey: string | null }> {
   const by = (userId: number) => (actor === undefined ? { userId } : actor);
   const joined = await acceptInvite(tx, inviteId, {
     now,
@@ -123,6 +125,7 @@ export async function signUpByInvite(
       return user;
     },
   });
+  if (!withKey) return { ...joined, personalApiKey: null };
   const userId = joined.user.id;
   const { value } = await createFirstKey(tx, { invite: joined.invite, userId, actor: by(userId) });
   return { ...joined, personalApiKey: value };
@@ -141,10 +144,14 @@ async function createInvitedUser(
 }
 
 function accountExists(cause: unknown): AppError {
-  return new AppError('invalid', 'There is an account with this address. Accept the invite with its API key.', {
-    code: 'account_exists',
-    cause,
-  });
+  return new AppError(
+    'invalid',
+    'There is an account with this address. Sign in first, or accept the invite with its API key.',
+    {
+      code: 'account_exists',
+      cause,
+    },
+  );
 }
 
 /**

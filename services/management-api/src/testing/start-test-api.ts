@@ -11,6 +11,7 @@ import { createDestinationSecrets } from '../resources/batch-exports/destination
 import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
 import { createInviteMailing } from '../resources/invites/mailing.ts';
+import { createResetMailing } from '../resources/sign-in/reset-mailing.ts';
 
 export interface TestAnswer {
   status: number;
@@ -83,6 +84,7 @@ export async function startTestApi(
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
+    resetMailing: createResetMailing({ sql, transaction: database.transaction, logger }),
     withSignIn: true,
     // As cheap as scrypt can be: what it costs is no matter here.
     passwords: createPasswords({ cost: 4 }),

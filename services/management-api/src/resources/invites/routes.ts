@@ -2,23 +2,28 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import {
+  changePassword,
   findInvite,
   getOrganization,
   hashInviteToken,
   inviteExpiresAt,
   isInviteExpired,
+  type Passwords,
   revokeInvite,
   signUpByInvite,
 } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { hideMissing } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
+import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
+import { checkNewPassword } from '../sign-in/password-rules.ts';
+import { begin } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
 import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {
@@ -135,6 +140,13 @@ export function inviteRoutes(deps: InviteRouteDeps) {
 
 const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
 
+interface AcceptInviteDeps extends InviteRouteDeps {
+  signUpLimit: SignUpLimit;
+  passwords: Passwords;
+  /** Whether people may sign in. */
+  withSignIn: boolean;
+}
+
 /**
  * Accepting an invite (docs/api-rules.md#invites). Whoever has the secret of the mail may look at the invite and
  * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
@@ -145,7 +157,9 @@ export function acceptInviteRoutes({
   transaction,
   inviteMailing,
   signUpLimit,
-}: Pick<Database, 'sql' | 'transaction'> & { inviteMailing: InviteMailing; signUpLimit: SignUpLimit }) {
+  passwords,
+  withSignIn,
+}: AcceptInviteDeps) {
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
   /** Who has not the secret is told nothing, and not for ever. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
@@ -162,6 +176,21 @@ export function acceptInviteRoutes({
     inviteMailing.notifyJoined(joined);
     return joined;
   };
+
+  /** Computed for whoever has the secret only. @returns null for who wants a key instead. */
+  async function hashOfNewUser(id: string, body: Static<typeof signUp>, request: ApiRequest): Promise<string | null> {
+    if (body.password === undefined) return null;
+    if (!withSignIn) {
+      const detail = 'Nobody signs in here. Leave the password out, and you get a personal API key.';
+      throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'password' });
+    }
+    requireSessionPlace(request);
+    const invite = await findInvite(sql, id);
+    requireToken(invite, body.token);
+    const { first_name: firstName = invite.first_name, last_name: lastName = '' } = body;
+    await checkNewPassword(body.password, [invite.target_email, firstName, lastName]);
+    return passwords.hash(body.password);
+  }
 
   return [
     defineRoute({
@@ -199,7 +228,7 @@ export function acceptInviteRoutes({
       operationId: 'signup_create',
       summary: 'Accept an invite as a new user',
       description:
-        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited.',
+        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited. With a `password` the new user is signed in instead.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
@@ -209,10 +238,15 @@ export function acceptInviteRoutes({
         request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
         response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
       },
-      target: countRequest,
-      handler: async ({ params, body }) =>
-        withSecret(params.id, async () =>
-          toldTo(
+      target: async ({ request }) => {
+        await countRequest({ request });
+        refuseForeignPage(request);
+      },
+      handler: async ({ params, body, request }) =>
+        withSecret(params.id, async () => {
+          const hash = await hashOfNewUser(params.id, body, request);
+          let session: string | null = null;
+          const joined = toldTo(
             await transaction(async (tx) => {
               const joined = await signUpByInvite(tx, params.id, {
                 now: new Date(),
@@ -221,11 +255,18 @@ export function acceptInviteRoutes({
                 // Having got the mail proves the address.
                 isEmailVerified: true,
                 requireInvited: (invite) => requireToken(invite, body.token),
+                withKey: hash === null,
               });
+              if (hash !== null) {
+                const actor = { userId: joined.user.id };
+                await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
+                session = await begin(tx, request, { userId: joined.user.id, method: 'invite' });
+              }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),
-          ),
-        ),
+          );
+          return session === null ? joined : new WithHeaders(joined, withSession(request, session));
+        }),
     }),
     defineRoute({
       method: 'POST',

@@ -121,8 +121,9 @@ export const acceptedInvite = Type.Object(accepted, { title: 'AcceptedInvite' })
 export const signedUp = Type.Object(
   {
     ...accepted,
-    personal_api_key: Type.String({
-      description: 'A key that may do what the key of the inviter may; shown in this answer and never again.',
+    personal_api_key: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'A key that may do what the key of the inviter may; shown in this answer and never again. Null for who chose a password.',
     }),
   },
   { title: 'SignedUp' },
@@ -135,6 +136,13 @@ export const signUp = Type.Object(
       Type.String({ maxLength: 150, description: 'First name; the one of the invite if absent.' }),
     ),
     last_name: Type.Optional(Type.String({ maxLength: 150, description: 'Last name.' })),
+    password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        format: 'password',
+        description: 'A password, 8 to 256 characters: you are signed in then, and get no key.',
+      }),
+    ),
   },
   { title: 'SignUp' },
 );

@@ -65,7 +65,7 @@ export async function signInByPassword(
  * An address as accounts have it. A sign that only becomes a letter of an address when it is put in lower case (the Kelvin
  * sign is a k then) is not that letter.
  */
-function addressOf(email: string): string | null {
+export function addressOf(email: string): string | null {
   const written = email.trim();
   return [...written].some((sign) => sign > '\x7f' && sign.toLowerCase() < '\x80') ? null : written.toLowerCase();
 }
@@ -121,7 +121,7 @@ function refusedPassword(code: string, detail: string): AppError {
 }
 
 /** A new session in place of the browser's last one. */
-async function begin(
+export async function begin(
   tx: Transaction,
   request: ApiRequest,
   { userId, method }: Pick<NewSession, 'userId' | 'method'>,
@@ -133,6 +133,37 @@ async function begin(
 
 function wrongCredentials(): AppError {
   return new AppError('invalid', 'Invalid email or password.', { code: 'invalid_credentials' });
+}
+
+/** The user of a link for a new password. @throws AppError `invalid` with code `invalid_token`. */
+export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SigningIn> {
+  const link = await findOneTimeLink(sql, token);
+  const isReset = link?.kind === 'reset_password' && link.user_id !== null;
+  const user = isReset ? await findSigningIn(sql, { id: link.user_id as number }) : undefined;
+  if (!user?.is_active || user.uuid !== userUuid) throw badLink('token');
+  return user;
+}
+
+/**
+ * Sets a forgotten password anew, which ends all sessions of the user.
+ * @returns the address of the account.
+ * @throws AppError as `requireResetLink`, and `invalid` naming `password`.
+ */
+export async function resetPassword(
+  { sql, transaction, passwords }: SignInDeps,
+  userUuid: string,
+  { token, password }: { token: string; password: string },
+): Promise<string> {
+  const user = await requireResetLink(sql, userUuid, token);
+  await checkNewPassword(password, [user.email, user.first_name, user.last_name]);
+  const hash = await passwords.hash(password);
+  return transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    const current = await requireResetLink(tx, userUuid, token);
+    if (!(await takeOneTimeLink(tx, token))) throw badLink('token');
+    await changePassword(tx, current, { hash, actor: { userId: user.id } });
+    return current.email;
+  });
 }
 
 /**
@@ -192,9 +223,9 @@ async function becomeFirstOwner(
   });
 }
 
-function badLink(): AppError {
+function badLink(attr: 'secret' | 'token' = 'secret'): AppError {
   return new AppError('invalid', 'This link was used already, or its time is over. Please ask for a new one.', {
     code: 'invalid_token',
-    attr: 'secret',
+    attr,
   });
 }

@@ -65,6 +65,20 @@ export const firstOwner = Type.Object({
   organization_name: Type.String({ minLength: 1, maxLength: 64 }),
 });
 
+export const resetQuestion = Type.Object({ email }, { title: 'ResetQuestion' });
+export const resetLook = Type.Object({}, { title: 'ResetLook' });
+export const resetUse = Type.Object(
+  { token: Type.String({ minLength: 1, description: 'The secret of the mail.' }), password: newPassword },
+  { title: 'ResetUse' },
+);
+export const resetDone = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Always true.' }),
+    email: Type.String({ description: 'The account whose password it is.' }),
+  },
+  { title: 'ResetDone' },
+);
+
 export const loginSession = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the session.' }),

@@ -1,0 +1,74 @@
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import type { ResetMailing } from './reset-mailing.ts';
+import { addressOf, requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
+import { resetDone, resetLook, resetQuestion, resetUse } from './schema.ts';
+
+const tags: [string] = ['sign-in'];
+const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
+const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
+
+/** Forgotten passwords (docs/api-rules.md#passwords). */
+export function resetRoutes({ resetMailing, ...deps }: SignInDeps & { resetMailing: ResetMailing }) {
+  const { sql, signInLimits } = deps;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/reset',
+      operationId: 'reset_create',
+      summary: 'Ask for a new password',
+      description:
+        'Mails a link to the account with this address, if there is one and the installation has a mail server. The answer is the same in any case.',
+      tags,
+      scope: 'public',
+      body: resetQuestion,
+      responses: { 204: { description: 'Asked for.' } },
+      examples: { request: { email: 'ada@example.com' } },
+      handler: async ({ body, request }) => {
+        const account = addressOf(body.email);
+        await signInLimits.countReset(request.address, account ?? body.email);
+        if (account !== null) resetMailing.send(account);
+        return undefined;
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/reset/:user_uuid',
+      operationId: 'reset_retrieve',
+      summary: 'Look at a link for a new password',
+      description: 'Whether the secret of the mail is still good. Looking uses nothing up.',
+      tags,
+      scope: 'public',
+      params: resetParams,
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
+      responses: { 200: { description: 'It is.', schema: resetLook } },
+      examples: { response: {} },
+      target: ({ request }) => signInLimits.countQuestion(request.address),
+      handler: async ({ params, query }) => {
+        await requireResetLink(sql, params.user_uuid, query.token ?? '');
+        return {};
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/reset/:user_uuid',
+      operationId: 'reset_update_create',
+      summary: 'Set a new password',
+      description: 'Sets the password and ends all sessions of the user. Nobody is signed in by it.',
+      tags,
+      scope: 'public',
+      params: resetParams,
+      body: resetUse,
+      responses: { 200: { description: 'Set.', schema: resetDone } },
+      examples: {
+        request: { token: secretExample, password: 'correct horse battery staple' },
+        response: { success: true, email: 'ada@example.com' },
+      },
+      target: ({ request }) => signInLimits.countQuestion(request.address),
+      handler: async ({ params, body }) => ({
+        success: true,
+        email: await resetPassword(deps, params.user_uuid, body),
+      }),
+    }),
+  ];
+}

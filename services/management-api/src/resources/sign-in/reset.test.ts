@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { createOneTimeLink, createUser, findSigningIn, hashInviteToken, setUserActive } from '@millrace/accounts';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { createMailer, type Mailer } from '@millrace/runtime/mail';
+import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
+import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createResetMailing, type ResetMailing } from './reset-mailing.ts';
+
+/** A new password by mail, and a first one by invite. */
+let mailServer: MailServer;
+let mailer: Mailer;
+let api: TestApi;
+let mailing: ResetMailing;
+let tenant: TestTenant;
+let user: { uuid: string; email: string };
+const password = 'four unrelated words here';
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  const logger = createLogger('test', 'error');
+  const metrics = createMetrics({ withProcessMetrics: false });
+  mailer = createMailer(
+    { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 },
+    { logger, metrics },
+  );
+  // The mailing needs the database that the service makes: it is put in when that is there.
+  api = await startTestApi({
+    resetMailing: { send: (account) => mailing.send(account), settle: () => mailing.settle() },
+    limits: { ...noLimits, resetsPerDay: 6 },
+    trustedProxies: 1,
+  });
+  const { sql, transaction } = api.database;
+  mailing = createResetMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example/' });
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+  const found = await findSigningIn(api.database.sql, { id: tenant.userId });
+  user = { uuid: found?.uuid ?? '', email: found?.email ?? '' };
+});
+afterAll(async () => {
+  await api.stop();
+  await mailer.stop();
+  await mailServer.stop();
+});
+
+let clients = 0;
+/** Each test asks from an address of its own. */
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  api.send('POST', path, { body, headers: { 'x-forwarded-for': `192.0.2.${clients}`, ...headers } });
+beforeEach(() => {
+  clients += 1;
+});
+
+const mailsTo = (address: string) => mailServer.mails.filter(({ to }) => to.includes(address));
+
+async function askForLink(): Promise<{ token: string; body: string }> {
+  const count = mailsTo(user.email).length;
+  expect((await post('/api/reset/', { email: user.email })).status).toBe(204);
+  await eventually(() => mailsTo(user.email).length > count, { what: 'the mail of a new password' });
+  const body = mailsTo(user.email).at(-1)?.body.replaceAll('=\r\n', '').replaceAll('=\n', '') ?? '';
+  const [, token = ''] = /#([\w-]{43})/.exec(body) ?? [];
+  return { token, body };
+}
+const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'token' } };
+const look = (token: string, uuid = user.uuid) => api.get(`/api/reset/${uuid}/?token=${token}`);
+const reset = (token: string, uuid = user.uuid) => post(`/api/reset/${uuid}/`, { token, password });
+
+describe('a forgotten password', () => {
+  test('S-031: the same answer for a known, an unknown and a deactivated account; a mail for the first', async () => {
+    const shutOut = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    await setUserActive(api.database.sql, shutOut.id, false);
+    const unknown = `${randomUUID()}@example.com`;
+    for (const email of [user.email, unknown, shutOut.email, 'no address at all']) {
+      const answer = await post('/api/reset/', { email });
+      expect([answer.status, answer.body]).toEqual([204, undefined]);
+    }
+    await mailing.settle();
+    expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
+  });
+
+  test('S-032: the link is good once; looking at it uses nothing up; it is for nobody else', async () => {
+    const { token } = await askForLink();
+    expect(await look(token)).toMatchObject({ status: 200, body: {} });
+    expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
+    const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    expect(await look(token, other.uuid)).toMatchObject(invalid);
+    expect(await reset(token, other.uuid)).toMatchObject(invalid);
+    expect(await reset(token)).toMatchObject({ status: 200, body: { success: true, email: user.email } });
+    expect(await reset(token)).toMatchObject(invalid);
+    expect(await look(token)).toMatchObject(invalid);
+    expect((await post('/api/login/', { email: user.email, password })).status).toBe(200);
+  });
+
+  test('S-032: a newer link ends it, so does a day, and a link that signs in is none', async () => {
+    const [old, newer] = [await askForLink(), await askForLink()];
+    expect(await look(old.token)).toMatchObject(invalid);
+    await api.database.sql.query("UPDATE one_time_link SET expires_at = expires_at - interval '1 day'");
+    expect(await reset(newer.token)).toMatchObject(invalid);
+    const link = { kind: 'sign_in', userId: tenant.userId } as const;
+    const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
+    expect(await reset(secret)).toMatchObject(invalid);
+    const asSignIn = await post('/api/console_link/', { secret: (await askForLink()).token });
+    expect(asSignIn).toMatchObject({ status: 400, body: { code: 'invalid_token', attr: 'secret' } });
+  });
+
+  test('S-032: a password that is easily guessed leaves the link good', async () => {
+    const { token } = await askForLink();
+    const weak = await post(`/api/reset/${user.uuid}/`, { token, password: 'password1' });
+    expect(weak).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
+    expect((await reset(token)).status).toBe(200);
+  });
+
+  test('S-033: all sessions end, and nobody is signed in', async () => {
+    const key = await signInAs(api, tenant.userId);
+    const answer = await reset((await askForLink()).token);
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null]);
+    expect((await api.get('/api/users/@me/', key)).status).toBe(401);
+  });
+
+  test('S-034: the link is built of the configured address, whatever the request says of itself', async () => {
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    expect((await post('/api/reset/', { email: user.email }, headers)).status).toBe(204);
+    await mailing.settle();
+    const body = mailsTo(user.email).at(-1)?.body ?? '';
+    expect(body).toContain(`https://analytics.example/console/reset/${user.uuid}`);
+    expect(body).not.toContain('evil');
+  });
+
+  test('S-048: six mails a day to one address, known or not, from wherever', async () => {
+    for (const email of [user.email, `${randomUUID()}@example.com`]) {
+      const statuses: number[] = [];
+      for (let count = 0; count < 7; count += 1) {
+        const from = { 'x-forwarded-for': `198.51.100.${count}` };
+        statuses.push((await post('/api/reset/', { email }, from)).status);
+      }
+      expect(statuses).toEqual([204, 204, 204, 204, 204, 204, 429]);
+    }
+    await mailing.settle();
+  });
+
+  test('S-048: twenty an hour from one address', async () => {
+    const from = { 'x-forwarded-for': '203.0.113.1' };
+    const ask = async () => (await post('/api/reset/', { email: `${randomUUID()}@example.com` }, from)).status;
+    for (let count = 0; count < 20; count += 1) expect(await ask()).toBe(204);
+    expect(await ask()).toBe(429);
+  });
+});
+
+describe('an invite', () => {
+  async function invite(email = `${randomUUID()}@example.com`) {
+    const path = `/api/organizations/${tenant.organizationId}/invites/`;
+    const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body: { target_email: email } })).body;
+    const token = randomUUID();
+    const data = { token_hash: hashInviteToken(token) };
+    await api.database.prisma.organization_invite.update({ where: { id }, data });
+    return { path: `/api/signup/${id}/`, id, token, email };
+  }
+  const sessionOf = (headers: Headers) =>
+    sessionKey(/millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '');
+
+  test('S-035: with a password the new account is signed in and has no key; the second use finds nothing', async () => {
+    const { path, token, email } = await invite();
+    const answer = await post(path, { token, first_name: 'Grace', password });
+    expect(answer).toMatchObject({ status: 201, body: { personal_api_key: null, level: 1, user: { email } } });
+    const me = await api.get('/api/users/@me/', sessionOf(answer.headers));
+    expect(me.body).toMatchObject({ email, has_password: true, organization: { id: tenant.organizationId } });
+    const [session] = (await api.get('/api/users/@me/login_sessions/', sessionOf(answer.headers))).body;
+    expect(session).toMatchObject({ login_method: 'invite', is_current: true });
+    expect((await post(path, { token, password })).status).toBe(404);
+    expect((await post('/api/login/', { email, password })).status).toBe(200);
+  });
+
+  test('S-035: a password that is easily guessed, or a page of another site, uses nothing up', async () => {
+    const { path, token } = await invite();
+    expect(await post(path, { token, password: 'password1' })).toMatchObject({
+      status: 400,
+      body: { attr: 'password' },
+    });
+    expect((await post(path, { token, password }, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post(path, { token: 'x', password })).status).toBe(404);
+    expect((await post(path, { token, password })).status).toBe(201);
+  });
+
+  test('S-035: for an address that has an account: sign in first, then accept', async () => {
+    const person = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    const { path, id, token } = await invite(person.email);
+    expect(await post(path, { token, password })).toMatchObject({ status: 400, body: { code: 'account_exists' } });
+    const accept = (key: string) => api.send('POST', `/api/invites/${id}/accept/`, { key });
+    const stranger = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    expect((await accept(await signInAs(api, stranger.id))).status).toBe(404);
+    expect((await accept(await signInAs(api, person.id))).status).toBe(201);
+  });
+
+  test('CONSOLE=off: a password is refused, and the invite stays', async () => {
+    const off = await startTestApi({ withSignIn: false });
+    try {
+      const owner = await createTestTenant(off.database);
+      const path = `/api/organizations/${owner.organizationId}/invites/`;
+      const body = { target_email: 'grace@example.com' };
+      const { id } = (await off.send('POST', path, { key: owner.personalApiKey, body })).body;
+      const data = { token_hash: hashInviteToken('secret') };
+      await off.database.prisma.organization_invite.update({ where: { id }, data });
+      const signUp = (fields: object) =>
+        off.send('POST', `/api/signup/${id}/`, { body: { token: 'secret', ...fields } });
+      expect(await signUp({ password })).toMatchObject({ status: 400, body: { attr: 'password' } });
+      expect((await signUp({})).body.personal_api_key).toMatch(/^phx_/);
+    } finally {
+      await off.stop();
+    }
+  });
+});
