@@ -36,6 +36,18 @@ export default ({ production: isProduction = false }) => ({
       ],
       project: ['{src,bundle,demo}/**/*.{ts,js,mjs}!', 'tests/**/*.ts'],
     },
+    'packages/console': {
+      // What pages are made of may be there before the page that needs it.
+      entry: [
+        'bundle/*.ts!',
+        'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!',
+        'tests/**/*.ts',
+        tests,
+      ],
+      // Named by styles; and for charts of pages.
+      ignoreDependencies: ['@fontsource-variable/.*', 'uplot'],
+      project: ['{src,bundle}/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
+    },
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },
     'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),
     'packages/runtime': { ...withEntries('src/{cache,mail,tracing}/index.ts!'), includeEntryExports: isProduction },

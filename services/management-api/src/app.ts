@@ -3,7 +3,7 @@ import { isTransientError } from '@millrace/db';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { callerAccess } from './access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-limits.ts';
@@ -29,6 +29,8 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' 
   publicUrl?: string | undefined;
   /** How many proxies of ours are in front, whose `X-Forwarded-…` is believed; none by default. */
   trustedProxies?: number;
+  /** The pages below `/console/`, if any are served. */
+  console?: RequestHandler | null;
   /** Takes the requests of SDKs that are a gateway's; without it they are answered as those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Answers that do not fit their schema become errors; for tests. */
@@ -90,14 +92,16 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     setSecurityHeaders(response);
     next();
   });
+  if (deps.console) app.use(consolePath, deps.console);
   const docs = Buffer.from(docsPage(declared));
   app.get(docsPath, (_request, response) => {
     response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
     response.type('html').send(docs);
   });
-  // Whoever opens the API's address in a browser is shown what it can do.
+  // Whoever opens the API's address in a browser gets the console, or without it what the API can do.
+  const start = below(publicUrl, deps.console ? `${consolePath}/` : docsPath);
   app.get('/', (request, response, next) => {
-    if (request.headers.accept?.includes('text/html')) response.redirect(302, docsAddress(publicUrl));
+    if (request.headers.accept?.includes('text/html')) response.redirect(302, start);
     else next();
   });
   app.use(api);
@@ -117,10 +121,11 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
 const staleSessionsPerWrongKey = 10;
 
 const docsPath = '/api/docs';
+const consolePath = '/console';
 
 /** Below the path under which a proxy shows the API, if any. */
-function docsAddress(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? docsPath : publicUrl.replace(/\/+$/, '') + docsPath;
+function below(publicUrl: string | undefined, path: string): string {
+  return publicUrl === undefined ? path : publicUrl.replace(/\/+$/, '') + path;
 }
 
 /** SQLSTATE of a statement cancelled, here because it ran longer than the pool's limit. */

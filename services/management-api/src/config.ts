@@ -16,6 +16,15 @@ export const configSchema = Type.Object({
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),
+  consoleDirectory: Type.Optional(
+    Type.String({ description: 'folder of the console’s pages; by default `console` beside the program' }),
+  ),
+  publicIngestUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description: 'http(s) address to which SDKs send events, shown by the console; by default the console’s own',
+    }),
+  ),
   ingestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
@@ -68,7 +77,8 @@ export const configSchema = Type.Object({
   apiUserChangesPerMinute: integerSetting(5, 'changes of their own account one user may try per minute; 0 = no limit'),
   console: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'on',
-    description: 'on or off: whether people may sign in; with off there are personal API keys only',
+    description:
+      'on or off: whether pages are served below /console/ and people may sign in; with off there are personal API keys only',
   }),
   apiSignInFailures: integerSetting(30, 'failed sign-ins from one address in ten minutes; 0 = no limit'),
   apiSignInFailuresOfAccount: integerSetting(

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { createPasswords } from '@millrace/accounts';
 import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { serve } from '@millrace/http';
@@ -16,6 +17,7 @@ import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
+import { serveConsole } from './console/serve.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
@@ -95,6 +97,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     health,
     publicUrl: config.publicApiUrl,
     trustedProxies: config.trustProxy ? config.proxyHops : 0,
+    console: config.console === 'on' ? await consoleOf(config) : null,
     gateway: config.ingestUrl
       ? passToGateway({ url: config.ingestUrl, isBehindProxy: config.trustProxy, timeoutMs: 10_000, logger })
       : undefined,
@@ -112,6 +115,18 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 }
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
+
+/** The pages lie beside the program, where the build puts them (packages/console). */
+const consoleOf = ({ publicApiUrl, publicIngestUrl, consoleDirectory }: ApiConfig) =>
+  serveConsole({
+    directory: consoleDirectory || consoleBeside(import.meta.url),
+    publicUrl: publicApiUrl,
+    ingestUrl: publicIngestUrl,
+  });
+
+/** What several programs share lies in a folder below them (packages/stack, build.ts). */
+const consoleBeside = (here: string) =>
+  fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
 const limitsOf = (config: ApiConfig) => ({
   requestsPerMinute: config.apiRequestsPerMinute,

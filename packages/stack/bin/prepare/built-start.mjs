@@ -32,7 +32,7 @@ export async function builtStart({ root, progress }) {
 /** Of packages that are left out: tests, and what is installed. */
 function sourcesIn(root, name) {
   return readdirSync(join(root, name), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(ts|mjs|js|css|html|json)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((path) => !/\/node_modules\/|\/dist\/|\/tests?\/|\/testing\/|\.test\.ts$/.test(path.slice(root.length)))
     .sort();

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
+import { consoleFolder, writeConsole } from '@millrace/console/bundle';
 import { build, stop } from 'esbuild';
 import type { Command } from '../command.ts';
 import { buildLibrary, libraries } from './libraries/libraries.ts';
@@ -26,7 +27,7 @@ export const main: Command = async ({ progress, root }) => {
 
 // Programs as plain JavaScript: bundles of them, and the files by which services are begun.
 /**
- * Every program, the browser library that the gateway serves, and the migrations, in a folder that is all an image needs beside Node.
+ * Every program, the browser library that the gateway serves, the console, and the migrations, in a folder that is all an image needs beside Node.
  * @param outDirectory emptied first
  * @returns the files of which something is in the programs, by their paths from the root
  */
@@ -39,8 +40,9 @@ export async function buildPrograms(root: string, outDirectory: string): Promise
   const bundled = await bundlePrograms(root, files, outDirectory);
   await writeEntries(outDirectory, begun);
   await writeLibrary(join(outDirectory, libraryFolder));
+  const pages = await writeConsole(join(outDirectory, consoleFolder), { root });
   await cp(join(root, 'prisma'), join(outDirectory, 'prisma'), { recursive: true });
-  return bundled;
+  return [...bundled, ...pages.bundled];
 }
 
 /** Libraries written for `require` find it, wherever they end up. */

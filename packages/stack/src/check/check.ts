@@ -22,6 +22,11 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['-p', 'packages/react', '--pretty', 'false'],
   },
   {
+    name: 'types of the console (tsc)',
+    program: 'tsc',
+    arguments: ['-p', 'packages/console', '--pretty', 'false'],
+  },
+  {
     name: 'import rules (dependency-cruiser)',
     program: 'depcruise',
     arguments: ['--config', '.dependency-cruiser.cjs', 'packages', 'services', 'test-e2e'],

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
+import { consoleFolder, writeConsole } from '@millrace/console/bundle';
 import { build, type Plugin, stop } from 'esbuild';
 import { bundlePrograms } from '../build/build.ts';
 import { allInOne, programs } from '../build/programs.ts';
@@ -19,6 +20,7 @@ await bundlePrograms(
   directory,
 );
 await writeLibrary(join(directory, libraryFolder), { isQuick: true });
+await writeConsole(join(directory, consoleFolder), { isQuick: true });
 await build({
   entryPoints: [{ in: join(root, 'packages/stack/src/start/start.ts'), out: 'start' }],
   outdir: directory,

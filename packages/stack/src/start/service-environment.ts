@@ -61,6 +61,8 @@ export function serviceEnvironment(
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     // For flag definitions and test events, which the API hands on.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
+    // The console shows where events go: another port than its own.
+    PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
     ...{ INGEST_PORT: String(ingest), API_PORT: String(api), HEALTH_PORT: String(health) },
     ...Object.fromEntries(Object.values(hostVariable).map((name) => [name, env[name] || loopback])),
   };

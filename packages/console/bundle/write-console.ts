@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { build, type Plugin } from 'vite';
+
+/** Beside the program of the management API, which looks for it there. */
+export const consoleFolder = 'console';
+
+/** What a browser loads before anything is seen, fonts apart, and what a page adds to it; gzip. */
+export const firstLoadLimit = 250_000;
+export const pageLimit = 80_000;
+/** Fonts never hold up the page: text is shown in the system's face until they are there. */
+export const fontLimit = 90_000;
+
+const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+
+/** Of Vite's manifest. */
+type Manifest = Record<
+  string,
+  { file: string; isEntry?: boolean; imports?: string[]; css?: string[]; dynamicImports?: string[]; src?: string }
+>;
+
+export interface ConsoleSizes {
+  /** Bytes with gzip, by name of the part. */
+  firstLoad: number;
+  fonts: number;
+  pages: Record<string, number>;
+}
+
+/**
+ * Builds the console into a folder of static files: `index.html`, `assets/…` with hashed names, each text also with brotli and gzip.
+ * @param directory emptied first
+ * @param isQuick compressed as any server would: what takes seconds is not worth it for one machine.
+ * @returns the sizes, and the files of which something is in it, by their paths from `root`
+ * @throws Error when a part is larger than its limit
+ */
+export async function writeConsole(
+  directory: string,
+  { isQuick = false, root = home } = {},
+): Promise<{ sizes: ConsoleSizes; bundled: string[] }> {
+  await rm(directory, { recursive: true, force: true });
+  const bundled = new Set<string>();
+  await build({
+    root: home,
+    base: './',
+    configFile: false,
+    envDir: false,
+    logLevel: 'warn',
+    // What the build remembers between runs would be written beside the sources.
+    cacheDir: join(directory, '.vite-cache'),
+    plugins: [react(), firstPaintScript(), noteModules(bundled)],
+    build: {
+      outDir: directory,
+      emptyOutDir: true,
+      manifest: 'manifest.json',
+      // Everything is a file: the policy of the page allows no data in styles but images.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      target: ['chrome120', 'firefox121', 'safari17'],
+      reportCompressedSize: false,
+      // Measured below, with gzip.
+      chunkSizeWarningLimit: 2000,
+    },
+  });
+  const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
+  const sizes = await measure(directory, manifest);
+  refuseLarge(sizes);
+  await rm(join(directory, 'manifest.json'));
+  await rm(join(directory, '.vite-cache'), { recursive: true, force: true });
+  await writeLicenses(directory);
+  await compressAll(directory, isQuick);
+  return { sizes, bundled: [...bundled].map((path) => relative(root, path)).sort() };
+}
+
+/** The theme is chosen before the styles are read, by a file of its own. */
+function firstPaintScript(): Plugin {
+  let fileName = '';
+  return {
+    name: 'first-paint-script',
+    async buildStart() {
+      const source = await readFile(join(home, 'src/frame/first-paint.js'), 'utf8');
+      const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
+      fileName = `assets/first-paint-${hash}.js`;
+      this.emitFile({ type: 'asset', fileName, source });
+    },
+    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `./${fileName}` }, injectTo: 'head-prepend' }],
+  };
+}
+
+function noteModules(bundled: Set<string>): Plugin {
+  return {
+    name: 'note-modules',
+    generateBundle(_options, output) {
+      for (const part of Object.values(output)) {
+        if (part.type === 'asset') for (const path of part.originalFileNames) bundled.add(join(home, path));
+        else
+          for (const path of Object.keys(part.modules))
+            if (path.startsWith('/')) bundled.add(path.replace(/\?.*$/, ''));
+      }
+    },
+  };
+}
+
+async function measure(directory: string, manifest: Manifest): Promise<ConsoleSizes> {
+  const sizeOf = async (file: string) =>
+    (await promisify(gzip)(await readFile(join(directory, file)), { level: 9 })).length;
+  const sum = async (files: Iterable<string>) => {
+    let bytes = 0;
+    for (const file of files) bytes += await sizeOf(file);
+    return bytes;
+  };
+  const first = new Set(['index.html', ...filesOf(manifest, 'index.html')]);
+  const pages: ConsoleSizes['pages'] = {};
+  for (const name of manifest['index.html']?.dynamicImports ?? []) {
+    const own = [...filesOf(manifest, name)].filter((file) => !first.has(file));
+    pages[name] = await sum(own);
+  }
+  const fonts = (await readdir(join(directory, 'assets'))).filter((name) => name.endsWith('.woff2'));
+  let fontBytes = 0;
+  for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;
+  return { firstLoad: await sum(first), fonts: fontBytes, pages };
+}
+
+/** Everything that is loaded with an entry of the manifest. */
+function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Set<string> {
+  const entry = manifest[name];
+  if (entry === undefined || seen.has(entry.file)) return seen;
+  seen.add(entry.file);
+  for (const file of entry.css ?? []) seen.add(file);
+  for (const imported of entry.imports ?? []) filesOf(manifest, imported, seen);
+  return seen;
+}
+
+function refuseLarge({ firstLoad, fonts, pages }: ConsoleSizes): void {
+  const parts: [name: string, bytes: number, limit: number][] = [
+    ['The first load', firstLoad, firstLoadLimit],
+    ['Fonts', fonts, fontLimit],
+    ...Object.entries(pages).map(([name, bytes]): [string, number, number] => [name, bytes, pageLimit]),
+  ];
+  const large = parts.filter(([, bytes, limit]) => bytes > limit);
+  if (large.length === 0) return;
+  const lines = large.map(([name, bytes, limit]) => `${name}: ${bytes} bytes with gzip, ${limit} are allowed.`);
+  throw new Error(`The console is too large.\n${lines.join('\n')}`);
+}
+
+/** The fonts' licence goes where the fonts go. */
+async function writeLicenses(directory: string): Promise<void> {
+  const texts = await Promise.all(
+    ['inter', 'jetbrains-mono'].map((name) =>
+      readFile(join(home, 'node_modules/@fontsource-variable', name, 'LICENSE'), 'utf8'),
+    ),
+  );
+  await writeFile(join(directory, 'assets/fonts-license.txt'), texts.join('\n\n'));
+}
+
+async function compressAll(directory: string, isQuick: boolean): Promise<void> {
+  const quality = { [constants.BROTLI_PARAM_QUALITY]: isQuick ? 5 : constants.BROTLI_MAX_QUALITY };
+  const assets = join(directory, 'assets');
+  await mkdir(assets, { recursive: true });
+  const texts = (await readdir(assets)).filter((name) => /\.(js|css|svg)$/.test(name));
+  await Promise.all(
+    texts.map(async (name) => {
+      const content = await readFile(join(assets, name));
+      await Promise.all([
+        writeFile(join(assets, `${name}.br`), await promisify(brotliCompress)(content, { params: quality })),
+        writeFile(join(assets, `${name}.gz`), await promisify(gzip)(content, { level: isQuick ? 6 : 9 })),
+      ]);
+    }),
+  );
+}

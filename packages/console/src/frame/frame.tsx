@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
+import { pages } from '../pages.ts';
+import { Empty, Loaded } from '../parts/states.tsx';
+import { words } from '../words.ts';
+import { ProjectContext, useProject } from './project.ts';
+import { Rail } from './rail.tsx';
+import { SignInAgain } from './sign-in-again.tsx';
+
+/** Rail, line of health and the page. */
+export function Frame() {
+  const { projectId = '' } = useParams({ strict: false });
+  return <OfProject key={projectId} id={projectId} />;
+}
+
+function OfProject({ id }: { id: string }) {
+  const project = useQuery(projectQuery(id));
+  const { pathname } = useLocation();
+  const page = pages.find(({ path }) => pathname.split('/')[3] === path);
+  const isEnded = sessionEnd.use();
+  useEffect(() => {
+    document.title = [page?.title, project.data?.name, words.product].filter(Boolean).join(' · ');
+  }, [page, project.data]);
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        {words.skip}
+      </a>
+      <Rail project={project.data} />
+      <main className="main" id="content" tabIndex={-1}>
+        <Loaded query={project} what="The project">
+          {(data) => (
+            <ProjectContext value={data}>
+              <HealthLine />
+              <Outlet />
+            </ProjectContext>
+          )}
+        </Loaded>
+      </main>
+      {isEnded && <SignInAgain />}
+    </div>
+  );
+}
+
+/** On every page, while events are later than the alarm allows. */
+function HealthLine() {
+  const { data } = useHealth(useProject().id);
+  if (!data?.alarm) return null;
+  const hasPage = pages.some(({ path }) => path === 'health');
+  return (
+    <p className="health-line" role="status">
+      {words.late(data.alarm.detail)}
+      {hasPage && <a href="health">{words.lateLink}</a>}
+    </p>
+  );
+}
+
+export function NoProject() {
+  return (
+    <main className="entry">
+      <Empty title={words.noProjectTitle} icon="lock">
+        <p className="quiet">{words.noProject}</p>
+      </Empty>
+    </main>
+  );
+}

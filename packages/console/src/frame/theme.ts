@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from 'react';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+/** Also read before the first paint (first-paint.js). */
+const key = 'millrace-theme';
+const watchers = new Set<() => void>();
+
+function read(): Theme {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen === 'light' || chosen === 'dark' ? chosen : 'system';
+}
+
+export function setTheme(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem(key, theme);
+  } catch {
+    // Holds until the page is left.
+  }
+  for (const watcher of watchers) watcher();
+}
+
+export const useTheme = () =>
+  useSyncExternalStore((watcher) => {
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  }, read);

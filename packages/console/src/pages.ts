@@ -1,0 +1,20 @@
+import type { ComponentType } from 'react';
+import type { IconName } from './parts/icon.tsx';
+import { words } from './words.ts';
+
+/** A page of a project: in the rail, at `/projects/<id>/<path>`, loaded when it is first opened. */
+export interface PageEntry {
+  path: string;
+  title: string;
+  /** What it answers at a glance. */
+  question: string;
+  icon: IconName;
+  /** Pages of one group stand together in the rail. */
+  group: 'data' | 'product' | 'operation' | 'settings';
+  load: () => Promise<{ page: ComponentType }>;
+}
+
+/** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `page`. */
+export const pages: readonly PageEntry[] = [
+  { path: 'live', ...words.pages.live, icon: 'live', group: 'data', load: () => import('./pages/live/page.tsx') },
+];

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import { words } from '../words.ts';
+import { Icon } from './icon.tsx';
+
+export interface Chip {
+  key: string;
+  /** `event` */
+  name: string;
+  /** `is`, `is not`, `contains` */
+  relation?: string;
+  value: string;
+  remove: () => void;
+}
+
+/** The filters of a page in one line, each with a button that takes it away; buttons of the list stand at the end. */
+export function Chips({
+  chips,
+  search,
+  children,
+}: {
+  chips: readonly Chip[];
+  search?: ReactNode;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="chips">
+      {search}
+      {chips.map(({ key, name, relation, value, remove }) => (
+        <span className="chip" key={key}>
+          <span className="cut">
+            <strong>{name}</strong> {relation && <span className="quiet">{relation}</span>} {value}
+          </span>
+          <button type="button" className="chip-remove" aria-label={words.remove(`${name} ${value}`)} onClick={remove}>
+            <Icon name="close" size={10} />
+          </button>
+        </span>
+      ))}
+      {children && <div className="chips-end">{children}</div>}
+    </div>
+  );
+}
+
+/** Parts of the address that the page does not know are named, not fatal. */
+export function AddressHint({ unknown }: { unknown: readonly string[] }) {
+  if (unknown.length === 0) return null;
+  return (
+    <p className="hint" role="status">
+      {words.unknownInAddress(unknown)}
+    </p>
+  );
+}

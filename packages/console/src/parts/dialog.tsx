@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
+import type { ApiCall } from '../api/request.ts';
+import { curlOf } from '../api/request.ts';
+import { words } from '../words.ts';
+import { Button, CopyButton } from './button.tsx';
+
+/** Over the page, with focus kept inside and given back. @param onClose absent = it stays until it is done with */
+export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ReactNode }) {
+  return (
+    <ModalOverlay
+      isOpen
+      className="shade"
+      isDismissable={onClose !== undefined}
+      isKeyboardDismissDisabled={onClose === undefined}
+      onOpenChange={(isOpen) => !isOpen && onClose?.()}
+    >
+      <Modal className="dialog-box">
+        <AriaDialog className="dialog">
+          <Heading slot="title" level={2}>
+            {title}
+          </Heading>
+          {children}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** What a page shows as a command for a terminal. */
+export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
+  const command = curlOf(request);
+  return (
+    <Dialog title={words.asApiCall} onClose={onClose}>
+      <p className="quiet">{words.asApiCallText}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <pre className="code code-wrap" tabIndex={0}>
+        {command}
+      </pre>
+      <div className="form-buttons">
+        <CopyButton text={command} look="main" />
+        <Button onPress={onClose}>{words.close}</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,45 @@
+import { type InputHTMLAttributes, useId } from 'react';
+import { ApiProblem } from '../api/request.ts';
+import { explain } from './states.tsx';
+
+interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  /** What the server said of the whole form; shown here when it is about this field. */
+  problem?: unknown;
+}
+
+/** A line of text with its label, and beside it what the server found wrong with it. */
+export function Field({ label, hint, problem, ...input }: FieldProps) {
+  const id = useId();
+  const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      <input
+        {...input}
+        id={id}
+        className="input"
+        required
+        aria-invalid={own !== null}
+        aria-describedby={`${id}-more`}
+      />
+      <span id={`${id}-more`} className={own ? 'bad' : 'hint'}>
+        {own ?? hint}
+      </span>
+    </div>
+  );
+}
+
+/** What the server said that is about none of the fields. */
+export function FormProblem({ problem, fields }: { problem: unknown; fields: readonly string[] }) {
+  const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
+  return (
+    <p className="bad" role="alert">
+      {problem && !isOfField ? explain(problem) : null}
+    </p>
+  );
+}

@@ -1,0 +1,108 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { ApiProblem } from '../api/request.ts';
+import { words } from '../words.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+/**
+ * What a query has: its data, or one of the pictures that are never mistaken for each other: loading, failed, refused, gone.
+ * The fifth, empty, is the page's own (`Empty`), as only it knows what would be here and how to get it.
+ * @param what begins the sentence of a failure: "Events", "This flag"
+ */
+export function Loaded<Data>({
+  query,
+  what,
+  children,
+}: {
+  query: UseQueryResult<Data>;
+  what: string;
+  children: (data: Data) => ReactNode;
+}) {
+  const { data, error, failureReason } = query;
+  if (data !== undefined) return children(data);
+  if (error) return <Failed what={what} error={error} onAgain={() => void query.refetch()} />;
+  if (failureReason instanceof ApiProblem && failureReason.status === 429) return <TooMany problem={failureReason} />;
+  return (
+    <p className="waiting" role="status">
+      {words.states.loading}
+    </p>
+  );
+}
+
+/** What would be here, and how to get it. */
+export function Empty({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
+  return (
+    <State icon={icon} title={title} name="empty">
+      {children}
+    </State>
+  );
+}
+
+/** A request that failed: refused, gone, or broken with the id under which the server's log knows it. */
+export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
+  const status = error instanceof ApiProblem ? error.status : -1;
+  if (status === 403) {
+    return (
+      <State icon="lock" title={words.states.refusedTitle} name="refused">
+        <p className="quiet">{detailOf(error) || words.states.refused}</p>
+      </State>
+    );
+  }
+  if (status === 404) {
+    return (
+      <State icon="gone" title={words.states.goneTitle} name="gone">
+        <p className="quiet">{words.states.gone}</p>
+      </State>
+    );
+  }
+  return (
+    <State icon="warnings" title={words.states.failedTitle(what)} name="failed">
+      <p className="quiet">{explain(error)}</p>
+      {error instanceof ApiProblem && error.requestId && (
+        <p className="hint">
+          {words.states.errorId} <code>{error.requestId}</code>
+        </p>
+      )}
+      {onAgain && (
+        <div className="form-buttons">
+          <Button onPress={onAgain}>{words.again}</Button>
+        </div>
+      )}
+    </State>
+  );
+}
+
+/** One sentence for a person: the server's own where it has one. */
+export function explain(error: unknown): string {
+  if (!(error instanceof ApiProblem)) return error instanceof Error ? error.message : String(error);
+  if (error.status === 0) return words.states.unreachable;
+  return error.message || words.states.failed(error.status);
+}
+
+const detailOf = (error: unknown) => (error instanceof ApiProblem ? error.message : '');
+
+function TooMany({ problem }: { problem: ApiProblem }) {
+  const [seconds, setSeconds] = useState(Math.ceil((problem.retryAfterMs ?? 1000) / 1000));
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((left) => Math.max(0, left - 1)), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="waiting" role="status">
+      {words.states.tooMany(seconds)}
+    </p>
+  );
+}
+
+function State({ icon, title, name, children }: { icon: IconName; title: string; name: string; children: ReactNode }) {
+  return (
+    <div className="state" data-state={name} role={name === 'empty' ? undefined : 'alert'}>
+      <span className="state-picture">
+        <Icon name={icon} size={40} />
+      </span>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}

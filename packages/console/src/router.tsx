@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { type Me, meQuery, queryClient } from './api/queries.ts';
+import { ApiProblem, consolePath } from './api/request.ts';
+import { Frame, NoProject } from './frame/frame.tsx';
+import { PageBroken } from './frame/page-broken.tsx';
+import { pages } from './pages.ts';
+import { Failed, Loaded } from './parts/states.tsx';
+
+import { words } from './words.ts';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
+
+/** Who is not signed in is sent to sign in, and comes back to this very address. Other failures are the page's to show. */
+async function requireSession(wanted: string): Promise<Me | undefined> {
+  try {
+    return await queryClient.ensureQueryData(meQuery);
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    if (error.status === 401) throw redirect({ to: '/sign-in', search: { next: wanted } as never, replace: true });
+    return undefined;
+  }
+}
+
+/** `/`: the project that was open last, as the server knows it. */
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: async ({ location }) => {
+    const me = await requireSession(location.href);
+    const id = me?.team?.id ?? me?.organization?.teams[0]?.id;
+    if (id !== undefined) throw redirect({ to: `/projects/${id}`, replace: true });
+  },
+  component: Start,
+});
+
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId',
+  beforeLoad: async ({ location }) => void (await requireSession(location.href)),
+  component: Frame,
+});
+const projectStart = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
+  },
+});
+const pageRoutes = pages.map(({ path, load }) =>
+  createRoute({ getParentRoute: () => project, path: `/${path}`, component: lazyRouteComponent(load, 'page') }),
+);
+
+const entry = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as never, name as never) });
+const entryPages = () => import('./pages/sign-in/page.tsx');
+const entries = [
+  entry('/sign-in', entryPages, 'SignInPage'),
+  entry('/enter', entryPages, 'EnterPage'),
+  entry('/reset', entryPages, 'AskResetPage'),
+  entry('/reset/$userId', entryPages, 'ResetPage'),
+  entry('/invite/$inviteId', entryPages, 'InvitePage'),
+];
+
+/** The address's query is text by name: each page reads its own part of it (`parts/address.ts`). */
+export const router = createRouter({
+  routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes]), ...entries]),
+  basepath: consolePath.replace(/\/$/, ''),
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(search))
+      if (value !== undefined && value !== '') parameters.set(name, String(value));
+    const text = parameters.toString();
+    return text === '' ? '' : `?${text}`;
+  },
+  defaultErrorComponent: PageBroken,
+  defaultNotFoundComponent: NotFound,
+  defaultPreload: 'intent',
+});
+
+function NotFound() {
+  return <Failed what="" error={new ApiProblem(404, {}, new Headers())} />;
+}
+
+function Start() {
+  const me = useQuery(meQuery);
+  return (
+    <Loaded query={me} what={words.account}>
+      {() => <NoProject />}
+    </Loaded>
+  );
+}

@@ -1,0 +1,63 @@
+/** All words of the frame and of what pages share, in English. A page has its own beside it: `pages/<page>/words.ts`. */
+
+const plural = new Intl.PluralRules('en');
+const numbers = new Intl.NumberFormat('en');
+
+/** `1 letter`, `12 letters`. */
+export const counted = (count: number, one: string, other = `${one}s`) =>
+  `${numbers.format(count)} ${plural.select(count) === 'one' ? one : other}`;
+
+export const formatNumber = (value: number) => numbers.format(value);
+
+export const words = {
+  product: 'Millrace',
+  skip: 'Skip to content',
+  menu: 'Menu',
+  documents: 'Documents',
+  projectSwitch: 'Switch project',
+  pagesOfProject: 'Pages of the project',
+  account: 'Account',
+  signOut: 'Sign out',
+  theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
+  close: 'Close',
+  cancel: 'Cancel',
+  again: 'Try again',
+  reload: 'Reload',
+  copy: 'Copy',
+  copied: 'Copied',
+  asApiCall: 'As API call',
+  asApiCallText: 'What this page shows, from a terminal. MILLRACE_API_KEY is a personal API key.',
+  remove: (what: string) => `Remove ${what}`,
+  clear: 'Clear all',
+  visibleAfter: (seconds: number) => `Visible after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
+  late: (detail: string) => `Events are late. ${detail}`,
+  lateLink: 'What is behind?',
+  unknownInAddress: (names: readonly string[]) =>
+    `The address has ${names.length === 1 ? 'a part' : 'parts'} this page cannot use: ${names.join(', ')}. The rest holds.`,
+  states: {
+    loading: 'Loading',
+    failedTitle: (what: string) => `${what} could not be loaded`,
+    unreachable: 'The server does not answer. Check that it runs and that this machine reaches it.',
+    failed: (status: number) => `The server answered with ${status}.`,
+    refusedTitle: 'You may not see this',
+    refused: 'Your level in this project does not allow it. An administrator of the organization can change that.',
+    goneTitle: 'This is not here',
+    gone: 'It was deleted, or the address is not right.',
+    errorId: 'Error id',
+    tooMany: (seconds: number) => `Too many requests. Trying again in ${counted(seconds, 'second')}.`,
+    newVersionTitle: 'The console was updated',
+    newVersion: 'This page is from the version before. Reload it to go on.',
+    brokenTitle: 'This page has an error',
+  },
+  sessionEnded: 'You are no longer signed in',
+  sessionEndedText: 'Sign in again to go on. What you have typed stays.',
+  email: 'E-mail',
+  password: 'Password',
+  signIn: 'Sign in',
+  pages: {
+    live: { title: 'Live', question: 'Does it arrive, and as what?' },
+  },
+  noProjectTitle: 'You belong to no project yet',
+  noProject: 'An administrator of your organization can give you access.',
+  level: { 1: 'member', 8: 'administrator', 15: 'owner' } as Record<number, string>,
+};
