@@ -38,14 +38,9 @@ export default ({ production: isProduction = false }) => ({
     },
     'packages/console': {
       // What pages are made of may be there before the page that needs it.
-      entry: [
-        'bundle/*.ts!',
-        'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!',
-        'tests/**/*.ts',
-        tests,
-      ],
+      entry: ['bundle/*.ts!', 'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!', 'tests/**/*.ts', tests],
       // Named by styles; and for charts of pages.
-      ignoreDependencies: ['@fontsource-variable/.*', 'uplot'],
+      ignoreDependencies: ['@fontsource-variable/.*', 'uplot', '@tanstack/react-virtual', 'axe-core'],
       project: ['{src,bundle}/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },

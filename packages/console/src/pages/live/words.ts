@@ -1,4 +1,8 @@
 export const text = {
+  events: 'Events',
+  time: (zone: string) => `Time, ${zone}`,
+  event: 'Event',
+  person: 'Person',
   waiting: 'Waiting for the first event',
   waitingText: 'This page turns over by itself as soon as one arrives.',
   snippetTitle: 'Put the snippet into your program',
