@@ -40,7 +40,14 @@ export default ({ production: isProduction = false }) => ({
       // What pages are made of may be there before the page that needs it.
       entry: ['bundle/*.ts!', 'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!', 'tests/**/*.ts', tests],
       // Named by styles; and for charts of pages.
-      ignoreDependencies: ['@fontsource-variable/.*', 'uplot', '@tanstack/react-virtual', 'axe-core'],
+      ignoreDependencies: [
+        '@fontsource-variable/.*',
+        'uplot',
+        '@tanstack/react-virtual',
+        'axe-core',
+        'playwright-core',
+        '@millrace/testing',
+      ],
       project: ['{src,bundle}/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },

@@ -11,10 +11,10 @@ export interface PageEntry {
   icon: IconName;
   /** Pages of one group stand together in the rail. */
   group: 'data' | 'product' | 'operation' | 'settings';
-  load: () => Promise<{ page: ComponentType }>;
+  load: () => Promise<{ Page: ComponentType }>;
 }
 
-/** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `page`. */
+/** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   { path: 'live', ...words.pages.live, icon: 'live', group: 'data', load: () => import('./pages/live/page.tsx') },
 ];

@@ -55,7 +55,7 @@ const projectStart = createRoute({
   },
 });
 const pageRoutes = pages.map(({ path, load }) =>
-  createRoute({ getParentRoute: () => project, path: `/${path}`, component: lazyRouteComponent(load, 'page') }),
+  createRoute({ getParentRoute: () => project, path: `/${path}`, component: lazyRouteComponent(load, 'Page') }),
 );
 
 const entry = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>

@@ -17,7 +17,7 @@ interface StoredEvent {
 }
 
 /** The newest events, asked for every two seconds; before there is one, how to send it. */
-export function page() {
+export function Page() {
   const { id, timezone } = useProject();
   const newest = useQuery({
     queryKey: ['newest-events', id],
