@@ -64,6 +64,7 @@ export { removeEnvironment, removeProject } from './projects/remove-environment.
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
 export { changePassword } from './sign-in/change-password.ts';
+export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
 export {

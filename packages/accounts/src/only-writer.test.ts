@@ -11,6 +11,7 @@ const tables = [
     'personal_api_key',
     'user_password',
     'session',
+    'known_device',
     'one_time_link',
     'ingestion_restriction',
     'organization_mail_hour',

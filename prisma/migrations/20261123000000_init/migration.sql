@@ -104,6 +104,17 @@ CREATE UNIQUE INDEX "session_token_hash_key" ON "session"("token_hash");
 CREATE INDEX "session_user_id_idx" ON "session"("user_id");
 ALTER TABLE "session" ADD CONSTRAINT "session_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+-- Browsers in which a user has signed in before: failures of others do not slow these down.
+CREATE TABLE "known_device" (
+    -- Hexadecimal SHA-256 of what the cookie carries.
+    "token_hash" TEXT NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "expires_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "known_device_pkey" PRIMARY KEY ("token_hash")
+);
+CREATE INDEX "known_device_user_id_idx" ON "known_device"("user_id");
+ALTER TABLE "known_device" ADD CONSTRAINT "known_device_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 -- Secrets of links that work once. A newer one of the same kind for the same user replaces it.
 CREATE TABLE "one_time_link" (
     -- Hexadecimal SHA-256 of the secret.

@@ -1,10 +1,10 @@
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { endSessionsOf } from './sessions.ts';
-import { type SigningIn, writePasswordHash } from './sign-in-store.ts';
+import { deleteDevices, type SigningIn, writePasswordHash } from './sign-in-store.ts';
 
 /**
- * Gives a user a password. Their other sessions end: whoever has a stolen one is out.
+ * Gives a user a password. Their other sessions end, and no device is known any more: whoever has a stolen one is out.
  *
  * @param keptSession the id of the session that goes on, if any.
  */
@@ -15,6 +15,7 @@ export async function changePassword(
 ): Promise<void> {
   await writePasswordHash(tx, user.id, hash);
   await endSessionsOf(tx, user.id, keptSession === undefined ? {} : { except: keptSession });
+  await deleteDevices(tx, user.id, { but: 0 });
   await recordActivity(tx, {
     organizationId: null,
     scope: 'User',

@@ -101,6 +101,38 @@ export async function renewSession(sql: Sql, id: string, tokenHash: string): Pro
   ]);
 }
 
+export async function insertDevice(
+  tx: Transaction,
+  row: Columns<'known_device', 'token_hash' | 'user_id'>,
+  days: number,
+): Promise<void> {
+  await tx.query(
+    'INSERT INTO known_device (token_hash, user_id, expires_at) VALUES ($1, $2, now() + make_interval(days => $3))',
+    [row.token_hash, row.user_id, days],
+  );
+}
+
+/** Whether a device is one of the user's whose address this is. */
+export async function hasDevice(sql: Sql, tokenHash: string, email: string): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM known_device d JOIN "user" u ON u.id = d.user_id
+      WHERE d.token_hash = $1 AND d.expires_at > now() AND u.email = $2`,
+    [tokenHash, email],
+  );
+  return rows.length > 0;
+}
+
+/** Of a user, but for the newest so many of those whose time is not over. */
+export async function deleteDevices(tx: Transaction, userId: number, { but }: { but: number }): Promise<void> {
+  await tx.query(
+    `DELETE FROM known_device
+      WHERE user_id = $1
+        AND token_hash NOT IN (SELECT token_hash FROM known_device WHERE user_id = $1 AND expires_at > now()
+                                ORDER BY expires_at DESC LIMIT $2)`,
+    [userId, but],
+  );
+}
+
 export type LinkKind = 'sign_in' | 'first_owner' | 'reset_password';
 
 export interface LinkRow extends Columns<'one_time_link', 'user_id'> {

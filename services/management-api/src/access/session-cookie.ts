@@ -1,8 +1,10 @@
-// The cookie of a session, and which page a request with one comes from.
+// The cookies of a session and of a known device, and which page a request with one comes from.
 
-import { sessionDays } from '@millrace/accounts';
+import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
+
+type CookieKind = 'session' | 'device';
 
 interface Cookie {
   name: string;
@@ -16,10 +18,10 @@ interface Cookie {
  *
  * @returns null where there can be no session.
  */
-function cookieAt(baseUrl: string): Cookie | null {
+function cookieAt(baseUrl: string, kind: CookieKind): Cookie | null {
   const { protocol, hostname, pathname } = new URL(baseUrl);
   const place = pathname.replaceAll(/[^0-9A-Za-z]+/g, '_').replace(/_$/, '');
-  const name = `millrace_session${place}`;
+  const name = `millrace_${kind}${place}`;
   if (protocol === 'https:') return { name: `__Host-${name}`, isSecure: true };
   return isLoopback(hostname) ? { name, isSecure: false } : null;
 }
@@ -30,8 +32,17 @@ function isLoopback(hostname: string): boolean {
 
 /** The secret of the session in a request; null when there is none. */
 export function sessionOf(request: ApiRequest): string | null {
+  return secretOf(request, 'session');
+}
+
+/** The secret by which the browser may be known. */
+export function deviceOf(request: ApiRequest): string | null {
+  return secretOf(request, 'device');
+}
+
+function secretOf(request: ApiRequest, kind: CookieKind): string | null {
   const header = request.header('cookie');
-  const cookie = header === undefined ? null : cookieAt(request.baseUrl);
+  const cookie = header === undefined ? null : cookieAt(request.baseUrl, kind);
   if (header === undefined || cookie === null) return null;
   for (const pair of header.split(';')) {
     const at = pair.indexOf('=');
@@ -43,7 +54,7 @@ export function sessionOf(request: ApiRequest): string | null {
 
 /** To be asked before anybody signs in. @throws AppError `invalid` with code `https_required` where no cookie can be set. */
 export function requireSessionPlace({ baseUrl }: ApiRequest): void {
-  if (cookieAt(baseUrl) !== null) return;
+  if (cookieAt(baseUrl, 'session') !== null) return;
   throw new AppError(
     'invalid',
     'Signing in needs https, or an address of this machine like http://localhost. Behind a proxy set PUBLIC_API_URL or TRUST_PROXY.',
@@ -51,23 +62,35 @@ export function requireSessionPlace({ baseUrl }: ApiRequest): void {
   );
 }
 
+/** What a browser is given that has just signed in. */
+export interface SignedIn {
+  session: string;
+  /** Null where the device was known before. */
+  device: string | null;
+}
+
+const daySeconds = 24 * 3600;
+
 /** Headers that give the browser a session. */
-export function withSession({ baseUrl }: ApiRequest, secret: string) {
-  return setCookie(baseUrl, secret, sessionDays * 24 * 3600);
-}
-
-/** Headers that take it away. */
-export function withoutSession({ baseUrl }: ApiRequest) {
-  return setCookie(baseUrl, '', 0);
-}
-
-function setCookie(baseUrl: string, value: string, maxAgeSeconds: number): Record<string, string> {
-  const cookie = cookieAt(baseUrl);
-  if (cookie === null) return {};
-  const secure = cookie.isSecure ? '; Secure' : '';
+export function withSession({ baseUrl }: ApiRequest, { session, device }: SignedIn) {
   return {
-    'set-cookie': `${cookie.name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`,
+    'set-cookie': [
+      ...setCookie(baseUrl, 'session', { value: session, maxAge: sessionDays * daySeconds }),
+      ...(device === null ? [] : setCookie(baseUrl, 'device', { value: device, maxAge: deviceDays * daySeconds })),
+    ],
   };
+}
+
+/** Headers that take it away; the device stays known. */
+export function withoutSession({ baseUrl }: ApiRequest) {
+  return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
+}
+
+function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value: string; maxAge: number }): string[] {
+  const cookie = cookieAt(baseUrl, kind);
+  if (cookie === null) return [];
+  const secure = cookie.isSecure ? '; Secure' : '';
+  return [`${cookie.name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`];
 }
 
 /**

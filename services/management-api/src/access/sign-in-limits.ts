@@ -10,10 +10,11 @@ export interface SignInLimits {
    * Counts a try before the password is looked at, so that tries at the same moment count too.
    *
    * @param account the address that was typed, whether there is such an account or not.
+   * @param device in which the account has signed in before: it counts for itself, so that nobody's failures shut out the owner.
    * @returns what takes it back, to be called when the password was right.
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
    */
-  countTry(address: string, account: string): Promise<() => Promise<void>>;
+  countTry(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
   /** Counts a question of somebody unknown. @throws AppError `rate_limited`. */
   countQuestion(address: string): Promise<void>;
   /** Counts a request for a mail, whether there is such an account or not. @throws AppError `rate_limited`. */
@@ -43,11 +44,11 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
   const resetsOfAddress = limit('resets', 3600, settings.resetsPerDay === 0 ? 0 : resetsPerAddressHour);
   return {
-    async countTry(address, account) {
+    async countTry(address, account, device) {
       const network = networkOf(address);
       const wait = await ofAddress.take(network);
       if (wait !== null) throw tooManyFailures(wait);
-      const subject = hashSecret(account);
+      const subject = device === null ? hashSecret(account) : `device:${hashSecret(device)}`;
       const slowed = await ofAccount.take(subject);
       if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were tried for this account.');
       return async () => {

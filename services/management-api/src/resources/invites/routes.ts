@@ -21,7 +21,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { hideMissing } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
-import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
+import { refuseForeignPage, requireSessionPlace, type SignedIn, withSession } from '../../access/session-cookie.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
 import { begin } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
@@ -245,7 +245,7 @@ export function acceptInviteRoutes({
       handler: async ({ params, body, request }) =>
         withSecret(params.id, async () => {
           const hash = await hashOfNewUser(params.id, body, request);
-          let session: string | null = null;
+          let signedIn: SignedIn | null = null;
           const joined = toldTo(
             await transaction(async (tx) => {
               const joined = await signUpByInvite(tx, params.id, {
@@ -260,12 +260,12 @@ export function acceptInviteRoutes({
               if (hash !== null) {
                 const actor = { userId: joined.user.id };
                 await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
-                session = await begin(tx, request, { userId: joined.user.id, method: 'invite' });
+                signedIn = await begin(tx, request, { user: joined.user, method: 'invite' });
               }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),
           );
-          return session === null ? joined : new WithHeaders(joined, withSession(request, session));
+          return signedIn === null ? joined : new WithHeaders(joined, withSession(request, signedIn));
         }),
     }),
     defineRoute({

@@ -8,10 +8,12 @@ import {
   endSession,
   findOneTimeLink,
   findSigningIn,
+  isKnownDevice,
   listOrganizations,
   lockKeysOf,
   type NewSession,
   type Passwords,
+  rememberDevice,
   replacePasswordHash,
   type SigningIn,
   takeOneTimeLink,
@@ -22,7 +24,7 @@ import { type ApiRequest, parseInput } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
-import { sessionOf } from '../../access/session-cookie.ts';
+import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { firstOwner, type linkUse } from './schema.ts';
@@ -37,28 +39,28 @@ export interface SignInDeps extends Pick<Database, 'sql' | 'transaction'> {
  *
  * An unknown address, a wrong password and a deactivated user are one answer after the same work.
  *
- * @returns the secret of the session.
  * @throws AppError `invalid` with code `invalid_credentials`; what limits throw.
  */
 export async function signInByPassword(
   { sql, transaction, passwords, signInLimits }: SignInDeps,
   { email, password, request }: { email: string; password: string; request: ApiRequest },
-): Promise<string> {
+): Promise<SignedIn> {
   const account = addressOf(email);
-  const takeBack = await signInLimits.countTry(request.address, account ?? email);
+  const device = account === null ? null : await knownDeviceOf(sql, request, account);
+  const takeBack = await signInLimits.countTry(request.address, account ?? email, device);
   const user = account === null ? undefined : await findSigningIn(sql, { email: account });
   const outcome = await passwords.compare(password, user?.password_hash ?? null);
   if (!user || outcome === 'wrong' || !user.is_active) throw wrongCredentials();
   const renewed = outcome === 'outdated' ? await hashIfThereIsTime(passwords, password) : null;
-  const secret = await transaction(async (tx) => {
+  const signedIn = await transaction(async (tx) => {
     await requireUnchanged(tx, user);
     if (renewed !== null && user.password_hash !== null) {
       await replacePasswordHash(tx, user.id, { from: user.password_hash, to: renewed });
     }
-    return begin(tx, request, { userId: user.id, method: 'password' });
+    return begin(tx, request, { user, method: 'password' });
   });
   await takeBack();
-  return secret;
+  return signedIn;
 }
 
 /**
@@ -120,15 +122,26 @@ function refusedPassword(code: string, detail: string): AppError {
   return new AppError('invalid', detail, { code, attr: 'current_password' });
 }
 
-/** A new session in place of the browser's last one. */
+/** The secret of the device, if it is known as one of the account's. */
+export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
+  const device = deviceOf(request);
+  return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
+}
+
+/** A new session in place of the browser's last one. The browser is known from now on. */
 export async function begin(
   tx: Transaction,
   request: ApiRequest,
-  { userId, method }: Pick<NewSession, 'userId' | 'method'>,
-): Promise<string> {
+  { user: { id: userId, email }, method }: Pick<NewSession, 'method'> & { user: { id: number; email: string } },
+): Promise<SignedIn> {
   const before = sessionOf(request);
   if (before !== null) await endSession(tx, before);
-  return beginSession(tx, { userId, method, address: request.address, browser: request.header('user-agent') ?? '' });
+  const isKnown = (await knownDeviceOf(tx, request, email)) !== null;
+  const browser = request.header('user-agent') ?? '';
+  return {
+    session: await beginSession(tx, { userId, method, address: request.address, browser }),
+    device: isKnown ? null : await rememberDevice(tx, userId),
+  };
 }
 
 function wrongCredentials(): AppError {
@@ -184,28 +197,28 @@ export async function lookAtLink(
 
 /**
  * Uses such a link up: its account is signed in, or the first account of the installation is made and signed in.
- * @returns the secret of the session.
  * @throws AppError as `lookAtLink`; `invalid` naming a field of the first owner.
  */
 export async function useLink(
   deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
-): Promise<string> {
+): Promise<SignedIn> {
   const { kind } = await lookAtLink(deps.sql, body.secret);
   if (kind === 'first_owner') return becomeFirstOwner(deps, { body, request });
   return deps.transaction(async (tx) => {
     const link = await takeOneTimeLink(tx, body.secret);
     if (link?.kind !== 'sign_in' || link.user_id === null) throw badLink();
     await lockKeysOf(tx, link.user_id);
-    if (!(await findSigningIn(tx, { id: link.user_id }))?.is_active) throw badLink();
-    return begin(tx, request, { userId: link.user_id, method: 'link' });
+    const user = await findSigningIn(tx, { id: link.user_id });
+    if (!user?.is_active) throw badLink();
+    return begin(tx, request, { user, method: 'link' });
   });
 }
 
 async function becomeFirstOwner(
   { transaction, passwords }: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
-): Promise<string> {
+): Promise<SignedIn> {
   const owner = parseInput(firstOwner, body, { trimStrings: true });
   await checkNewPassword(owner.password, [owner.email, owner.first_name ?? '', owner.organization_name]);
   const hash = await passwords.hash(owner.password);
@@ -219,7 +232,7 @@ async function becomeFirstOwner(
     await createOwnedOrganization(tx, {
       ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
     });
-    return begin(tx, request, { userId: user.id, method: 'link' });
+    return begin(tx, request, { user, method: 'link' });
   });
 }
 

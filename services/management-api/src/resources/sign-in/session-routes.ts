@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { withSession } from '../../access/session-cookie.ts';
-import type { SignInDeps } from './rules.ts';
+import { knownDeviceOf, type SignInDeps } from './rules.ts';
 import {
   done,
   loginSession,
@@ -93,12 +93,17 @@ export function sessionRoutes({ sql, passwords, signInLimits }: SignInDeps) {
             code: 'no_password',
           });
         }
-        const takeBack = await signInLimits.countTry(request.address, user?.email ?? '');
+        const account = user?.email ?? '';
+        const device = await knownDeviceOf(sql, request, account);
+        const takeBack = await signInLimits.countTry(request.address, account, device);
         if ((await passwords.compare(body.password, user?.password_hash ?? null)) === 'wrong') {
           throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });
         }
         await takeBack();
-        return new WithHeaders({ success: true }, withSession(request, await renewSessionSecret(sql, id)));
+        return new WithHeaders(
+          { success: true },
+          withSession(request, { session: await renewSessionSecret(sql, id), device: null }),
+        );
       },
     }),
   ];

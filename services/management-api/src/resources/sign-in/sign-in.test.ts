@@ -67,9 +67,10 @@ describe('signing in with a password', () => {
       { success: true },
       'no-store',
     ]);
-    expect(answer.headers.get('set-cookie')).toMatch(
-      /^millrace_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
-    );
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^millrace_session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^millrace_device=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
+    ]);
     const before = sessionIn(answer);
     const again = await login({ email, password }, { cookie: before });
     expect(sessionIn(again)).not.toBe(before);
@@ -159,7 +160,7 @@ describe('where there is no TLS', () => {
       const link = { kind: 'sign_in', userId } as const;
       const { secret } = await served.database.transaction((tx) => createOneTimeLink(tx, link));
       const answer = await served.send('POST', '/api/console_link/', { body: { secret } });
-      expect(answer.headers.get('set-cookie')).toMatch(expected);
+      expect(answer.headers.getSetCookie()[0]).toMatch(expected);
     } finally {
       await served.stop();
     }
@@ -540,6 +541,31 @@ describe('limits', () => {
       expect(slowed).toMatchObject({ status: 429, body: { code: 'throttled' } });
       expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
     }
+  });
+
+  test('S-005: the owner gets in from a known device, until the password changes; a device of others is none', async () => {
+    const device = (answer: TestAnswer) =>
+      /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
+    const signInWith = (client: string, cookie: string) =>
+      served.send('POST', '/api/login/', {
+        body: { email: address, password },
+        headers: { ...from(client), ...(cookie !== '' && { cookie }) },
+      });
+    const own = device(await signInWith('203.0.113.20', ''));
+    const stranger = await createTestTenant(served.database);
+    const link = { kind: 'sign_in', userId: stranger.userId } as const;
+    const { secret } = await served.database.transaction((tx) => createOneTimeLink(tx, link));
+    const body = { secret };
+    const foreign = device(await served.send('POST', '/api/console_link/', { body, headers: from('203.0.113.21') }));
+    expect([own, foreign]).not.toContain('');
+    for (let count = 0; count < 5; count += 1) await attempt('wrong', `198.51.100.${100 + count}`);
+    expect((await signInWith('203.0.113.22', foreign)).status).toBe(429);
+    const known = await signInWith('203.0.113.23', own);
+    expect([known.status, device(known)]).toEqual([200, '']);
+    const user = await findSigningIn(served.database.sql, { id: person.userId });
+    const hash = user?.password_hash ?? '';
+    await served.database.transaction(async (tx) => user && changePassword(tx, user, { hash, actor: null }));
+    expect((await signInWith('203.0.113.24', own)).status).toBe(429);
   });
 
   test.each([
