@@ -7,25 +7,33 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+let publicUrl: string | undefined;
+
 async function run(...args: string[]) {
   const [out, err]: [string[], string[]] = [[], []];
   const exitCode = await runCli(['console-link', ...args, '--json'], {
-    env: { DATABASE_URL: database.url },
+    env: { DATABASE_URL: database.url, PUBLIC_API_URL: publicUrl },
     out: { write: (text) => out.push(text) },
     err: { write: (text) => err.push(text) },
   });
   return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
 }
 
-const made = (kind: string) => ({
+const made = (kind: string, address = '') => ({
   exitCode: 0,
-  result: { kind, secret: expect.stringMatching(/^[\w-]{43}$/), expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+  result: {
+    kind,
+    link: expect.stringMatching(`^${address}/console/enter#[\\w-]{43}$`),
+    expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  },
 });
 
 test('without an organization the link makes the first owner, else it signs a user in, who has to be named', async () => {
+  publicUrl = undefined;
   expect(await run()).toMatchObject(made('first_owner'));
   const { userId } = await createTestTenant(database.url);
-  expect(await run('--user', String(userId))).toMatchObject(made('sign_in'));
+  publicUrl = 'https://analytics.example/';
+  expect(await run('--user', String(userId))).toMatchObject(made('sign_in', 'https://analytics.example'));
   expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--user: say whom') });
   expect(await run('--user', 'nobody@example.com')).toMatchObject({
     exitCode: 1,

@@ -21,8 +21,11 @@ export function addConsoleLinkCommand(program: Command, terminal: Terminal): voi
             ? ({ kind: 'first_owner', userId: null } as const)
             : ({ kind: 'sign_in', userId: await resolveUserId(sql, user) } as const);
         const { secret, expiresAt } = await change((tx) => createOneTimeLink(tx, link));
-        printer.record({ kind: link.kind, secret, expiresAt });
-        printer.note('Whoever has the secret can use it, once: POST /api/console_link/ {"secret": "…"}.');
+        const address = terminal.env.PUBLIC_API_URL?.replace(/\/+$/, '') ?? '';
+        printer.record({ kind: link.kind, link: `${address}/console/enter#${secret}`, expiresAt });
+        printer.note(
+          `Whoever has the link can use it, once.${address === '' ? ' Open it at the address of the management API.' : ''}`,
+        );
       }),
     );
 }

@@ -32,6 +32,9 @@ test('scope, parameters, body and answers are told', () => {
   expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
   expect(list).not.toHaveProperty('security');
   expect(document.security).toEqual([{ personalApiKey: [] }]);
+  const withSessions = openApiDocument([], { ...info, sessionCookie: 'session_of_toys' });
+  expect(withSessions.security).toEqual([{ personalApiKey: [] }, { session: [] }]);
+  expect(withSessions.components.securitySchemes).toMatchObject({ session: { in: 'cookie', name: 'session_of_toys' } });
   expect(list.parameters).toContainEqual(
     expect.objectContaining({
       name: 'limit',

@@ -6,6 +6,8 @@ export interface ApiDescription {
   version: string;
   description: string;
   contact: { name: string };
+  /** Name of the cookie by which callers are known too, if they are. */
+  sessionCookie?: string;
   /** What is said of each tag of the routes. */
   tags: Record<string, string>;
 }
@@ -14,7 +16,10 @@ export interface ApiDescription {
  * The OpenAPI 3.1 document of a service's routes, with the trailing slash that existing clients write. What several operations
  * have in common stands in its components. A route that is always refused is no operation: its path's description tells of it.
  */
-export function openApiDocument<Caller>(routes: readonly Route<Caller>[], { tags, ...info }: ApiDescription) {
+export function openApiDocument<Caller>(
+  routes: readonly Route<Caller>[],
+  { tags, sessionCookie, ...info }: ApiDescription,
+) {
   const components = createComponents();
   const described = routes.map((route) => ({ route, operation: operation(route, components) }));
   const names = namesOfParameters(described.flatMap(({ operation }) => operation ?? []));
@@ -36,12 +41,15 @@ export function openApiDocument<Caller>(routes: readonly Route<Caller>[], { tags
     openapi: '3.1.0',
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/' }],
-    security: [{ personalApiKey: [] }],
+    security: [{ personalApiKey: [] }, ...(sessionCookie === undefined ? [] : [{ session: [] }])],
     tags: [...new Set(routes.flatMap((route) => route.tags))].sort().map((name) => ({ name, description: tags[name] })),
     paths,
     components: {
       securitySchemes: {
         personalApiKey: { type: 'http', scheme: 'bearer', description: 'A personal API key, `phx_…`.' },
+        ...(sessionCookie !== undefined && {
+          session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'A session of a browser.' },
+        }),
       },
       ...components.toObject(),
     },

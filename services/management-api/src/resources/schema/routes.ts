@@ -9,8 +9,9 @@ const description = {
   title: 'Millrace management API',
   version: '0.1.0',
   description:
-    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. Lists end a page early when its bytes reach a limit: follow `next`.',
+    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`, or the cookie of a session; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. Lists end a page early when its bytes reach a limit: follow `next`.',
   contact: { name: 'Millrace' },
+  sessionCookie: '__Host-millrace_session',
   tags: {
     batch_exports: 'What is copied to an object storage or a database at regular times.',
     cohorts: 'Sets of persons, by filters or listed one by one.',
