@@ -72,7 +72,7 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['consumer-live', 'the cache', 0, 'no no no'],
   ['consumer-historical', 'the log', 0, '- yes yes'],
   ['management-api', 'the database', 0, 'yes yes yes'],
-  ['management-api', 'the log', 0, 'no no no'],
+  ['management-api', 'the log', 0, 'no yes yes'],
   ['management-api', 'the cache', 0, 'no yes yes'],
   ['delivery-worker', 'the database', 0, 'yes yes yes'],
   ['delivery-worker', 'the log', 0, 'no no yes'],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EventLog, LogConsumer, LogRecord } from './log.ts';
+import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
 
 /** A partition of which the end was not seen. */
 export interface UnreadPartition {
@@ -26,8 +26,8 @@ export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
   options: {
     topic: string;
-    /** The oldest record the log has, or what is appended from now on. */
-    from: 'start' | 'now';
+    /** The oldest record the log has, what is appended from now on, or from these ends on. */
+    from: 'start' | 'now' | readonly PartitionEnd[];
     /** `end`: what is there when reading begins. `stopped`: until the signal aborts. */
     until: 'end' | 'stopped';
     signal: AbortSignal;
@@ -36,7 +36,8 @@ export async function readTopic(
   },
 ): Promise<UnreadPartition[]> {
   const { topic, from, until, signal, onRecord } = options;
-  const ends = new Map((await log.endOffsets(topic)).map(({ partition, endOffset }) => [partition, endOffset]));
+  const known = typeof from === 'string' ? await log.endOffsets(topic) : from;
+  const ends = new Map(known.map(({ partition, endOffset }) => [partition, endOffset]));
   const positions = new Map<number, bigint>();
   const isOver = () => [...ends].every(([partition, end]) => (positions.get(partition) ?? 0n) >= end);
   const unread = () =>
@@ -61,7 +62,7 @@ export async function readTopic(
     maxBatchBytes,
     partitionConcurrency: 1,
     startOffset: async (partition) => {
-      const nextOffset = positions.get(partition) ?? (from === 'now' ? ends.get(partition) : undefined);
+      const nextOffset = positions.get(partition) ?? (from === 'start' ? undefined : ends.get(partition));
       return nextOffset === undefined ? null : { nextOffset, recordBefore: null };
     },
     async handler({ partition, records }) {

@@ -17,7 +17,14 @@ export { type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
 export { createExplainer, type FlagExplanation } from './explain/explain-flag.ts';
 export { sdkWarnings } from './explain/sdk-warnings.ts';
 export { isFilterDate } from './filters/date-tests.ts';
-export { isNeedleTooLong, isPropertyOperator, type PropertyOperator, propertyOperators } from './filters/operators.ts';
+export {
+  compileTest,
+  isNeedleTooLong,
+  isPropertyOperator,
+  type PropertyOperator,
+  propertyOperators,
+} from './filters/operators.ts';
 export { patternProblem, type TriedPatterns, tryPatterns } from './filters/patterns.ts';
 export { longestNeedle } from './filters/text-tests.ts';
+export { type CompiledTest, PropertyValue } from './filters/value-test.ts';
 export { runSteps, type Steps } from './steps.ts';

@@ -18,6 +18,7 @@ export {
   type ApiRequest,
   type BasePath,
   type FileField,
+  MessageStream,
   type Method,
   type Route,
   type RouteScope,

@@ -307,8 +307,11 @@ CREATE TABLE "ingestion_warning" (
     "details" JSONB NOT NULL DEFAULT '{}',
     "count" INTEGER NOT NULL DEFAULT 1,
     "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    -- For whoever follows along: what is stored later has a later one, whatever time it is about.
+    "stored_at" TIMESTAMPTZ(6) NOT NULL DEFAULT clock_timestamp(),
     CONSTRAINT "ingestion_warning_pkey" PRIMARY KEY ("project_id", "id")
 );
+CREATE INDEX "ingestion_warning_project_id_stored_at_idx" ON "ingestion_warning"("project_id", "stored_at");
 CREATE INDEX "ingestion_warning_project_id_timestamp_id_idx" ON "ingestion_warning"("project_id", "timestamp", "id");
 
 -- The log --------------------------------------------------------------------------------------------------------------

@@ -35,8 +35,9 @@ export const consumerConfigSchema = Type.Object({
     description: `which of ${lanes.join(', ')} this process works on, separated by commas`,
   }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
-    default: 'off',
-    description: 'on or off: publish stored events to events.processed, for warehouses and `millrace tail`',
+    default: 'on',
+    description:
+      'on or off: publish stored events to events.processed, for live events, warehouses and `millrace tail`',
   }),
   // Now and then a batch waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
   livePartitionConcurrency: integerSetting(3, 'partitions of the live lane worked on at once', { min: 1, max: 64 }),

@@ -7,6 +7,7 @@ import express, { type RequestHandler } from 'express';
 import { callerAccess } from './access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-limits.ts';
+import { allowOrigins } from './live/routes.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
@@ -31,6 +32,8 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' 
   trustedProxies?: number;
   /** The pages below `/console/`, if any are served. */
   console?: RequestHandler | null;
+  /** Origins whose pages may read live events by token; by default none. */
+  liveOrigins?: readonly string[];
   /** Takes the requests of SDKs that are a gateway's; without it they are answered as those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Answers that do not fit their schema become errors; for tests. */
@@ -41,7 +44,19 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' 
  * The management API as a request listener. Express serves what is not a route: probes and the page of documentation.
  */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { sql, logger, metrics, health, publicUrl, trustedProxies, checkResponses, keyValue, limits, gateway } = deps;
+  const {
+    sql,
+    logger,
+    metrics,
+    health,
+    publicUrl,
+    trustedProxies,
+    checkResponses,
+    keyValue,
+    limits,
+    gateway,
+    liveOrigins,
+  } = deps;
   const requestLimit = createRateLimit({
     keyValue,
     name: 'key',
@@ -110,6 +125,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     if (gateway !== undefined && isOfSdk(request)) return gateway(request, response);
     // As existing clients write it.
     if (/^\/logout\/?$/.test(request.url ?? '')) request.url = '/api/logout';
+    allowOrigins(request, response, liveOrigins);
     const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
     if (!isRoute) return app(request, response);
     setSecurityHeaders(response);

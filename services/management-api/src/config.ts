@@ -1,8 +1,9 @@
-import { databaseConfigFields } from '@millrace/db';
+import { databaseConfigFields, type withDatabaseAddress } from '@millrace/db';
+import { kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
-import { Type } from 'typebox';
-import { minSecretLength } from './signing-secret.ts';
+import { type Static, Type } from 'typebox';
+import { secretList } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
 export const configSchema = Type.Object({
@@ -101,12 +102,32 @@ export const configSchema = Type.Object({
     'tokenSecret',
     Type.Optional(
       Type.String({
-        minLength: minSecretLength,
-        description: 'signs tokens for other services; default: random, valid until the process ends',
+        pattern: secretList,
+        description:
+          'signs tokens for live events, at least 16 characters; several separated by commas: the first signs, all are accepted; default: random, valid until the process ends and in this process alone',
       }),
     ),
     'read again for each token',
   ),
+  eventLog: Type.Optional(
+    Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
+      description: 'kafka or postgres, as for the event consumer; without it there are no live events',
+    }),
+  ),
+  ...kafkaConfigFields,
+  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
+  publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'on',
+    description: 'on or off, as for the event consumer: live events are read from events.processed',
+  }),
+  liveOrigins: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s,/]+(\\s*,\\s*https?://[^\\s,/]+)*$',
+      description: 'origins, separated by commas, whose pages may read /events and /stats; by default none',
+    }),
+  ),
+  liveStreamsPerUser: integerSetting(10, 'streams of live events one user may have open in one process', { min: 1 }),
+  liveStreamsPerProject: integerSetting(50, 'streams of live events of one environment in one process', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
@@ -119,3 +140,5 @@ export const configSchema = Type.Object({
   ),
   drainTimeoutMs: integerSetting(15_000, 'milliseconds requests in progress may take while stopping'),
 });
+
+export type ApiConfig = ReturnType<typeof withDatabaseAddress<Static<typeof configSchema>>>;

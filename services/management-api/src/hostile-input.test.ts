@@ -29,8 +29,8 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // No list: without all of its fields it is a refusal anyway.
-    !/\/groups\/(find|members)$/.test(path) &&
+    // No lists: without all of its fields it is a refusal anyway, or it never ends.
+    !/\/groups\/(find|members)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
 const nasty = [

@@ -61,6 +61,9 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/reset',
     'GET /api/reset/:user_uuid',
     'POST /api/reset/:user_uuid',
+    // By a token of their own.
+    'GET /events',
+    'GET /stats',
     'GET /api/schema',
   ]);
 });

@@ -3,6 +3,8 @@ import type { Route } from '@millrace/http';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
+import type { Live } from './live/live.ts';
+import { liveRoutes } from './live/routes.ts';
 import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
@@ -57,8 +59,9 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   signUpLimit: SignUpLimit;
   /** Of changes a person makes to their own account, by user. */
   userChangeLimit: RateLimit;
-  /** What signs, at the moment, what the API hands out for other services to check (`live_events_token`). */
-  tokenSecret: () => string;
+  /** What signs `live_events_token` at the moment, and what has signed it. */
+  tokenSecrets: () => readonly [string, ...string[]];
+  live: Live;
 }
 
 /** Every route of the management API. */
@@ -101,6 +104,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...ingestionWarningRoutes(ingested),
     ...featureFlagRoutes(deps),
     ...earlyAccessFeatureRoutes(deps),
+    ...liveRoutes(deps),
   ];
   return [...resources, ...schemaRoutes(resources)];
 }

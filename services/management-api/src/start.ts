@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createPasswords } from '@millrace/accounts';
+import { topicNames } from '@millrace/contracts';
 import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { serve } from '@millrace/http';
 import {
@@ -16,15 +17,17 @@ import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import { createApp } from './app.ts';
-import { configSchema } from './config.ts';
+import { type ApiConfig, configSchema } from './config.ts';
 import { serveConsole } from './console/serve.ts';
+import { createLive } from './live/live.ts';
+import { openLog } from './open-log.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
 import { createResetMailing, type ResetMailing } from './resources/sign-in/reset-mailing.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
-import { signingSecret } from './signing-secret.ts';
+import { signingSecrets } from './signing-secret.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any statement should take, shorter than what a person or a proxy waits. */
@@ -33,7 +36,6 @@ const statementTimeoutMs = 20_000;
 const searchTimeoutMs = 10_000;
 
 const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
-type ApiConfig = ReturnType<typeof readSettings>;
 
 export const managementApi: Service<ApiConfig> = {
   name: 'management-api',
@@ -76,7 +78,16 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   );
   const { inviteMailing, resetMailing } = startMailing(lifecycle, { config, database, logger, metrics });
   const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
+  const { topicPrefix } = config;
+  const live = createLive({
+    ...{ sql: database.sql, logger, metrics, topicPrefix, topics: topicNames(topicPrefix) },
+    log: openLog(config, { lifecycle, logger, metrics }),
+    publishes: config.publishProcessed === 'on',
+    streamsPerUser: config.liveStreamsPerUser,
+    streamsPerProject: config.liveStreamsPerProject,
+  });
   const app = createApp({
+    live,
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
@@ -91,11 +102,12 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     limits: limitsOf(config),
     ingestUrl: config.ingestUrl,
     maxSubscriptions: config.subscriptionsPerOrganization,
-    tokenSecret: signingSecret(config),
+    tokenSecrets: signingSecrets(config),
     logger,
     metrics,
     health,
     publicUrl: config.publicApiUrl,
+    liveOrigins: config.liveOrigins?.split(',').map((origin) => origin.trim()) ?? [],
     trustedProxies: config.trustProxy ? config.proxyHops : 0,
     console: config.console === 'on' ? await consoleOf(config) : null,
     gateway: config.ingestUrl
@@ -110,6 +122,8 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
+  // Before the server waits for its last answers.
+  lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
 }

@@ -6,7 +6,8 @@ docs/configuration.md. Takes: root, kind, values.
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
 {{- $parts := list (include "millrace.env.postgresql" $root) -}}
-{{- if has .kind (list "gateway" "consumer") -}}{{- $parts = append $parts (include "millrace.env.eventLog" $root) -}}{{- end -}}
+{{- if has .kind (list "gateway" "consumer" "managementApi") -}}{{- $parts = append $parts (include "millrace.env.eventLog" $root) -}}{{- end -}}
+{{- if has .kind (list "gateway" "consumer") -}}{{- $parts = append $parts (include "millrace.env.writingLog" $root) -}}{{- end -}}
 {{- if has .kind (list "gateway" "flags" "managementApi") -}}{{- $parts = append $parts (include "millrace.env.redis" $root) -}}{{- end -}}
 {{- if ne .kind "consumer" -}}{{- $parts = append $parts (include "millrace.env.keys" (dict "root" $root "kind" .kind)) -}}{{- end -}}
 {{- if has .kind (list "managementApi" "deliveryWorker") -}}{{- $parts = append $parts (include "millrace.env.mail" $root) -}}{{- end -}}

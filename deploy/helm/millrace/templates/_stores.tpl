@@ -66,11 +66,18 @@
 {{- with $log.topicPrefix }}
 - { name: TOPIC_PREFIX, value: {{ . | quote }} }
 {{- end }}
+{{- if eq $log.type "kafka" }}
+{{ include "millrace.env.kafka" . | trim }}
+{{- end }}
+{{- end -}}
+
+{{/* For those that append: how topics are made, and where events go while Kafka is out. */}}
+{{- define "millrace.env.writingLog" -}}
+{{- $log := .Values.eventLog -}}
 - { name: TOPIC_PARTITIONS, value: {{ include "millrace.text" $log.partitions | quote }} }
 {{- if eq $log.type "kafka" }}
 - { name: EVENT_LOG_FALLBACK, value: {{ $log.fallback | quote }} }
 - { name: EVENT_LOG_FALLBACK_AFTER_MS, value: {{ include "millrace.text" $log.fallbackAfterMs | quote }} }
-{{ include "millrace.env.kafka" . | trim }}
 {{- end }}
 {{- end -}}
 

@@ -10,5 +10,5 @@ export {
   foundEnvironmentColumns,
   mayHavePrivateEnvironments,
 } from './environment-access-store.ts';
-export { findLiveKey, isProjectInKey, type Membership, noteKeyUse } from './live-key-store.ts';
-export { findLiveSession, noteSessionUse } from './live-session-store.ts';
+export { findKeyInUse, findLiveKey, isProjectInKey, type Membership, noteKeyUse } from './live-key-store.ts';
+export { findLiveSession, findSessionInUse, noteSessionUse } from './live-session-store.ts';

@@ -46,6 +46,26 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
   return rows[0];
 }
 
+/** What a right that was given through a key stands on. */
+interface KeyInUse {
+  user_id: number;
+  scopes: string[];
+  scoped_teams: number[];
+  scoped_organizations: string[];
+  last_rolled_at: Date | null;
+}
+
+/** A key by its id, as long as it works: for what goes on without showing it again. */
+export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
+  const rows = await sql.query<KeyInUse & Record<string, unknown>>(
+    `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
+       FROM personal_api_key k JOIN "user" u ON u.id = k.user_id
+      WHERE k.id = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,
+    [keyId],
+  );
+  return rows[0];
+}
+
 /** Notes that a key was used, at most once an hour however many requests ask for it at the same moment. */
 export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(

@@ -36,6 +36,15 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
   return rows[0];
 }
 
+/** Whose session it is, as long as it goes on: for what goes on without showing it again. It is not prolonged. */
+export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ user_id: number } | undefined> {
+  const rows = await sql.query<{ user_id: number }>(
+    `SELECT s.user_id FROM session s JOIN "user" u ON u.id = s.user_id WHERE s.id = $1 AND ${sessionIsLive}`,
+    [sessionId],
+  );
+  return rows[0];
+}
+
 /** Notes that a session was used, at most every few minutes however many requests ask for it at the same moment. */
 export async function noteSessionUse(sql: Sql, sessionId: string): Promise<void> {
   await sql.query(

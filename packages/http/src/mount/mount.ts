@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import { type ApiRequest, type Route, TextContent, WithHeaders } from '../route/route.ts';
+import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders } from '../route/route.ts';
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
@@ -132,7 +132,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   if (checkResponses) {
     for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
   }
-  const { schema, text, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
+  const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   const toAnswer = (result: unknown, request: ApiRequest): Answer => {
     if (result instanceof WithHeaders) {
@@ -142,6 +142,10 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     if (text && result instanceof TextContent) {
       const content = { mediaType: text.mediaType, content: result.text };
       return { status: route.successStatus, text: content, headers: result.headers };
+    }
+    if (stream && result instanceof MessageStream) {
+      const { headers, begin } = result;
+      return { status: route.successStatus, stream: { mediaType: stream.mediaType, begin }, headers };
     }
     const isPreferred = onlyIfPreferred && prefersRepresentation(request);
     if (!schema || !serialize || (onlyIfPreferred && !isPreferred)) return { status: route.successStatus };

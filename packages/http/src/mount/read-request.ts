@@ -14,7 +14,8 @@ import { formValues, isForm } from './read-form.ts';
 export function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
   if (header === undefined || header.trim() === '') return;
-  const text = responses[successStatus]?.text?.mediaType.split(';')[0] ?? 'application/json';
+  const success = responses[successStatus];
+  const text = (success?.stream ?? success?.text)?.mediaType.split(';')[0] ?? 'application/json';
   const accepted = ['*/*', 'application/*', 'application/json', text, `${text.split('/')[0]}/*`];
   const isAccepted = header.split(',').some((range) => {
     const [mediaType = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

@@ -1,6 +1,7 @@
 /** How an answer, or an error, goes to the socket. */
 
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 
@@ -10,8 +11,13 @@ export interface Answer {
   value?: unknown;
   /** Instead of `value`. */
   text?: { mediaType: string; content: string };
+  /** Instead of `value`. */
+  stream?: { mediaType: string; begin(output: Writable): void };
   headers?: Record<string, string | string[]>;
 }
+
+/** A stream is as quick as its beginning: it lasts as long as its client stays. */
+const streamBegins = Symbol('stream begins');
 
 /** The headers that every answer has, and the measure of how long it took. */
 export function beginAnswer(
@@ -20,18 +26,24 @@ export function beginAnswer(
   routeMetrics: RouteMetrics,
 ): void {
   const startedAt = process.hrtime.bigint();
-  response.once('close', () => {
+  const observe = () =>
     routeMetrics.observe(operation, response.statusCode, Number(process.hrtime.bigint() - startedAt) / 1e9);
+  response.once('close', observe);
+  response.once(streamBegins, () => {
+    response.off('close', observe);
+    observe();
   });
   response.setHeader('X-Request-Id', id);
-  response.setHeader('Vary', 'Accept, Authorization, Prefer');
+  // Whoever was asked before may have named a header of their own.
+  response.appendHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);
 }
 
-export function sendAnswer(response: ServerResponse, { status, value, text, headers = {} }: Answer): void {
+export function sendAnswer(response: ServerResponse, { status, value, text, stream, headers = {} }: Answer): void {
   for (const [name, content] of Object.entries(headers)) response.setHeader(name, content);
-  if (text === undefined) send(response, status, value);
+  if (stream !== undefined) sendStream(response, status, stream);
+  else if (text === undefined) send(response, status, value);
   else sendText(response, status, text);
 }
 
@@ -78,6 +90,21 @@ function sendText(
   response.setHeader('Content-Length', String(Buffer.byteLength(content)));
   // A text goes out in one piece with the head, bytes would not.
   response.end(content);
+}
+
+function sendStream(
+  response: ServerResponse,
+  status: number,
+  { mediaType, begin }: NonNullable<Answer['stream']>,
+): void {
+  if (!response.destroyed) {
+    response.statusCode = status;
+    response.setHeader('Content-Type', mediaType);
+    response.flushHeaders();
+    response.emit(streamBegins);
+  }
+  // Also for a client that has left: what was taken for it is given back.
+  begin(response);
 }
 
 interface RouteMetrics {

@@ -100,19 +100,25 @@ function formSchema(schema: TSchema, { name, description }: FileField<unknown>, 
 }
 
 function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
-  const responses = Object.entries(route.responses).map(([status, { description, schema, text, onlyIfPreferred }]) => {
-    if (onlyIfPreferred) {
-      return [status, { description: `${description} The body is empty unless \`Prefer\` asks for one.` }] as const;
-    }
-    const isRefusal = Number(status) >= 400;
-    const body = schema ?? (isRefusal ? errorSchema : undefined);
-    if (body === undefined) return [status, { description }] as const;
-    const content = {
-      'application/json': components.content(body, isRefusal ? undefined : route.examples.response),
-      ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
-    };
-    return [status, { description, content }] as const;
-  });
+  const responses = Object.entries(route.responses).map(
+    ([status, { description, schema, text, stream, onlyIfPreferred }]) => {
+      if (onlyIfPreferred) {
+        return [status, { description: `${description} The body is empty unless \`Prefer\` asks for one.` }] as const;
+      }
+      if (stream) {
+        const content = { [stream.mediaType]: { schema: { type: 'string' }, example: stream.example } };
+        return [status, { description, content }] as const;
+      }
+      const isRefusal = Number(status) >= 400;
+      const body = schema ?? (isRefusal ? errorSchema : undefined);
+      if (body === undefined) return [status, { description }] as const;
+      const content = {
+        'application/json': components.content(body, isRefusal ? undefined : route.examples.response),
+        ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
+      };
+      return [status, { description, content }] as const;
+    },
+  );
   return Object.fromEntries(responses);
 }
 

@@ -1,6 +1,6 @@
 /** A route as a service declares it, and the request its handler is given. */
 
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { MembershipLevel, Scope } from '@millrace/contracts';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
@@ -23,6 +23,8 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   onlyIfPreferred?: true;
   /** The request may ask for this in place of the body: the handler then returns `TextContent`. */
   text?: { mediaType: string; example: string };
+  /** The answer is no body but messages for as long as the client stays: the handler returns `MessageStream`. */
+  stream?: { mediaType: string; example: string };
 }
 
 /** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
@@ -30,11 +32,13 @@ type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409
 
 /** The type of the value a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
-  [S in keyof R & SuccessStatus]: R[S] extends { schema: infer B extends TSchema; text: object }
-    ? Static<B> | TextContent
-    : R[S] extends { schema: infer B extends TSchema }
-      ? Static<B>
-      : undefined;
+  [S in keyof R & SuccessStatus]: R[S] extends { stream: object }
+    ? MessageStream
+    : R[S] extends { schema: infer B extends TSchema; text: object }
+      ? Static<B> | TextContent
+      : R[S] extends { schema: infer B extends TSchema }
+        ? Static<B>
+        : undefined;
 }[keyof R & SuccessStatus];
 
 /** A scope of a personal API key, or the explicit decision that anybody may call. */
@@ -182,6 +186,22 @@ export class TextContent {
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
     this.headers = headers;
+  }
+}
+
+/** What a handler returns for a declared `stream`. */
+export class MessageStream {
+  readonly headers: Record<string, string>;
+  readonly begin: (output: Writable) => void;
+
+  /**
+   * @param headers beside the content's type, which the route declares.
+   * @param begin is called once, with the head on its way. It ends the output, and hears by its `close` that the client has
+   *   left, which may be so already.
+   */
+  constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
+    this.headers = headers;
+    this.begin = begin;
   }
 }
 

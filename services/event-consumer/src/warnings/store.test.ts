@@ -31,6 +31,7 @@ test('a warning is stored with its severity, once, however often it is found', a
       details: { received: 'string' },
       count: 1,
       timestamp: new Date(now),
+      stored_at: expect.any(Date),
     },
   ]);
 });
@@ -52,6 +53,7 @@ test('a warning of the gateway keeps its own identity and count', async () => {
       details,
       count: 12,
       timestamp: new Date(now),
+      stored_at: expect.any(Date),
     },
   ]);
 });

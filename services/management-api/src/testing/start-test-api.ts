@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { beginSession, createPasswords } from '@millrace/accounts';
+import { topicNames } from '@millrace/contracts';
 import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
-import { createHealth, createLogger, createMetrics, createSecretBox, type Logger } from '@millrace/runtime';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  createSecretBox,
+  type Logger,
+  type Metrics,
+} from '@millrace/runtime';
 import { createInProcessKeyValue } from '@millrace/runtime/cache';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
 import { type AppDeps, createApp } from '../app.ts';
+import { createLive, type Live } from '../live/live.ts';
 import { createDestinationSecrets } from '../resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
@@ -41,6 +50,9 @@ export interface TestApi {
 /** Opens the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
+/** The first signs, both are accepted. */
+export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
+
 /** Every limit of requests switched off. */
 export const noLimits: AppDeps['limits'] = {
   requestsPerMinute: 0,
@@ -54,10 +66,22 @@ export const noLimits: AppDeps['limits'] = {
   resetsPerDay: 0,
 };
 
+interface TestApiOptions {
+  statementTimeoutMs?: number;
+  /** Live events of a test that has a log. */
+  openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
+}
+
+/** No test but those of live events has a log. */
+function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
+  const limits = { streamsPerUser: 10, streamsPerProject: 50 };
+  return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
+}
+
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
-  { statementTimeoutMs = 30_000 } = {},
+  { statementTimeoutMs = 30_000, openLive = liveWithoutLog }: TestApiOptions = {},
 ): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
@@ -71,8 +95,10 @@ export async function startTestApi(
     statements += 1;
   };
   const sql = countingSql(database.sql, count);
+  const live = openLive({ url: testDatabase.url, sql, logger, metrics });
   const app = createApp({
     sql,
+    live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
     logger,
@@ -91,7 +117,7 @@ export async function startTestApi(
     keyValue: createInProcessKeyValue(),
     maxSubscriptions: 0,
     limits: noLimits,
-    tokenSecret: () => 'secret of a test',
+    tokenSecrets: () => testTokenSecrets,
     ...overrides,
   });
   const server = await serve(app, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
@@ -124,6 +150,7 @@ export async function startTestApi(
     send: request,
     statementCount: () => statements,
     async stop() {
+      await live.stop();
       await server.stop();
       await searchDatabase.stop();
       await database.stop();

@@ -355,6 +355,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       team_id: fixture.tenant.projectId,
       api_token: fixture.tenant.token,
       user_id: expect.any(Number),
+      iat: expect.any(Number),
       key_id: expect.any(String),
       aud: 'posthog:livestream',
     });

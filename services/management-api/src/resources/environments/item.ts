@@ -13,8 +13,8 @@ import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
 export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** What signs `live_events_token` at the moment. */
-  tokenSecret: () => string;
+  /** What signs `live_events_token` at the moment, and what has signed it. */
+  tokenSecrets: () => readonly [string, ...string[]];
 }
 
 /** What is particular to projects, and what to environments. */
@@ -41,13 +41,13 @@ export interface ItemKind {
 
 /** A project or an environment as its caller sees it now. @throws AppError `not_found` when it was removed meanwhile. */
 export async function showItem(
-  { sql, tokenSecret }: Pick<ItemDeps, 'sql' | 'tokenSecret'>,
+  { sql, tokenSecrets }: Pick<ItemDeps, 'sql' | 'tokenSecrets'>,
   { show }: Pick<ItemKind, 'show'>,
   { caller, target }: { caller: Caller; target: AddressedProject },
 ): Promise<Record<string, unknown>> {
   const row = await findEnvironmentForCaller(sql, caller.userId, target.environmentId);
   if (!row) throw new AppError('not_found', 'Not found.');
-  return show(row, { caller, secret: tokenSecret(), now: new Date() });
+  return show(row, { caller, secret: tokenSecrets()[0], now: new Date() });
 }
 
 /** For whom a record is shown, and what signs the token in it. */
@@ -110,6 +110,8 @@ function liveEventsToken(
     api_token,
     user_id: caller.userId,
     ...(kind === 'key' ? { key_id: credentialId } : { session_id: credentialId }),
+    // With milliseconds: whether the key was rolled since.
+    iat: now.getTime() / 1000,
     exp: Math.floor(Math.min(now.getTime() / 1000 + lifetimeSeconds, endsAt / 1000)),
     aud: 'posthog:livestream',
   };

@@ -44,7 +44,7 @@ const tags: [string] = ['environments'];
 
 /** Environments (docs/api-rules.md#routes-and-fields), under their project and by their id alone. */
 export function environmentRoutes(deps: ItemDeps) {
-  const { sql, transaction, tokenSecret } = deps;
+  const { sql, transaction, tokenSecrets } = deps;
   const parent = addressedParent(sql);
   const byId = addressedById(sql, 'environment');
 
@@ -149,7 +149,7 @@ export function environmentRoutes(deps: ItemDeps) {
         const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
         const row = await findEnvironmentForCaller(sql, caller.userId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
-        return toEnvironment(row, { caller, secret: tokenSecret(), now: new Date() });
+        return toEnvironment(row, { caller, secret: tokenSecrets()[0], now: new Date() });
       },
     }),
     defineRoute({

@@ -51,7 +51,7 @@ const creation = {
 
 /** Projects (docs/api-rules.md#routes-and-fields), of an organization and over all of them. */
 export function projectRoutes(deps: ItemDeps) {
-  const { sql, transaction, tokenSecret } = deps;
+  const { sql, transaction, tokenSecrets } = deps;
   const organization = addressedOrganization(sql);
   const byId = addressedById(sql, 'project');
 
@@ -59,7 +59,7 @@ export function projectRoutes(deps: ItemDeps) {
     const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
     const row = await findEnvironmentForCaller(sql, caller.userId, id);
     if (!row) throw new AppError('not_found', 'Not found.');
-    return toProject(row, { caller, secret: tokenSecret(), now: new Date() });
+    return toProject(row, { caller, secret: tokenSecrets()[0], now: new Date() });
   }
 
   const ofOrganization = basePath({

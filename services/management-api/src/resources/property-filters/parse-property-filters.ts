@@ -24,15 +24,23 @@ const knownFields = new Set(['key', 'value', 'operator', 'type']);
  * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as PostHog's clients send it.
  *
  * @param owners whose properties the list can filter by, the one that is meant without `type` first.
+ * @param readPattern a regular expression as whoever looks for it takes it; PostgreSQL by default.
  * @throws AppError `invalid` naming the filter by its position in the array and its field, `properties__0__operator`.
  */
-export function parsePropertyFilters(text: string | undefined, owners: readonly PropertyOwner[]): PropertyFilter[] {
+export function parsePropertyFilters(
+  text: string | undefined,
+  owners: readonly PropertyOwner[],
+  readPattern: ReadPattern = toPostgresPattern,
+): PropertyFilter[] {
   if (text === undefined || text === '') return [];
   const filters = parseArray(text);
   if (filters.length > maxFilters) throw invalid([], `There may be ${maxFilters} filters at most.`);
   const now = new Date();
-  return filters.map((filter, index) => parseFilter(filter, { position: String(index), owners, now }));
+  return filters.map((filter, index) => parseFilter(filter, { position: String(index), owners, now, readPattern }));
 }
+
+/** The pattern, or a sentence on what is wrong with it. */
+type ReadPattern = (text: string) => { pattern: string } | { problem: string };
 
 function parseArray(text: string): unknown[] {
   let value: unknown;
@@ -47,7 +55,11 @@ function parseArray(text: string): unknown[] {
 
 function parseFilter(
   filter: unknown,
-  { position, owners, now }: { position: string; owners: readonly PropertyOwner[]; now: Date },
+  {
+    position,
+    owners,
+    ...reading
+  }: { position: string; owners: readonly PropertyOwner[]; now: Date; readPattern: ReadPattern },
 ): PropertyFilter {
   if (!isObject(filter)) throw invalid([position], 'Expected an object with key, value, operator and type.');
   const { key, value, operator = 'exact', type = owners[0] } = filter;
@@ -64,13 +76,13 @@ function parseFilter(
   }
   const known = propertyOperators.find((candidate) => candidate === operator);
   if (known === undefined) throw invalid([position, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
-  return { owner, key, operator: known, values: parseValues(known, value, { path: [position, 'value'], now }) };
+  return { owner, key, operator: known, values: parseValues(known, value, { path: [position, 'value'], ...reading }) };
 }
 
 function parseValues(
   operator: PropertyOperator,
   value: unknown,
-  { path, now }: { path: string[]; now: Date },
+  { path, now, readPattern }: { path: string[]; now: Date; readPattern: ReadPattern },
 ): string[] {
   const kind = comparedAs(operator);
   if (kind === 'nothing') return [];
@@ -94,7 +106,7 @@ function parseValues(
       case 'time':
         return requireTime(text, attrOf(position), now).toISOString();
       case 'pattern': {
-        const translated = toPostgresPattern(text);
+        const translated = readPattern(text);
         if ('pattern' in translated) return translated.pattern;
         throw invalid(position, translated.problem);
       }
@@ -129,7 +141,7 @@ const maxRepetitions = 1000;
  *
  * @returns the pattern, or a sentence on what is wrong with it.
  */
-function toPostgresPattern(text: string): { pattern: string } | { problem: string } {
+function toPostgresPattern(text: string): ReturnType<ReadPattern> {
   if (text === '') return { problem: 'A regular expression may not be empty.' };
   if (text.length > maxLength) return { problem: `A regular expression has at most ${maxLength} characters.` };
   const [flags = '', ignoresCase] = /^\(\?(i)\)/.exec(text) ?? [];

@@ -1,0 +1,247 @@
+// Streams of live events: the way of one from the request to its end.
+
+import type { TopicNames } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import type { EventLog } from '@millrace/event-log';
+import { MessageStream } from '@millrace/http';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+import { LRUCache } from 'lru-cache';
+import type { Static } from 'typebox';
+import { throttled } from '../access/rate-limit.ts';
+import { readStreamFilter, type streamQuery } from './filters.ts';
+import { createLag } from './lag.ts';
+import { checkRight, type Granted, type StreamRight } from './rights.ts';
+import { createSource } from './source.ts';
+import { countDistinctIds } from './store.ts';
+import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
+
+export interface LiveTimes extends StreamTimes {
+  tickMs: number;
+  /** How often it is asked whether the right to a stream still holds. */
+  recheckMs: number;
+}
+
+export const liveTimes: LiveTimes = {
+  tickMs: 1000,
+  recheckMs: 20_000,
+  heartbeatMs: 10_000,
+  stalledMs: 60_000,
+  longestMs: 30 * 60_000,
+};
+
+export interface LiveDeps {
+  /** Null where nobody has said where the log is. */
+  log: EventLog | null;
+  topics: TopicNames;
+  topicPrefix: string;
+  publishes: boolean;
+  sql: Sql;
+  logger: Logger;
+  metrics: Metrics;
+  streamsPerUser: number;
+  streamsPerProject: number;
+  times?: Partial<LiveTimes>;
+}
+
+export type Live = ReturnType<typeof createLive>;
+
+/** What a stream is asked for, by whom. */
+interface StreamRequest {
+  right: StreamRight;
+  granted: Granted;
+  query: Static<typeof streamQuery>;
+  isPlain: boolean;
+}
+
+/** Who sent an event within it is there. */
+const windowSeconds = 60;
+
+/** The streams of this process. Nothing is read while there are none. */
+export function createLive({ log, ...deps }: LiveDeps) {
+  const { sql, logger, metrics } = deps;
+  const times = { ...liveTimes, ...deps.times };
+  const open = new Set<LiveStream>();
+  const places = createPlaces(deps);
+  const parts = log === null ? null : createParts({ ...deps, log });
+  const gauge = metrics.gauge('millrace_live_streams', 'Streams of live events that are open');
+  const missed = metrics.counter('millrace_live_missed_total', 'Live events left out because a client reads slowly');
+  const users = createUserCounts(sql);
+  let isStopping = false;
+
+  function requireParts() {
+    if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 2 });
+    if (parts !== null) return parts;
+    throw new AppError('unavailable', 'There are no live events here: EVENT_LOG of the management API is not set.', {
+      code: 'live_events_off',
+      retryAfterSeconds: 300,
+    });
+  }
+
+  let ticks = 0;
+  const ticker = setInterval(() => {
+    if (open.size === 0) return;
+    for (const stream of [...open]) stream.tick();
+    ticks += 1;
+    if (ticks % 2 === 0) void parts?.measure();
+  }, times.tickMs).unref();
+
+  /**
+   * One stream: its filter, its place, a source that reads; then the head is sent, and what comes is passed on until the client
+   * leaves, the right ends, half an hour is over, or the process stops.
+   *
+   * @throws AppError `invalid` naming a parameter, `rate_limited` without a place, `unavailable` without a log.
+   */
+  async function openStream({ right, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
+    const { source, measure, lagSeconds } = requireParts();
+    const filter = readStreamFilter(query, granted.testAccountFilters);
+    const leave = places.take(right);
+    const since = await source.begin().catch((error) => {
+      leave();
+      throw error;
+    });
+    await measure();
+    const showsDrops = granted.seesDrops && !isPlain;
+    return new MessageStream(streamHeaders, (output) => {
+      const hello = JSON.stringify(helloOf({ ...filter, ...deps, showsDrops, lagSeconds: lagSeconds() }));
+      output.write(isPlain ? `: hello ${hello}\n\n` : `event: hello\ndata: ${hello}\n\n`);
+      const stream = createStream({
+        ...{ output, filter, showsDrops, isPlain, times, lagSeconds },
+        missed: (count) => missed.inc(count),
+      });
+      const unwatch = source.watch(right.environmentId, stream, since);
+      const rechecks = setInterval(() => void recheck(stream, right), times.recheckMs);
+      open.add(stream);
+      gauge.set(open.size);
+      const close = () => {
+        clearInterval(rechecks);
+        unwatch();
+        open.delete(stream);
+        gauge.set(open.size);
+        leave();
+      };
+      output.on('close', close);
+      if (output.destroyed) close();
+      else if (isStopping) stream.end('The service is stopping.', retryMs());
+    });
+  }
+
+  async function recheck(stream: LiveStream, right: StreamRight): Promise<void> {
+    try {
+      const granted = await checkRight(sql, right);
+      if (typeof granted === 'string') stream.end(granted);
+    } catch (error) {
+      logger.warn('the right to a stream cannot be checked; it ends', { error });
+      stream.end('Whether you may read on cannot be checked at the moment.', retryMs());
+    }
+  }
+
+  return {
+    openStream,
+    /** Who is there, and how far behind what is stored is. */
+    async stats(environmentId: number) {
+      const { lag } = requireParts();
+      const [users_on_product, lag_seconds] = await Promise.all([users.count(environmentId), lag.measure()]);
+      return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds };
+    },
+    /** Ends all streams; whoever asks again meanwhile is sent to another process. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      clearInterval(ticker);
+      for (const stream of [...open]) stream.end('The service is stopping.', retryMs());
+      await parts?.source.stop();
+    },
+  };
+}
+
+/** Where streams read, and how far behind that is. */
+function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
+  const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
+  const lag = createLag({ ...deps, log });
+  let lagSeconds: number | null = null;
+  return {
+    source,
+    lag,
+    /** Of the last measure; null when the log did not answer. */
+    lagSeconds: () => lagSeconds,
+    /** Never throws: streams are told. */
+    async measure(): Promise<void> {
+      try {
+        lagSeconds = await lag.measure();
+        source.tellTrouble(null);
+      } catch (error) {
+        if (lagSeconds !== null) logger.warn('the lag of live events cannot be measured', { error });
+        lagSeconds = null;
+        source.tellTrouble('The event log does not answer.');
+      }
+    },
+  };
+}
+
+/** Pages ask every few seconds: those that ask for the same share an answer for two. */
+function createUserCounts(sql: Sql) {
+  const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
+  return {
+    count(environmentId: number): Promise<number> {
+      const known = counts.get(environmentId);
+      if (known !== undefined) return known;
+      const count = countDistinctIds(sql, environmentId, windowSeconds);
+      counts.set(environmentId, count);
+      count.catch(() => counts.delete(environmentId));
+      return count;
+    },
+  };
+}
+
+const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
+
+/** Not all at once. */
+const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
+
+/** What a stream shows, and why it shows no more. */
+function helloOf(stream: {
+  publishes: boolean;
+  showsDrops: boolean;
+  showsPlaces: boolean;
+  ignoredFilters: number;
+  lagSeconds: number | null;
+}): Record<string, unknown> {
+  const { publishes, showsDrops, showsPlaces, ignoredFilters, lagSeconds } = stream;
+  const reasons = [
+    ...(showsPlaces ? ['There is no database of places, so that no event has one.'] : []),
+    ...(publishes
+      ? []
+      : ['Stored events are not shown: set PUBLISH_PROCESSED=on for the event consumer and the management API.']),
+  ];
+  return {
+    stored: publishes && !showsPlaces,
+    dropped: showsDrops && !showsPlaces,
+    why: reasons.length > 0 ? reasons.join(' ') : null,
+    ...(ignoredFilters > 0 && { ignored_filters: ignoredFilters }),
+    lag_seconds: lagSeconds,
+  };
+}
+
+/** So many streams a user and an environment may have in this process. */
+function createPlaces({ streamsPerUser, streamsPerProject }: Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject'>) {
+  const taken = new Map<string, number>();
+  const add = (name: string, by: number) => {
+    const count = (taken.get(name) ?? 0) + by;
+    if (count > 0) taken.set(name, count);
+    else taken.delete(name);
+  };
+  return {
+    /** @returns what gives the place back, once. @throws AppError `rate_limited`. */
+    take({ userId, environmentId }: StreamRight): () => void {
+      const [user, environment] = [`user ${userId}`, `environment ${environmentId}`];
+      if ((taken.get(user) ?? 0) >= streamsPerUser) throw throttled(10, `You have ${streamsPerUser} streams open.`);
+      if ((taken.get(environment) ?? 0) >= streamsPerProject)
+        throw throttled(10, `The project has ${streamsPerProject} streams open.`);
+      let isTaken = true;
+      for (const name of [user, environment]) add(name, 1);
+      return () => {
+        if (isTaken) for (const name of [user, environment]) add(name, -1);
+        isTaken = false;
+      };
+    },
+  };
+}

@@ -1,0 +1,151 @@
+// The routes of live events: below a project by key, and at the root by token (docs/api-rules.md#live-events).
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../access/addressed-project.ts';
+import type { Caller } from '../access/caller.ts';
+import { defineRoute, defineRoutes } from '../access/define-route.ts';
+import { streamQuery } from './filters.ts';
+import type { Live } from './live.ts';
+import { checkRight, requireRight, rightOfToken, type StreamRight } from './rights.ts';
+
+interface LiveRoutesDeps {
+  sql: Sql;
+  live: Live;
+  tokenSecrets: () => readonly string[];
+}
+
+const tags: [string] = ['live events'];
+const messages = {
+  mediaType: 'text/event-stream',
+  example: [
+    'event: hello',
+    'data: {"stored":true,"dropped":true,"why":null,"lag_seconds":0.2}',
+    '',
+    'data: {"uuid":"0193f0c5-7a4e-7000-8000-00000000beef","timestamp":"2026-11-20T08:15:00.250Z","distinct_id":"ada",' +
+      '"person_id":"0193f0c5-7a4e-5000-8000-00000000beef","event":"checkout","properties":{},"outcome":"stored",' +
+      '"captured_at":"2026-11-20T08:15:00.300Z","stored_at":"2026-11-20T08:15:00.700Z"}',
+    '',
+    ': lag 0.2s',
+    '',
+    '',
+  ].join('\n'),
+};
+const streamed = { 200: { description: 'Events as they are stored, one line of JSON each.', stream: messages } };
+const counted = { 200: { description: 'Who is there.', schema: liveStats() } };
+const statsExample = { users_on_product: 12, active_recordings: 0, window_seconds: 60, lag_seconds: 0.2 };
+
+export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
+  const rightOf = async ({ request }: { request: { header(name: string): string | undefined } }) => {
+    const right = rightOfToken(request.header('authorization'), tokenSecrets());
+    return { right, granted: await requireRight(sql, right) };
+  };
+  const query = Type.Object({
+    ...streamQuery.properties,
+    teamId: Type.Optional(Type.String({ description: 'Sent by older clients, and ignored: the token decides.' })),
+  });
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      isUnsafe: true,
+      below: belowEnvironment(sql),
+      path: '/live/events',
+      operationId: 'live_events_stream',
+      summary: 'Follow events',
+      description:
+        'Stored events as they come, and what was dropped or changed with its reason, from now on. Ends after half an hour, or when the right to read ends.',
+      tags,
+      scope: 'event:read',
+      query: streamQuery,
+      responses: streamed,
+      handler: async ({ caller, target, query }) => {
+        const right = rightOfCaller(caller, target.environmentId);
+        const granted = await checkRight(sql, right);
+        if (typeof granted === 'string') throw new AppError('forbidden', granted);
+        return live.openStream({ right, granted, query, isPlain: false });
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below: belowEnvironment(sql),
+      path: '/live/stats',
+      operationId: 'live_stats_retrieve',
+      summary: 'Count users online',
+      description: 'How many distinct ids sent events that arrived within the last seconds.',
+      tags,
+      scope: 'event:read',
+      responses: counted,
+      examples: { response: statsExample },
+      handler: ({ target }) => live.stats(target.environmentId),
+    }),
+    defineRoute({
+      method: 'GET',
+      isUnsafe: true,
+      path: '/events',
+      operationId: 'live_events_by_token',
+      summary: 'Follow events by token',
+      description: 'Stored events as they come, with `live_events_token` as Bearer token. Notices are comments.',
+      tags,
+      scope: 'public',
+      query,
+      responses: streamed,
+      target: rightOf,
+      handler: ({ target, query: { teamId: _ignored, ...query } }) =>
+        live.openStream({ ...target, query, isPlain: true }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/stats',
+      operationId: 'live_stats_by_token',
+      summary: 'Count users online by token',
+      description: 'As below a project, with `live_events_token` as Bearer token.',
+      tags,
+      scope: 'public',
+      query: Type.Object({ teamId: query.properties.teamId }),
+      responses: counted,
+      examples: { response: statsExample },
+      target: rightOf,
+      handler: ({ target }) => live.stats(target.right.environmentId),
+    }),
+  ];
+}
+
+const byToken = /^\/(?:events|stats)\/?(?:\?|$)/;
+
+/**
+ * Lets pages of listed origins read what is answered by token, which no browser adds by itself; all other routes are for
+ * pages of this host alone.
+ */
+export function allowOrigins(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origins: readonly string[] = [],
+): void {
+  if (!byToken.test(request.url ?? '')) return;
+  response.setHeader('Vary', 'Origin');
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.includes(origin)) return;
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  if (request.method !== 'OPTIONS') return;
+  response.setHeader('Access-Control-Allow-Methods', 'GET');
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization');
+  response.setHeader('Access-Control-Max-Age', '600');
+}
+
+function rightOfCaller({ userId, credential }: Caller, environmentId: number): StreamRight {
+  return { environmentId, userId, credential, since: new Date() };
+}
+
+function liveStats() {
+  return Type.Object(
+    {
+      users_on_product: Type.Integer({ description: 'Distinct ids of events that arrived within the window.' }),
+      active_recordings: Type.Integer({ description: 'Always 0: there are no recordings.' }),
+      window_seconds: Type.Integer({ description: 'Length of the window.' }),
+      lag_seconds: Type.Number({ description: 'How far what is stored is behind what was accepted.' }),
+    },
+    { title: 'LiveStats' },
+  );
+}

@@ -1,0 +1,308 @@
+// What streams show: stored events from the log, and what was dropped or changed from where warnings are stored.
+
+import { gatewayWarnings, type ProcessedEvent } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
+import { type Logger, sleep } from '@millrace/runtime';
+import { type DropRow, listDrops, readClock } from './store.ts';
+
+/** What happened to one event, as streams look at it. */
+export interface LiveEvent {
+  /** Of the event, or of the warning where no single event is known. */
+  id: string;
+  event: string | null;
+  distinctId: string | null;
+  isDrop: boolean;
+  isHistorical: boolean;
+  properties: Record<string, unknown>;
+  personProperties: Record<string, unknown>;
+  /** The message with these properties. */
+  toMessage(properties: Record<string, unknown>): Record<string, unknown>;
+  /** The message with all properties as JSON, made once for all streams. */
+  whole(): string;
+}
+
+export interface Watcher {
+  onEvent(event: LiveEvent): void;
+  /** The source does not answer; null when it does again. */
+  onTrouble(detail: string | null): void;
+}
+
+export interface SourceDeps {
+  log: Pick<EventLog, 'consume' | 'endOffsets'>;
+  sql: Sql;
+  /** The topic of processed events. */
+  topic: string;
+  publishes: boolean;
+  logger: Logger;
+}
+
+const pollMs = 500;
+const maxDrops = 500;
+/** A transaction that stored a warning may be committed so long after a later one. */
+const overlapMs = 10_000;
+/** Events of one environment that are known again. */
+const remembered = 2000;
+/** Joining and leaving a group takes seconds: a page that is loaded again finds the reader still there. */
+const lingerMs = 20_000;
+
+/** Who watches which environment, and what they were told of already. */
+function createAudience() {
+  const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
+  return {
+    projectIds: () => [...watched.keys()],
+    isWatched: (projectId: number) => watched.has(projectId),
+    isEmpty: () => watched.size === 0,
+    /** @returns what ends it. */
+    add(projectId: number, watcher: Watcher, since: Date): () => void {
+      const project = watched.get(projectId) ?? { watchers: new Map(), seen: new Set() };
+      watched.set(projectId, project);
+      project.watchers.set(watcher, since);
+      return () => {
+        project.watchers.delete(watcher);
+        if (project.watchers.size === 0 && watched.get(projectId) === project) watched.delete(projectId);
+      };
+    },
+    /**
+     * Once, however often the log delivers it.
+     * @param storedAt by the database's clock: of no use to who came later. Absent: this moment.
+     */
+    tell(projectId: number, event: LiveEvent, storedAt?: Date): void {
+      const project = watched.get(projectId);
+      if (project === undefined || project.seen.has(event.id)) return;
+      project.seen.add(event.id);
+      const [oldest] = project.seen;
+      if (project.seen.size > remembered && oldest !== undefined) project.seen.delete(oldest);
+      for (const [watcher, since] of project.watchers) {
+        if (storedAt === undefined || storedAt > since) watcher.onEvent(event);
+      }
+    },
+    tellTrouble(detail: string | null): void {
+      for (const { watchers } of watched.values()) for (const watcher of watchers.keys()) watcher.onTrouble(detail);
+    },
+  };
+}
+
+type Reading = SourceDeps & { audience: ReturnType<typeof createAudience>; signal: AbortSignal };
+
+/** Reads on from where it was, however often the log is lost. */
+async function readStored({ log, topic, logger, audience, signal }: Reading, ends: readonly PartitionEnd[]) {
+  const positions = new Map(ends.map((end) => [end.partition, end]));
+  while (!signal.aborted) {
+    try {
+      await readTopic(log, {
+        topic,
+        from: [...positions.values()],
+        until: 'stopped',
+        signal,
+        onRecord({ key, value, offset }, partition) {
+          const position = positions.get(partition);
+          if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
+          // The key begins with the environment: events that nobody watches are not parsed.
+          const projectId = Number(key?.slice(0, key.indexOf(':')));
+          if (audience.isWatched(projectId)) audience.tell(projectId, storedEvent(value));
+        },
+      });
+    } catch (error) {
+      logger.warn('live events cannot be read from the log; trying again', { topic, error });
+      audience.tellTrouble('The event log does not answer.');
+      await sleep(1000, signal);
+    }
+  }
+}
+
+async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date): Promise<void> {
+  let after = begin;
+  while (!signal.aborted) {
+    await sleep(pollMs, signal);
+    const projectIds = audience.projectIds();
+    if (projectIds.length === 0) continue;
+    try {
+      const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
+      for (const row of rows) audience.tell(row.project_id, droppedEvent(row), row.stored_at);
+      const last = rows.at(-1)?.stored_at.getTime() ?? 0;
+      // A full page is not read again, or nothing behind it would ever be.
+      const next = rows.length === maxDrops ? last : last - overlapMs;
+      after = new Date(Math.max(after.getTime(), next));
+    } catch (error) {
+      logger.debug('what was dropped cannot be read; trying again', { error });
+    }
+  }
+}
+
+/**
+ * One reader for all streams of this process. It begins at the end of the log with the first stream, and ends a while after
+ * the last one.
+ */
+export function createSource(deps: SourceDeps) {
+  const { log, sql, topic, publishes } = deps;
+  const audience = createAudience();
+  let reading: { stopping: AbortController; begun: Promise<void>; ended: Promise<void> } | undefined;
+  let linger: NodeJS.Timeout | undefined;
+
+  async function begin(): Promise<void> {
+    const stopping = new AbortController();
+    const parts = { ...deps, audience, signal: stopping.signal };
+    const starting = Promise.all([publishes ? log.endOffsets(topic) : [], readClock(sql)]);
+    const ended = starting.then(
+      async ([ends, now]) => {
+        await Promise.all([publishes ? readStored(parts, ends) : undefined, readDrops(parts, now)]);
+      },
+      () => {},
+    );
+    const mine = { stopping, begun: starting.then(() => {}), ended };
+    reading = mine;
+    try {
+      await mine.begun;
+    } catch (error) {
+      if (reading === mine) reading = undefined;
+      throw error;
+    }
+  }
+
+  async function stop(): Promise<void> {
+    clearTimeout(linger);
+    const last = reading;
+    reading = undefined;
+    last?.stopping.abort();
+    await last?.ended;
+  }
+
+  function stopLater(): void {
+    clearTimeout(linger);
+    linger = setTimeout(() => {
+      if (audience.isEmpty()) void stop();
+    }, lingerMs).unref();
+  }
+
+  return {
+    /**
+     * Reads from now on.
+     * @returns this moment by the database's clock.
+     * @throws AppError `unavailable` when the log or the database does not answer.
+     */
+    async begin(): Promise<Date> {
+      const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
+      // Should the client have left before it watches.
+      stopLater();
+      return now;
+    },
+    /** After `begin`. @returns what ends it. */
+    watch(projectId: number, watcher: Watcher, since: Date): () => void {
+      const leave = audience.add(projectId, watcher, since);
+      return () => {
+        leave();
+        if (audience.isEmpty()) stopLater();
+      };
+    },
+    tellTrouble: audience.tellTrouble,
+    stop,
+  };
+}
+
+function storedEvent(value: Buffer): LiveEvent {
+  const event = JSON.parse(value.toString('utf8')) as ProcessedEvent;
+  return liveEvent({
+    id: event.uuid,
+    event: event.event,
+    distinctId: event.distinct_id,
+    isDrop: false,
+    isHistorical: event.historical_migration,
+    properties: event.properties,
+    personProperties: event.person_properties,
+    toMessage: (properties) => ({
+      uuid: event.uuid,
+      timestamp: event.timestamp,
+      distinct_id: event.distinct_id,
+      person_id: event.person_id,
+      event: event.event,
+      properties,
+      outcome: 'stored',
+      captured_at: event.captured_at,
+      stored_at: new Date().toISOString(),
+    }),
+  });
+}
+
+/** Kinds that say less than `error` and stand for events that were not stored all the same. */
+const dropsToo = new Set(['blocked_token', 'rate_limited', 'event_older_than_retention']);
+/** Kinds that say `error` of a part of an event that was stored. */
+const keepsEvent = new Set([
+  'person_properties_size_violation',
+  'group_properties_size_violation',
+  'group_key_too_long',
+]);
+
+/** A warning: only names and ids, no properties. */
+function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
+  const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
+  const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;
+  const uuid = textOf(details.eventUuid, sample.uuid);
+  const event = textOf(details.event, sample.event);
+  const distinctId = textOf(details.distinctId, sample.distinct_id);
+  const isDropped = (severity === 'error' && !keepsEvent.has(type)) || dropsToo.has(type);
+  return liveEvent({
+    id,
+    event,
+    distinctId,
+    isDrop: true,
+    isHistorical: false,
+    properties: {},
+    personProperties: {},
+    toMessage: () => ({
+      uuid,
+      timestamp: timestamp.toISOString(),
+      distinct_id: distinctId,
+      person_id: null,
+      event,
+      properties: {},
+      outcome: isDropped ? 'dropped' : 'changed',
+      reason: type,
+      severity,
+      count,
+      details,
+      rule: ruleOf(type),
+    }),
+  });
+}
+
+/** Where the documents say why. */
+const rules: Record<string, string> = {
+  quota_limited: 'docs/wire-rules.md#answers',
+  rate_limited: 'docs/wire-rules.md#answers',
+  traffic_spike: 'docs/wire-rules.md#answers',
+  ignored_invalid_timestamp: 'docs/wire-rules.md#times',
+  event_timestamp_in_future: 'docs/wire-rules.md#times',
+  distinct_id_truncated: 'docs/wire-rules.md#distinct-ids',
+  cannot_merge_already_identified: 'docs/ingestion-rules.md#merges',
+  cannot_merge_with_illegal_distinct_id: 'docs/ingestion-rules.md#illegal-distinct-ids',
+  skipping_event_invalid_distinct_id: 'docs/ingestion-rules.md#illegal-distinct-ids',
+  invalid_process_person_profile: 'docs/ingestion-rules.md#anonymous-events',
+  invalid_event_when_process_person_profile_is_false: 'docs/ingestion-rules.md#anonymous-events',
+  invalid_anon_distinct_id: 'docs/ingestion-rules.md#before-the-rules',
+  invalid_alias: 'docs/ingestion-rules.md#before-the-rules',
+  group_key_too_long: 'docs/ingestion-rules.md#groups',
+  group_type_too_long: 'docs/ingestion-rules.md#groups',
+  invalid_group_set: 'docs/ingestion-rules.md#groups',
+  group_properties_size_violation: 'docs/ingestion-rules.md#groups',
+  person_properties_size_violation: 'docs/ingestion-rules.md#person-properties',
+  historical_migration_not_in_plan: 'docs/ingestion-rules.md#historical-migrations',
+  event_dead_lettered: 'docs/ingestion-rules.md#dead-letters',
+};
+
+/** @internal A test looks every one of them up. */
+export function ruleOf(type: string): string {
+  const own = Object.hasOwn(rules, type) ? rules[type] : undefined;
+  return own ?? `docs/${type in gatewayWarnings ? 'wire-rules.md#dropped-events' : 'ingestion-rules.md#warnings'}`;
+}
+
+function liveEvent(event: Omit<LiveEvent, 'whole'>): LiveEvent {
+  let whole: string | undefined;
+  return {
+    ...event,
+    whole() {
+      whole ??= JSON.stringify(event.toMessage(event.properties));
+      return whole;
+    },
+  };
+}

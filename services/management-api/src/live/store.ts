@@ -1,0 +1,72 @@
+import type { Columns, Sql } from '@millrace/db';
+
+export interface DropRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
+  project_id: number;
+  details: Record<string, unknown>;
+  stored_at: Date;
+}
+
+/** The database's own time: what is stored from now on is later. */
+export async function readClock(sql: Sql): Promise<Date> {
+  const [row] = await sql.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  return row?.now ?? new Date();
+}
+
+/** Warnings of these environments that were stored after a moment, the first one stored in front. */
+export async function listDrops(
+  sql: Sql,
+  { projectIds, after, limit }: { projectIds: number[]; after: Date; limit: number },
+): Promise<DropRow[]> {
+  return sql.query<DropRow & Record<string, unknown>>(
+    `SELECT w.project_id, w.id, w.type, w.severity, w.count, w.details, w.timestamp, w.stored_at
+       FROM ingestion_warning w WHERE w.project_id = ANY ($1::int[]) AND w.stored_at > $2
+      ORDER BY w.stored_at, w.id LIMIT $3`,
+    [projectIds, after, limit],
+  );
+}
+
+/** What of an environment a stream asks for; undefined when it is gone. */
+export async function findStreamSettings(
+  sql: Sql,
+  environmentId: number,
+): Promise<{ api_token: string; test_account_filters: unknown } | undefined> {
+  const rows = await sql.query<{ api_token: string; test_account_filters: unknown }>(
+    'SELECT api_token, test_account_filters FROM environment WHERE id = $1',
+    [environmentId],
+  );
+  return rows[0];
+}
+
+/** Rows of a minute and its neighbour that are looked at to count who is there: more take too long. */
+const mostRows = 200_000;
+
+/**
+ * How many distinct ids sent events that arrived in the last seconds. Events that came a minute late, or from an import, say
+ * nothing about who is there.
+ */
+export async function countDistinctIds(sql: Sql, environmentId: number, seconds: number): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `SELECT count(DISTINCT distinct_id)::int AS count
+       FROM (SELECT distinct_id, captured_at, historical_migration FROM event
+              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
+      WHERE captured_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
+    [environmentId, seconds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface StoredPosition extends Record<string, unknown> {
+  topic: string;
+  partition: number;
+  log: string;
+  next_offset: string;
+  record_before: string | null;
+}
+
+/** Where groups stand in their topics. */
+export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
+  return sql.query<StoredPosition>(
+    'SELECT topic, partition, log, next_offset, record_before FROM consumer_position WHERE "group" = ANY ($1::text[])',
+    [groups],
+  );
+}
