@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   addMember,
+  createOneTimeLink,
   createOwnedOrganization,
   createPersonalApiKey,
   createProject,
@@ -48,6 +49,14 @@ export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, dir
   writeFileSync(written, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(written, file);
   return demo;
+}
+
+/** @returns the secret of a link that signs the owner in, once and within the hour (docs/operations/console.md). */
+export function createConsoleLink(database: Pick<SqlDatabase, 'transaction'>): Promise<string> {
+  return database.transaction(async (tx) => {
+    const userId = await findOrCreateUser(tx, owner);
+    return (await createOneTimeLink(tx, { kind: 'sign_in', userId })).secret;
+  });
 }
 
 async function findOrCreateDemo(tx: Transaction, knownKey: string | undefined): Promise<Demo> {

@@ -9,7 +9,7 @@ import { startPostgres } from '../servers/postgres.ts';
 import type { Source } from '../servers/provision.ts';
 import { freePort, type Reaper, type RunningServer } from '../servers/server-process.ts';
 import type { Connection } from './connection-file.ts';
-import { type Demo, ensureDemo } from './demo.ts';
+import { createConsoleLink, type Demo, ensureDemo } from './demo.ts';
 import { ensureDemoFlags } from './demo-flags.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
@@ -29,6 +29,8 @@ export interface SystemOptions {
 
 export interface RunningSystem {
   connection: Connection;
+  /** Signs the demo's owner in, once; null where no pages are served. */
+  consoleUrl: string | null;
   /** Services first, the outermost first, so that nobody loses what he still needs; then the servers. */
   stop(): Promise<void>;
 }
@@ -51,7 +53,7 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       options.withKafka ? startBroker(options, own) : Promise.resolve({}),
     ]);
     const settings: ServiceSettings = { databaseUrl, secretsKey: ensureSecretsKey(directory), ...broker };
-    const [demo, { ports }] = await all([
+    const [{ demo, consoleSecret }, { ports }] = await all([
       progress.step('Demo organization', () => prepareDemo(databaseUrl, directory)),
       startServices(settings, options).then((services) => {
         parts.push({ name: 'the services', stop: services.stop });
@@ -68,7 +70,8 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       settings: storageSettings(process.env, settings),
     };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
-    return { connection, stop };
+    const isServed = process.env.CONSOLE !== 'off';
+    return { connection, consoleUrl: isServed ? `${apiUrl}/console/enter#${consoleSecret}` : null, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -99,10 +102,11 @@ async function startShop(ingestUrl: string, projectApiKey: string): Promise<Demo
   return serveDemo({ ingestUrl, projectApiKey, port: await freePort(readPorts(process.env).shop) });
 }
 
-async function prepareDemo(url: string, directory: string): Promise<Demo> {
+async function prepareDemo(url: string, directory: string): Promise<{ demo: Demo; consoleSecret: string }> {
   const database = createSqlDatabase({ url, logger: createLogger('start', 'warn'), poolSize: 1 });
   try {
-    return await ensureDemo(database, directory);
+    const demo = await ensureDemo(database, directory);
+    return { demo, consoleSecret: await createConsoleLink(database) };
   } finally {
     await database.stop();
   }

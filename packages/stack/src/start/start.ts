@@ -30,7 +30,10 @@ export const main: Command = async ({ progress, root, programArguments }) => {
       if (!stopRequest.isMade()) {
         connection.write(system.connection);
         const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL alone';
-        console.log(welcome(system.connection, { root, connectionPath: connection.path, logDirectory, log }));
+        const { consoleUrl } = system;
+        console.log(
+          welcome(system.connection, { root, connectionPath: connection.path, logDirectory, log, consoleUrl }),
+        );
       }
       await stopRequest.made;
     } finally {
