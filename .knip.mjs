@@ -38,7 +38,7 @@ export default ({ production: isProduction = false }) => ({
     },
     'packages/console': {
       // What pages are made of may be there before the page that needs it.
-      entry: ['bundle/*.ts!', 'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!', 'tests/**/*.ts', tests],
+      entry: ['bundle/*.*s!', 'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!', 'tests/**/*.ts', tests],
       // Named by styles; and for charts of pages.
       ignoreDependencies: [
         '@fontsource-variable/.*',
@@ -48,7 +48,7 @@ export default ({ production: isProduction = false }) => ({
         'playwright-core',
         '@millrace/testing',
       ],
-      project: ['{src,bundle}/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
+      project: ['{src,bundle}/**/*.{ts,tsx,mjs}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },
     'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import react from '@vitejs/plugin-react';
-import { build, type Plugin } from 'vite';
 
 /** Beside the program of the management API, which looks for it there. */
 export const consoleFolder = 'console';
@@ -43,29 +41,7 @@ export async function writeConsole(
   { isQuick = false, root = home } = {},
 ): Promise<{ sizes: ConsoleSizes; bundled: string[] }> {
   await rm(directory, { recursive: true, force: true });
-  const bundled = new Set<string>();
-  await build({
-    root: home,
-    base: './',
-    configFile: false,
-    envDir: false,
-    logLevel: 'warn',
-    // What the build remembers between runs would be written beside the sources.
-    cacheDir: join(directory, '.vite-cache'),
-    plugins: [react(), firstPaintScript(), noteModules(bundled)],
-    build: {
-      outDir: directory,
-      emptyOutDir: true,
-      manifest: 'manifest.json',
-      // Everything is a file: the policy of the page allows no data in styles but images.
-      assetsInlineLimit: 0,
-      modulePreload: { polyfill: false },
-      target: ['chrome120', 'firefox121', 'safari17'],
-      reportCompressedSize: false,
-      // Measured below, with gzip.
-      chunkSizeWarningLimit: 2000,
-    },
-  });
+  const bundled = await runVite(directory);
   const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
   const sizes = await measure(directory, manifest);
   refuseLarge(sizes);
@@ -73,36 +49,16 @@ export async function writeConsole(
   await rm(join(directory, '.vite-cache'), { recursive: true, force: true });
   await writeLicenses(directory);
   await compressAll(directory, isQuick);
-  return { sizes, bundled: [...bundled].map((path) => relative(root, path)).sort() };
+  return { sizes, bundled: bundled.map((path) => relative(root, path)).sort() };
 }
 
-/** The theme is chosen before the styles are read, by a file of its own. */
-function firstPaintScript(): Plugin {
-  let fileName = '';
-  return {
-    name: 'first-paint-script',
-    async buildStart() {
-      const source = await readFile(join(home, 'src/frame/first-paint.js'), 'utf8');
-      const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
-      fileName = `assets/first-paint-${hash}.js`;
-      this.emitFile({ type: 'asset', fileName, source });
-    },
-    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `./${fileName}` }, injectTo: 'head-prepend' }],
-  };
-}
-
-function noteModules(bundled: Set<string>): Plugin {
-  return {
-    name: 'note-modules',
-    generateBundle(_options, output) {
-      for (const part of Object.values(output)) {
-        if (part.type === 'asset') for (const path of part.originalFileNames) bundled.add(join(home, path));
-        else
-          for (const path of Object.keys(part.modules))
-            if (path.startsWith('/')) bundled.add(path.replace(/\?.*$/, ''));
-      }
-    },
-  };
+/** @returns the files of which something is in the result */
+async function runVite(directory: string): Promise<string[]> {
+  const program = join(home, 'bundle/run-vite.mjs');
+  const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
+  const { stdout } = await promisify(execFile)(process.execPath, [program, directory], options);
+  // What Vite has to say of the sources may stand before.
+  return JSON.parse(stdout.slice(stdout.lastIndexOf('["'))) as string[];
 }
 
 async function measure(directory: string, manifest: Manifest): Promise<ConsoleSizes> {

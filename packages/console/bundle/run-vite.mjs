@@ -1,0 +1,64 @@
+// The build itself, in a process of its own: `run-vite.mjs <directory>`. Its compiler is machine code that stays in memory, and that
+// cannot be called from the separate worlds in which tests run. Prints the files of which something is in the result, as JSON.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { build } from 'vite';
+
+const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const directory = process.argv[2];
+const bundled = new Set();
+
+await build({
+  root: home,
+  base: './',
+  configFile: false,
+  envDir: false,
+  logLevel: 'warn',
+  // What the build remembers between runs would be written beside the sources.
+  cacheDir: join(directory, '.vite-cache'),
+  plugins: [react(), firstPaintScript(), noteModules()],
+  build: {
+    outDir: directory,
+    emptyOutDir: true,
+    manifest: 'manifest.json',
+    // Everything is a file: the policy of the page allows no data in styles but images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: ['chrome120', 'firefox121', 'safari17'],
+    reportCompressedSize: false,
+    // Measured with gzip, by who called.
+    chunkSizeWarningLimit: 2000,
+  },
+});
+process.stdout.write(JSON.stringify([...bundled]));
+
+/** The theme is chosen before the styles are read, by a file of its own. */
+function firstPaintScript() {
+  let fileName = '';
+  return {
+    name: 'first-paint-script',
+    async buildStart() {
+      const source = await readFile(join(home, 'src/frame/first-paint.js'), 'utf8');
+      const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
+      fileName = `assets/first-paint-${hash}.js`;
+      this.emitFile({ type: 'asset', fileName, source });
+    },
+    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `./${fileName}` }, injectTo: 'head-prepend' }],
+  };
+}
+
+function noteModules() {
+  return {
+    name: 'note-modules',
+    generateBundle(_options, output) {
+      for (const part of Object.values(output)) {
+        const paths =
+          part.type === 'asset' ? part.originalFileNames.map((path) => join(home, path)) : Object.keys(part.modules);
+        for (const path of paths) if (path.startsWith('/')) bundled.add(path.replace(/\?.*$/, ''));
+      }
+    },
+  };
+}
