@@ -1,63 +1,212 @@
 import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useEffect, useState } from 'react';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { Loaded } from '../../parts/states.tsx';
-import { formatClock } from '../../parts/time.ts';
-import { words } from '../../words.ts';
+import { part, useAddress } from '../../parts/address.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty, Failed } from '../../parts/states.tsx';
+import { formatNumber, words } from '../../words.ts';
+import { Detail } from './detail.tsx';
 import { FirstEvent } from './first-event.tsx';
+import { List } from './list.tsx';
+import { Tiles } from './tiles.tsx';
+import { type Live, type Row, useLive } from './use-live.ts';
 import { text } from './words.ts';
 import './live.css';
 
-interface StoredEvent {
-  uuid: string;
-  event: string;
-  distinct_id: string;
-  timestamp: string;
-}
+const parts = {
+  event: part.list(),
+  without: part.list(),
+  person: part.text(),
+  properties: part.list(),
+  paused: part.flag(),
+};
 
-/** The newest events, asked for every two seconds; before there is one, how to send it. */
+/** What arrives, as it arrives: stored, changed or dropped, and why. */
 export function Page() {
-  const { id, timezone } = useProject();
-  const newest = useQuery({
-    queryKey: ['newest-events', id],
-    queryFn: ({ signal }) =>
-      call<{ results: StoredEvent[] }>({ path: `/api/projects/${id}/events`, query: { limit: 50 } }, signal),
-    refetchInterval: 2000,
-  });
+  const { id } = useProject();
+  const { view, change, unknown } = useAddress(parts);
+  const path = `/api/projects/${id}/live/events`;
+  const query = {
+    eventType: view.event.join(','),
+    notEventType: view.without.join(','),
+    distinctId: view.person,
+    properties: view.properties.length === 0 ? '' : `[${view.properties.join(',')}]`,
+  };
+  const live = useLive(path, query, view.paused);
+  const [asCall, setAsCall] = useState(false);
+  const [open, setOpen] = useState<Row | null>(null);
+  const rows = useDeferredValue(live.rows);
+  const hasFilter = Object.values(query).some((value) => value !== '');
+  const isFirst = useIsFirst(id, rows.length > 0);
+  const filter = {
+    only: (name: 'event' | 'person', value: string) =>
+      change(name === 'event' ? { event: [value] } : { person: value }),
+    without: (value: string) => change({ without: [...view.without, value] }),
+    property: (key: string, value: unknown, operator: 'exact' | 'is_not') =>
+      change({ properties: [...view.properties, JSON.stringify({ key, operator, value })] }),
+  };
+  if (isFirst && !hasFilter && live.state.kind !== 'failed') {
+    return (
+      <>
+        <PageTitle title={words.pages.live.title} />
+        <FirstEvent />
+      </>
+    );
+  }
   return (
     <>
-      <PageTitle title={words.pages.live.title} />
-      <Loaded query={newest} what={text.events}>
-        {({ results }) =>
-          results.length === 0 ? (
-            <FirstEvent />
-          ) : (
-            <div className="panel live-list">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{text.time(timezone)}</th>
-                    <th scope="col">{text.event}</th>
-                    <th scope="col">{text.person}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {results.map(({ uuid, event, distinct_id, timestamp }) => (
-                    <tr key={uuid}>
-                      <td className="mono">{formatClock(timestamp, timezone)}</td>
-                      <td>
-                        <strong className="cut">{event}</strong>
-                      </td>
-                      <td className="cut">{distinct_id}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )
-        }
-      </Loaded>
+      <PageTitle title={words.pages.live.title} now={<Rate rows={rows} />}>
+        <Button shortcut={text.space} onPress={() => change({ paused: !view.paused }, { replace: true })}>
+          {view.paused ? text.goOn(live.waiting) : text.pause}
+        </Button>
+      </PageTitle>
+      <Tiles rows={rows} />
+      <Chips chips={chipsOf(view, change)} search={<EventSearch onFind={(name) => filter.only('event', name)} />}>
+        <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
+      </Chips>
+      <AddressHint unknown={unknown} />
+      <StreamLine live={live} />
+      <div className="panel list-detail" {...(open && { 'data-open': '' })}>
+        {live.state.kind === 'failed' ? (
+          <Failed what={text.stream} error={live.state.error} onAgain={() => location.reload()} />
+        ) : rows.length === 0 ? (
+          <Empty title={hasFilter ? text.noneFiltered : text.none} icon="live">
+            <p className="quiet">{hasFilter ? text.noneFilteredText : text.noneText}</p>
+          </Empty>
+        ) : (
+          <List
+            rows={rows}
+            open={open}
+            onOpen={setOpen}
+            onPause={() => change({ paused: !view.paused }, { replace: true })}
+          />
+        )}
+        {open && <Detail row={open} filter={filter} onClose={() => setOpen(null)} />}
+      </div>
+      {asCall && <AsApiCall request={{ path, query }} onClose={() => setAsCall(false)} />}
     </>
+  );
+}
+
+type View = ReturnType<typeof useAddress<typeof parts>>['view'];
+
+function chipsOf(view: View, change: ReturnType<typeof useAddress<typeof parts>>['change']) {
+  const without = (list: readonly string[], one: string) => list.filter((other) => other !== one);
+  const person = { key: 'person', name: text.person, value: view.person, remove: () => change({ person: '' }) };
+  return [
+    ...view.event.map((value) => ({
+      key: `event ${value}`,
+      name: text.event,
+      value,
+      remove: () => change({ event: without(view.event, value) }),
+    })),
+    ...view.without.map((value) => ({
+      key: `without ${value}`,
+      name: text.event,
+      relation: text.not,
+      value,
+      remove: () => change({ without: without(view.without, value) }),
+    })),
+    ...(view.person === '' ? [] : [person]),
+    ...view.properties.map((written) => ({
+      key: written,
+      ...readProperty(written),
+      remove: () => change({ properties: without(view.properties, written) }),
+    })),
+  ];
+}
+
+/** A filter that an address holds may be anything. */
+function readProperty(written: string): { name: string; relation: string; value: string } {
+  try {
+    const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
+    const relation = operator === 'is_not' ? text.not : String(operator ?? '');
+    return { name: String(key), relation: relation === 'exact' ? '' : relation, value: String(value) };
+  } catch {
+    return { name: written, relation: '', value: '' };
+  }
+}
+
+/** Whether nothing was ever stored here: asked once, as from then on the stream says it. */
+function useIsFirst(id: number, hasRows: boolean): boolean {
+  const any = useQuery({
+    queryKey: ['any-event', id],
+    queryFn: ({ signal }) =>
+      call<{ results: unknown[] }>({ path: `/api/projects/${id}/events`, query: { limit: 1 } }, signal),
+    enabled: !hasRows,
+  });
+  return !hasRows && any.data?.results.length === 0;
+}
+
+function Rate({ rows }: { rows: readonly Row[] }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 2000);
+    return () => clearInterval(timer);
+  }, []);
+  const recent = rows.filter(({ at }) => at > now - 10_000).length;
+  return (
+    <span className="pill">
+      <span className={recent > 0 ? 'dot good' : 'dot'} />
+      {text.perSecond(recent / 10)}
+    </span>
+  );
+}
+
+/** What the stream has to say of itself, in one line that is there only when there is something. */
+function StreamLine({ live: { state, why, missed, wasAway, share } }: { live: Live }) {
+  const said = [
+    state.kind === 'waiting' && text.cut(state.seconds),
+    why,
+    missed > 0 && text.missed(formatNumber(missed)),
+    wasAway && text.away,
+    share < 1 && text.share(Math.round(share * 100)),
+  ].filter((one) => typeof one === 'string');
+  if (said.length === 0) return null;
+  return (
+    <p className="health-line" role="status">
+      {said.join(' ')}
+    </p>
+  );
+}
+
+function EventSearch({ onFind }: { onFind: (name: string) => void }) {
+  const [typed, setTyped] = useState('');
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+      if (event.key !== '/' || isTyping || !document.activeElement?.closest('.list')) return;
+      event.preventDefault();
+      document.getElementById('live-search')?.focus();
+    };
+    document.addEventListener('keydown', focus);
+    return () => document.removeEventListener('keydown', focus);
+  }, []);
+  return (
+    <form
+      className="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (typed.trim() !== '') onFind(typed.trim());
+        setTyped('');
+      }}
+    >
+      <Icon name="search" size={12} />
+      <input
+        id="live-search"
+        aria-label={text.search}
+        placeholder={text.search}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <span className="key" aria-hidden="true">
+        /
+      </span>
+    </form>
   );
 }

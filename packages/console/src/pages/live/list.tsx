@@ -1,0 +1,136 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useProject } from '../../frame/project.ts';
+import { formatClock } from '../../parts/time.ts';
+import { summaryOf } from './summary.ts';
+import type { Row } from './use-live.ts';
+import { text } from './words.ts';
+
+const rowHeight = 34;
+
+interface ListProps {
+  rows: readonly Row[];
+  open: Row | null;
+  onOpen: (row: Row | null) => void;
+  onPause: () => void;
+}
+
+/** The newest on top; only what is seen is drawn. Keys act while the list has the focus: j and k, Enter, Esc, space. */
+export function List({ rows, open, onOpen, onPause }: ListProps) {
+  const { timezone } = useProject();
+  const box = useRef<HTMLDivElement>(null);
+  const [current, setCurrent] = useState<string | null>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    getItemKey: (at) => rows[at]?.key ?? at,
+  });
+  const at = rows.findIndex(({ key }) => key === current);
+  const move = (by: number) => {
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
+    if (!next) return;
+    setCurrent(next.key);
+    virtual.scrollToIndex(rows.indexOf(next));
+    if (open) onOpen(next);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'j' || event.key === 'ArrowDown') move(1);
+    else if (event.key === 'k' || event.key === 'ArrowUp') move(-1);
+    else if (event.key === 'Enter') onOpen(rows[at] ?? null);
+    else if (event.key === 'Escape') onOpen(null);
+    else if (event.key === ' ') onPause();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div className="list">
+      <div className="live-row live-head" aria-hidden="true">
+        <span />
+        <span>{text.time(timezone)}</span>
+        <span>{text.event}</span>
+        <span>{text.person}</span>
+        <span className="live-wide">{text.from}</span>
+        <span className="live-wide">{text.properties}</span>
+      </div>
+      <Announcer rows={rows} />
+      <div
+        ref={box}
+        className="live-rows"
+        role="listbox"
+        tabIndex={0}
+        aria-label={text.listLabel}
+        aria-activedescendant={at >= 0 ? `live-${at}` : undefined}
+        onKeyDown={onKey}
+      >
+        <div className="live-space" role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => {
+            const row = rows[index];
+            if (!row) return null;
+            const isOpen = open?.key === row.key;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys for its rows
+              <div
+                key={key}
+                id={`live-${index}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={isOpen || row.key === current}
+                aria-setsize={rows.length}
+                aria-posinset={index + 1}
+                className={`live-row live-${row.message.outcome}${row.isNew ? ' live-new' : ''}`}
+                style={{ transform: `translateY(${start}px)` }}
+                onClick={() => {
+                  setCurrent(row.key);
+                  onOpen(isOpen ? null : row);
+                }}
+              >
+                <Cells row={row} zone={timezone} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Cells({ row: { message }, zone }: { row: Row; zone: string }) {
+  const library = message.properties.$lib;
+  return (
+    <>
+      <span className={`dot ${message.outcome === 'stored' ? 'good' : message.outcome === 'changed' ? 'warn' : 'bad'}`}>
+        <span className="only-heard">{text.outcomes[message.outcome]}</span>
+      </span>
+      <span className="mono quiet">{formatClock(message.stored_at ?? message.timestamp, zone)}</span>
+      <strong className="cut live-name">{message.event ?? text.noName}</strong>
+      <span className="cut">{message.distinct_id}</span>
+      <span className="cut mono quiet live-wide">{typeof library === 'string' ? library : ''}</span>
+      <span className="cut live-wide">{summaryOf(message)}</span>
+    </>
+  );
+}
+
+/** Says how many came, at most every ten seconds: nobody can listen to each. */
+function Announcer({ rows }: { rows: readonly Row[] }) {
+  const [said, setSaid] = useState('');
+  const newest = useRef(rows);
+  newest.current = rows;
+  useEffect(() => {
+    let before = Date.now();
+    const timer = setInterval(() => {
+      const since = before;
+      before = Date.now();
+      const count = newest.current.filter(({ at }) => at > since).length;
+      setSaid(count === 0 ? '' : text.came(count));
+    }, 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div role="log" aria-live="polite" className="only-heard">
+      {said}
+    </div>
+  );
+}

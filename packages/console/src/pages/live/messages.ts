@@ -1,0 +1,59 @@
+/** One line of Live: what was stored, or dropped or changed with its reason. */
+export interface LiveMessage {
+  uuid: string | null;
+  timestamp: string;
+  distinct_id: string;
+  person_id: string | null;
+  event: string | null;
+  properties: Record<string, unknown>;
+  outcome: 'stored' | 'dropped' | 'changed';
+  captured_at?: string;
+  stored_at?: string;
+  reason?: string;
+  severity?: string;
+  details?: Record<string, unknown>;
+  rule?: string;
+}
+
+/** What the stream says of itself. */
+export type LiveNotice =
+  | { kind: 'hello'; stored: boolean; why: string | null }
+  | { kind: 'gap'; missed: number }
+  | { kind: 'share'; share: number }
+  | { kind: 'trouble'; detail: string }
+  | { kind: 'bye'; reason: string };
+
+export type FromStream = { kind: 'event'; message: LiveMessage } | LiveNotice;
+
+/** Reads frames of an event stream as they come in pieces: any line end, several lines of data, comments left out. */
+export function createFrameReader(take: (name: string, data: string) => void) {
+  let rest = '';
+  let name = '';
+  let data: string[] = [];
+  const readLine = (line: string) => {
+    if (line === '') {
+      if (data.length > 0) take(name, data.join('\n'));
+      name = '';
+      data = [];
+    } else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+    else if (line.startsWith('event:')) name = line.slice(6).trim();
+  };
+  return (piece: string) => {
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) readLine(line);
+  };
+}
+
+const notices = ['hello', 'gap', 'share', 'trouble', 'bye'];
+
+/** @returns null for what this page does not know: a newer server may say more. */
+export function readFrame(name: string, data: string): FromStream | null {
+  try {
+    const value = JSON.parse(data) as Record<string, unknown>;
+    if (name === '' || name === 'message') return { kind: 'event', message: value as unknown as LiveMessage };
+    return notices.includes(name) ? ({ kind: name, ...value } as LiveNotice) : null;
+  } catch {
+    return null;
+  }
+}

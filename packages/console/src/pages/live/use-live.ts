@@ -1,0 +1,123 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Query } from '../../api/request.ts';
+import type { LiveMessage } from './messages.ts';
+import { joinStream, type StreamState } from './shared-stream.ts';
+
+/** At most so many are kept: what fell out is in Events. */
+const kept = 1000;
+const beatMs = 300;
+const hiddenPatienceMs = 60_000;
+
+export interface Row {
+  key: string;
+  message: LiveMessage;
+  /** When it came, by the clock of this machine. */
+  at: number;
+  /** Came with the last beat. */
+  isNew: boolean;
+}
+
+export interface Live {
+  rows: readonly Row[];
+  state: StreamState;
+  /** Why stored events are absent; null when they are not. */
+  why: string | null;
+  /** How many the server left out since the page was opened, or the stream was away. */
+  missed: number;
+  wasAway: boolean;
+  /** Below 1: so much of all is shown. */
+  share: number;
+  waiting: number;
+}
+
+const empty: Live = {
+  rows: [],
+  state: { kind: 'connecting' },
+  why: null,
+  missed: 0,
+  wasAway: false,
+  share: 1,
+  waiting: 0,
+};
+
+/**
+ * Follows a project. Draws in beats, not for each message; while paused it counts; a tab that is hidden for a minute lets the
+ * stream go, and says so when it is seen again.
+ */
+export function useLive(path: string, query: Query, isPaused: boolean): Live {
+  const [live, setLive] = useState<Live>(empty);
+  const waiting = useRef<Row[]>([]);
+  const skipped = useRef(0);
+  const paused = useRef(isPaused);
+  paused.current = isPaused;
+  const isHere = useIsHere();
+  const key = JSON.stringify([path, query]);
+  // Another filter is another list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says when
+  useEffect(() => {
+    waiting.current = [];
+    setLive(empty);
+  }, [key]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for path and query
+  useEffect(() => {
+    if (!isHere) {
+      setLive((now) => ({ ...now, wasAway: now.rows.length > 0 }));
+      return undefined;
+    }
+    let count = 0;
+    const seen = new Set<string>();
+    const leave = joinStream(path, query, {
+      state: (state) => setLive((now) => ({ ...now, state })),
+      from: (from) => {
+        if (from.kind === 'hello') setLive((now) => ({ ...now, why: from.stored ? null : from.why }));
+        if (from.kind === 'gap') setLive((now) => ({ ...now, missed: now.missed + from.missed }));
+        if (from.kind === 'share') setLive((now) => ({ ...now, share: from.share }));
+        if (from.kind !== 'event') return;
+        const { uuid, outcome } = from.message;
+        const name = `${uuid ?? ''} ${outcome} ${from.message.reason ?? ''}`;
+        if (uuid !== null && seen.has(name)) return;
+        seen.add(name);
+        if (seen.size > 4 * kept) seen.clear();
+        count += 1;
+        waiting.current.push({ key: `${name} ${count}`, message: from.message, at: Date.now(), isNew: true });
+        if (waiting.current.length > kept) waiting.current.shift();
+        if (paused.current) skipped.current += 1;
+      },
+    });
+    const beat = setInterval(() => {
+      if (paused.current)
+        setLive((now) => (now.waiting === skipped.current ? now : { ...now, waiting: skipped.current }));
+      else if (waiting.current.length > 0) {
+        const came = waiting.current.splice(0).reverse();
+        skipped.current = 0;
+        setLive((now) => ({ ...now, waiting: 0, rows: [...came, ...now.rows.map(old)].slice(0, kept) }));
+      }
+    }, beatMs);
+    return () => {
+      leave();
+      clearInterval(beat);
+    };
+  }, [key, isHere]);
+  return live;
+}
+
+const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
+
+/** Whether somebody may be looking, or has been within the last minute. */
+function useIsHere(): boolean {
+  const [isHere, setHere] = useState(true);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(() => setHere(false), hiddenPatienceMs);
+      else setHere(true);
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, []);
+  return isHere;
+}
