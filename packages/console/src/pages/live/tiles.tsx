@@ -21,7 +21,7 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
   const newest = rows.find(({ message }) => message.outcome === 'dropped');
   return (
     <section className="panel tiles" aria-label={text.figures}>
-      <Tile label={text.storedMinute} value={health.data?.per_minute.stored} more={text.wholeSystem} />
+      <Tile label={text.storedMinute} value={health.data?.per_minute.stored} more="" />
       <Tile
         label={text.online}
         value={stats.data?.users_on_product}
@@ -47,7 +47,7 @@ function droppedOf(health: Health | undefined): { count: number; most: string } 
   const reasons = health?.per_minute.dropped;
   if (!reasons) return undefined;
   const most = [...reasons].sort((a, b) => b.count - a.count)[0];
-  return { count: reasons.reduce((sum, { count }) => sum + count, 0), most: most?.reason ?? text.wholeSystem };
+  return { count: reasons.reduce((sum, { count }) => sum + count, 0), most: most?.reason ?? '' };
 }
 
 function Tile({

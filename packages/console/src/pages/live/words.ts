@@ -2,7 +2,6 @@ export const text = {
   stream: 'The stream',
   figures: 'Figures of the last minute',
   storedMinute: 'Stored, last minute',
-  wholeSystem: 'of all projects',
   online: 'Persons online',
   lastSeconds: (seconds: number) => `last ${seconds} seconds`,
   droppedMinute: 'Dropped, last minute',
