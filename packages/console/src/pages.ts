@@ -17,4 +17,11 @@ export interface PageEntry {
 /** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   { path: 'live', ...words.pages.live, icon: 'live', group: 'data', load: () => import('./pages/live/page.tsx') },
+  {
+    path: 'flags',
+    ...words.pages.flags,
+    icon: 'flags',
+    group: 'product',
+    load: () => import('./pages/flags/page.tsx'),
+  },
 ];

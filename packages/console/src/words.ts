@@ -56,6 +56,7 @@ export const words = {
   signIn: 'Sign in',
   pages: {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },
+    flags: { title: 'Flags', question: 'Who gets what, and why?' },
   },
   noProjectTitle: 'You belong to no project yet',
   noProject: 'An administrator of your organization can give you access.',

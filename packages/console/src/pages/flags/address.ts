@@ -1,0 +1,22 @@
+import { part, useAddress } from '../../parts/address.ts';
+
+const parts = {
+  search: part.text(),
+  state: part.oneOf(['all', 'true', 'false', 'STALE', 'archived'], 'all'),
+  tag: part.text(),
+  sort: part.oneOf(['newest', 'key', '-updated_at', '-last_called_at'], 'newest'),
+  /** Number of the open flag, or `new`. */
+  flag: part.text(),
+  tab: part.oneOf(['conditions', 'why', 'history', 'exposures'], 'conditions'),
+  person: part.text(),
+  groups: part.list(),
+};
+export const useFlagsAddress = () => useAddress(parts);
+export type FlagsAddress = ReturnType<typeof useFlagsAddress>;
+
+/** What a line above the list says after something was done, and how to take it back. */
+export interface Notice {
+  text: string;
+  isBad?: boolean;
+  undo?: () => void;
+}

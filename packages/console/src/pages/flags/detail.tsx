@@ -1,0 +1,353 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { queryClient } from '../../api/queries.ts';
+import { call } from '../../api/request.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { words } from '../../words.ts';
+import type { FlagsAddress, Notice } from './address.ts';
+import { Editor, NewFlagEditor } from './editor.tsx';
+import { Exposures } from './exposures.tsx';
+import type { Drafts, Flag, KeptDraft } from './flag.ts';
+import { History } from './history.tsx';
+import { FlagSwitch, showFlag } from './list.tsx';
+import { Why } from './why.tsx';
+import { text } from './words.ts';
+
+interface DetailProps {
+  address: FlagsAddress;
+  close: () => void;
+  notify: (notice: Notice | null) => void;
+  drafts: Drafts;
+  keepDraft: (id: string, draft: KeptDraft | null) => void;
+}
+
+/** A flag beside the list: conditions, why somebody gets it, history, exposures. */
+export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
+  const project = useProject();
+  const query = useQuery({
+    queryKey: ['flags', project.id, 'one', id],
+    queryFn: ({ signal }) =>
+      call<Flag>({ path: `/api/projects/${project.id}/feature_flags/${encodeURIComponent(id)}` }, signal),
+  });
+  return (
+    <Aside
+      onClose={props.close}
+      title={query.data?.key ?? ''}
+      head={query.data && <Head flag={query.data} {...props} />}
+    >
+      <Loaded query={query} what={text.what}>
+        {(flag) => <Body flag={flag} {...props} />}
+      </Loaded>
+    </Aside>
+  );
+}
+
+export function NewFlag({
+  close,
+  drafts,
+  keepDraft,
+  onCreated,
+  notify,
+}: DetailProps & { onCreated: (id: string) => void }) {
+  return (
+    <Aside
+      onClose={close}
+      title={text.form.newTitle}
+      head={
+        <div className="detail-head">
+          <div className="detail-title">
+            <h2>{text.form.newTitle}</h2>
+            <CloseButton onClose={close} />
+          </div>
+          <p className="quiet">{text.form.newText}</p>
+        </div>
+      }
+    >
+      <NewFlagEditor
+        kept={drafts.get('new')}
+        onKeep={(kept) => keepDraft('new', kept)}
+        onDiscard={close}
+        onCreated={(flag) => {
+          keepDraft('new', null);
+          notify(null);
+          onCreated(String(flag.id));
+        }}
+      />
+    </Aside>
+  );
+}
+
+/** Takes the focus when it opens; Esc closes it. */
+function Aside({
+  title,
+  head,
+  onClose,
+  children,
+}: {
+  title: string;
+  head: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const own = useRef<HTMLElement>(null);
+  useEffect(() => own.current?.focus(), []);
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+  };
+  return (
+    <aside className="detail" aria-label={title} ref={own} tabIndex={-1} onKeyDown={press}>
+      {head ?? (
+        <div className="detail-head">
+          <div className="detail-title">
+            <span className="grow" />
+            <CloseButton onClose={onClose} />
+          </div>
+        </div>
+      )}
+      {children}
+    </aside>
+  );
+}
+
+function CloseButton({ onClose }: { onClose: () => void }) {
+  return (
+    <Button look="plain" aria-label={text.close} onPress={onClose}>
+      <Icon name="close" size={13} />
+    </Button>
+  );
+}
+
+function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
+  const { timezone } = useProject();
+  const who = flag.last_modified_by;
+  const asked = flag.last_called_at === null ? text.neverAsked : text.asked(formatAgo(flag.last_called_at));
+  return (
+    <div className="detail-head">
+      <div className="detail-title">
+        <h2 className="mono flag-title">{flag.key}</h2>
+        <FlagSwitch flag={flag} notify={notify} />
+        <More flag={flag} address={address} close={close} notify={notify} />
+        <CloseButton onClose={close} />
+      </div>
+      <p className="quiet">
+        <time dateTime={flag.updated_at} title={formatTime(flag.updated_at, timezone)}>
+          {text.changedBy(who?.first_name || who?.email || text.somebody, formatAgo(flag.updated_at))}
+        </time>{' '}
+        · {asked}
+      </p>
+      <Labels flag={flag} address={address} />
+    </div>
+  );
+}
+
+function Labels({ flag, address }: { flag: Flag; address: FlagsAddress }) {
+  const isStale = flag.status === 'STALE';
+  if (!isStale && !flag.archived && !flag.deleted && flag.tags.length === 0) return null;
+  return (
+    <div className="chips">
+      {isStale && (
+        <span className="pill pill-warn" title={text.staleWhy}>
+          {text.stale}
+        </span>
+      )}
+      {flag.archived && <span className="pill">{text.archived}</span>}
+      {flag.deleted && <span className="pill pill-bad">{text.deletedPill}</span>}
+      {flag.tags.map((tag) => (
+        <Button key={tag} look="plain" aria-label={text.onlyTag(tag)} onPress={() => address.change({ tag })}>
+          #{tag}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag: Flag }) {
+  const { view, change } = address;
+  const id = String(flag.id);
+  const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
+  return (
+    <Tabs
+      className="flag-tabs"
+      selectedKey={view.tab}
+      onSelectionChange={(tab) => change({ tab: names.find((name) => name === tab) ?? 'conditions' })}
+    >
+      <TabList className="tabs" aria-label={flag.key}>
+        {names.map((name) => (
+          <Tab key={name} id={name} className="tab">
+            {text.tabs[name]}
+          </Tab>
+        ))}
+      </TabList>
+      <TabPanel id="conditions" className="detail-body">
+        <Editor flag={flag} kept={drafts.get(id)} onKeep={(kept) => keepDraft(id, kept)} onSaved={() => notify(null)} />
+      </TabPanel>
+      <TabPanel id="why" className="detail-body">
+        <Why flag={flag} address={address} isEdited={drafts.has(id)} />
+      </TabPanel>
+      <TabPanel id="history" className="detail-body">
+        <History flagId={flag.id} />
+      </TabPanel>
+      <TabPanel id="exposures" className="detail-body">
+        <Exposures flagId={flag.id} />
+      </TabPanel>
+    </Tabs>
+  );
+}
+
+type Asked = 'archive' | 'delete' | 'call' | null;
+
+function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'close' | 'notify'> & { flag: Flag }) {
+  const project = useProject();
+  const [asked, setAsked] = useState<Asked>(null);
+  const mayEdit = useHasLevel(1) && flag.can_edit;
+  const request = { path: `/api/projects/${project.id}/feature_flags/${flag.id}` };
+  const change = useMutation({
+    mutationFn: (body: Partial<Flag>) => call<Flag>({ method: 'PATCH', ...request, body }),
+    onSuccess: (now) => {
+      showFlag(project.id, now);
+      return queryClient.invalidateQueries({ queryKey: ['flags', project.id] });
+    },
+    onError: (error) => notify({ text: explain(error), isBad: true }),
+  });
+  const done = (said: string, back: Partial<Flag>) => {
+    setAsked(null);
+    close();
+    notify({ text: said, undo: () => change.mutate(back) });
+  };
+  const act = (id: string) => {
+    if (id === 'unarchive') return change.mutate({ archived: false });
+    if (id === 'copy') return void navigator.clipboard.writeText(flag.key);
+    setAsked(id as Asked);
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <AriaButton className="button" aria-label={text.more}>
+          ⋯
+        </AriaButton>
+        <Popover placement="bottom end">
+          <Menu className="menu" aria-label={text.more} onAction={(id) => act(String(id))}>
+            <MenuItem id="copy" className="menu-item">
+              {text.copyKey}
+            </MenuItem>
+            <MenuItem id="call" className="menu-item">
+              {words.asApiCall}
+            </MenuItem>
+            {mayEdit && (
+              <MenuItem id={flag.archived ? 'unarchive' : 'archive'} className="menu-item">
+                {flag.archived ? text.unarchive : text.archive}
+              </MenuItem>
+            )}
+            {mayEdit && !flag.deleted && (
+              <MenuItem id="delete" className="menu-item">
+                <span className="bad">{text.remove}</span>
+              </MenuItem>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {asked === 'call' && <AsApiCall request={request} onClose={() => setAsked(null)} />}
+      {asked === 'archive' && (
+        <PutAway
+          flag={flag}
+          title={text.archiveTitle(flag.key)}
+          explanation={text.archiveText}
+          verb={text.archive}
+          body={{ active: false, archived: true }}
+          address={address}
+          onClose={() => setAsked(null)}
+          onDone={() => done(text.archivedNotice(flag.key), { archived: false, active: flag.active })}
+        />
+      )}
+      {asked === 'delete' && (
+        <PutAway
+          flag={flag}
+          title={text.deleteTitle(flag.key)}
+          explanation={text.deleteText}
+          verb={text.remove}
+          body={{ deleted: true }}
+          address={address}
+          onClose={() => setAsked(null)}
+          onDone={() => done(text.deleted(flag.key), { deleted: false })}
+        />
+      )}
+    </>
+  );
+}
+
+interface PutAwayProps {
+  flag: Flag;
+  title: string;
+  explanation: string;
+  verb: string;
+  body: Partial<Flag>;
+  address: FlagsAddress;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Archives or deletes, once nothing depends on the flag any more. */
+function PutAway({ flag, title, explanation, verb, body, address, onClose, onDone }: PutAwayProps) {
+  const { id: projectId } = useProject();
+  const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;
+  const dependents = useQuery({
+    queryKey: ['flags', projectId, 'dependents', flag.id],
+    queryFn: ({ signal }) =>
+      call<{ id: number; key: string; name: string }[]>({ path: `${path}/dependent_flags` }, signal),
+    staleTime: 0,
+  });
+  const put = useMutation({
+    mutationFn: () => call<Flag>({ method: 'PATCH', path, body }),
+    onSuccess: async (now) => {
+      showFlag(projectId, now);
+      onDone();
+      await queryClient.invalidateQueries({ queryKey: ['flags', projectId] });
+    },
+  });
+  const isFree = dependents.data?.length === 0;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p className="quiet">{explanation}</p>
+      <Loaded query={dependents} what={text.dependentsWhat}>
+        {(flags) =>
+          flags.length === 0 ? (
+            <p className="good">{text.noDependents}</p>
+          ) : (
+            <div>
+              <p className="bad">{text.dependents}</p>
+              <ul>
+                {flags.map(({ id, key, name }) => (
+                  <li key={id}>
+                    <Button look="plain" onPress={() => address.change({ flag: String(id), tab: 'conditions' })}>
+                      <span className="mono">{key}</span>
+                    </Button>
+                    <span className="quiet">{name}</span>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        }
+      </Loaded>
+      <p className="bad" role="alert">
+        {put.error ? explain(put.error) : null}
+      </p>
+      <div className="form-buttons">
+        <Button look="danger" isDisabled={!isFree || put.isPending} onPress={() => put.mutate()}>
+          {verb}
+        </Button>
+        <Button onPress={onClose}>{words.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}

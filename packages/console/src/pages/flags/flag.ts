@@ -1,0 +1,206 @@
+import { text } from './words.ts';
+
+/** A flag as the API shows it, as far as this page looks at it. */
+export interface Flag {
+  id: number;
+  key: string;
+  name: string;
+  filters: FlagFilters;
+  active: boolean;
+  archived: boolean;
+  deleted: boolean;
+  tags: string[];
+  evaluation_contexts: string[];
+  evaluation_runtime: string | null;
+  ensure_experience_continuity: boolean | null;
+  has_encrypted_payloads: boolean | null;
+  updated_at: string;
+  last_modified_by: { first_name: string; email: string } | null;
+  last_called_at: string | null;
+  version: number;
+  /** `ACTIVE`, `STALE`, `ARCHIVED` or `DELETED`. */
+  status: string;
+  can_edit: boolean;
+  sdk_warnings: string[];
+}
+
+/** What this page does not know of stays in it. */
+export interface FlagFilters extends Record<string, unknown> {
+  groups?: Condition[];
+  multivariate?: { variants: Variant[] } | null;
+  /** JSON text by key of a variant, or by `true`. */
+  payloads?: Record<string, string | null>;
+}
+
+export interface Condition extends Record<string, unknown> {
+  properties?: Filter[];
+  rollout_percentage?: number | null;
+  variant?: string | null;
+  /** Null: persons. */
+  aggregation_group_type_index?: number | null;
+}
+
+export interface Variant extends Record<string, unknown> {
+  key: string;
+  rollout_percentage: number;
+}
+
+export interface Filter extends Record<string, unknown> {
+  type: 'person' | 'group' | 'cohort' | 'flag';
+  key: string;
+  operator?: string | null;
+  value?: unknown;
+  cohort_name?: string;
+}
+
+export interface Page<Item> {
+  count: number;
+  results: Item[];
+}
+
+/** Operators that take a list of values, one that fits is enough. */
+export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
+/** Operators that take none. */
+export const valuelessOperators = new Set(['is_set', 'is_not_set']);
+
+export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
+const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
+
+/** Most of those that any condition lets in; none of a flag that is off. */
+export function rolloutOf({ active, filters }: Flag): number {
+  if (!active) return 0;
+  return Math.max(0, ...conditionsOf(filters).map((condition) => condition.rollout_percentage ?? 100));
+}
+
+/** The key of a flag by its number. */
+export type KeyOf = (id: string) => string;
+
+/** What a list says of a flag in a few words. */
+export function summaryOf({ active, archived, filters }: Flag, keyOf: KeyOf): string {
+  if (archived) return text.archived;
+  if (!active) return text.off;
+  const conditions = conditionsOf(filters);
+  const [first] = conditions;
+  const variants = variantsOf(filters).length;
+  const parts = [
+    conditions.length === 1 && first ? whoOf(first, keyOf) : text.conditionCount(conditions.length),
+    ...(variants > 0 ? [text.variantCount(variants)] : []),
+  ];
+  return parts.join(' · ');
+}
+
+/** `country is DE or AT, plan is pro`. */
+function whoOf({ properties = [], aggregation_group_type_index: groupType }: Condition, keyOf: KeyOf): string {
+  if (properties.length === 0) return typeof groupType === 'number' ? text.everyGroup : text.everyone;
+  return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
+}
+
+/** A condition in one line, as histories and conflicts show it. */
+function lineOf(condition: Condition, keyOf: KeyOf): string {
+  const variant = condition.variant ? ` → ${condition.variant}` : '';
+  return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100} %${variant}`;
+}
+
+export function describeFilter({ type, key, operator, value, cohort_name: cohort }: Filter, keyOf: KeyOf): string {
+  if (type === 'cohort') return `${operator === 'not_in' ? text.notInCohort : text.inCohort} ${cohort ?? value}`;
+  if (type === 'flag') return text.flagGives(keyOf(key), String(value));
+  const relation = relationOf(operator);
+  return [key, relation, ...(valuelessOperators.has(operator ?? '') ? [] : [valuesText(value)])].join(' ');
+}
+
+const relationOf = (operator: string | null | undefined): string =>
+  (text.operators as Record<string, string>)[operator ?? 'exact'] ?? String(operator);
+
+const valuesText = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(text.or) : plain(value));
+
+/** A value as a person writes it: texts without quotes. */
+export const plain = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
+
+/** Filters in lines, for a comparison of two states. */
+export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {
+  const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
+  const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share} %`);
+  const payloads = Object.entries(filters.payloads ?? {}).map(([key, payload]) =>
+    text.payloadLine(key, plain(payload)),
+  );
+  return [...conditions, ...variants, ...payloads];
+}
+
+/** What a person edits of a flag. Conditions and variants have a number of their own, as they move. */
+export interface Draft {
+  key: string;
+  name: string;
+  tags: readonly string[];
+  evaluation_contexts: readonly string[];
+  evaluation_runtime: string;
+  ensure_experience_continuity: boolean;
+  conditions: (Condition & { local: number })[];
+  variants: (Variant & { local: number; payload: string })[];
+  /** Of a flag without variants. */
+  payload: string;
+}
+
+/** What was typed and not saved, and the flag as it was then: against it the server finds out what others changed meanwhile. */
+export interface KeptDraft {
+  draft: Draft;
+  /** Null: the flag is not there yet. */
+  base: Flag | null;
+}
+/** By the number of the flag, or `new`. */
+export type Drafts = ReadonlyMap<string, KeptDraft>;
+
+let lastLocal = 0;
+export const nextLocal = () => ++lastLocal;
+
+export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 100 }] } };
+
+export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
+  const { filters } = flag;
+  const payloadOf = (key: string) => plain(filters.payloads?.[key] ?? '');
+  return {
+    key: flag.key,
+    name: flag.name,
+    tags: flag.tags ?? [],
+    evaluation_contexts: flag.evaluation_contexts ?? [],
+    evaluation_runtime: flag.evaluation_runtime ?? 'all',
+    ensure_experience_continuity: flag.ensure_experience_continuity ?? false,
+    conditions: conditionsOf(filters).map((condition) => ({ ...condition, local: nextLocal() })),
+    variants: variantsOf(filters).map((variant) => ({
+      ...variant,
+      local: nextLocal(),
+      payload: payloadOf(variant.key),
+    })),
+    payload: variantsOf(filters).length > 0 ? '' : payloadOf('true'),
+  };
+}
+
+/** The fields as the API takes them. @param stored what else there is in the flag's filters, which stays */
+export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
+  const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
+  const { multivariate: _, payloads: before, ...others } = stored;
+  const given = Object.fromEntries(payloads.filter(([, json]) => json?.trim() !== ''));
+  const filters: FlagFilters = {
+    ...others,
+    groups: conditions.map(({ local: __, ...condition }) => condition),
+    ...((variants.length > 0 || stored.multivariate !== undefined) && {
+      multivariate:
+        variants.length === 0 ? null : { variants: variants.map(({ local: __, payload: ___, ...variant }) => variant) },
+    }),
+    ...((before !== undefined || Object.keys(given).length > 0) && { payloads: given }),
+  };
+  // Told by the conditions, each for itself.
+  delete filters.aggregation_group_type_index;
+  return { ...draft, filters };
+}
+
+/** The fields that differ from those of a flag, as a PATCH sends them. */
+export function changesOf(draft: Draft, base: Flag): Partial<ReturnType<typeof fieldsOf>> {
+  const now = fieldsOf(draft, base.filters);
+  const before = fieldsOf(draftOf(base), base.filters);
+  return Object.fromEntries(
+    Object.entries(now).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]),
+    ),
+  );
+}

@@ -1,0 +1,117 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Failed } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { words } from '../../words.ts';
+import { type FlagFilters, type KeyOf, linesOf, plain } from './flag.ts';
+import { useKnownFlags } from './known.ts';
+import { text } from './words.ts';
+
+interface Activity {
+  user: { first_name: string; email: string | null };
+  activity: string;
+  detail: { changes: { field: string; before: unknown; after: unknown }[] | null };
+  created_at: string;
+}
+interface ActivityPage {
+  results: Activity[];
+  next: string | null;
+}
+
+/** Who changed a flag, when, and what it was before. */
+export function History({ flagId }: { flagId: number }) {
+  const { id, timezone } = useProject();
+  const query = useInfiniteQuery({
+    queryKey: ['flags', id, 'history', flagId],
+    queryFn: ({ pageParam, signal }) =>
+      call<ActivityPage>(
+        { path: `/api/projects/${id}/feature_flags/${flagId}/activity`, query: { limit: 20, page: pageParam } },
+        signal,
+      ),
+    initialPageParam: 1,
+    getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length + 1),
+  });
+  if (query.data === undefined) {
+    if (query.error)
+      return <Failed what={text.history.what} error={query.error} onAgain={() => void query.refetch()} />;
+    return (
+      <p className="waiting" role="status">
+        {words.states.loading}
+      </p>
+    );
+  }
+  const all = query.data.pages.flatMap(({ results }) => results);
+  if (all.length === 0) {
+    return (
+      <Empty title={text.history.emptyTitle} icon="flags">
+        <p className="quiet">{text.history.empty}</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <ol className="flag-history">
+        {all.map((one) => (
+          <li key={`${one.created_at} ${one.activity}`}>
+            <p>
+              <strong>{one.user.first_name || one.user.email}</strong>{' '}
+              {text.history.verbs[one.activity] ?? one.activity}{' '}
+              <time className="quiet" dateTime={one.created_at} title={formatTime(one.created_at, timezone)}>
+                {formatAgo(one.created_at)}
+              </time>
+            </p>
+            {one.detail.changes?.map((change) => (
+              <Change key={change.field} {...change} />
+            ))}
+          </li>
+        ))}
+      </ol>
+      {query.hasNextPage && (
+        <div className="form-buttons flag-more">
+          <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
+            {text.history.more}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Change({ field, before, after }: { field: string; before: unknown; after: unknown }) {
+  const { keyOf } = useKnownFlags();
+  const [gone, come] = differences(linesOfValue(field, before, keyOf), linesOfValue(field, after, keyOf));
+  return (
+    <div className="flag-change">
+      <span className="hint">{text.history.fields[field] ?? field.replaceAll('_', ' ')}</span>
+      {gone.map((line) => (
+        <del key={line}>
+          <span className="only-heard">{text.history.before} </span>
+          {line}
+        </del>
+      ))}
+      {come.map((line) => (
+        <ins key={line}>
+          <span className="only-heard">{text.history.after} </span>
+          {line}
+        </ins>
+      ))}
+    </div>
+  );
+}
+
+/** A field of a flag as a person reads it. */
+export function linesOfValue(field: string, value: unknown, keyOf: KeyOf): string[] {
+  if (field === 'filters' && typeof value === 'object' && value !== null) return linesOf(value as FlagFilters, keyOf);
+  if (value === null || value === undefined || value === '') return [text.history.nothing];
+  return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
+}
+
+/** What is only in one of them; both whole where nothing that is shown differs. */
+export function differences(before: readonly string[], after: readonly string[]): [gone: string[], come: string[]] {
+  const gone = before.filter((line) => !after.includes(line));
+  const come = after.filter((line) => !before.includes(line));
+  return gone.length + come.length > 0 ? [gone, come] : [[...before], [...after]];
+}

@@ -1,0 +1,311 @@
+import { keepPreviousData, useMutation, useQueries, useQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty, explain, Loaded } from '../../parts/states.tsx';
+import type { FlagsAddress, Notice } from './address.ts';
+import { type Drafts, type Flag, type KeyOf, type Page, rolloutOf, summaryOf } from './flag.ts';
+import { useKnownFlags } from './known.ts';
+import { text } from './words.ts';
+
+const pageSize = 100;
+const rowHeight = 40;
+
+export interface FlagSearch {
+  /** Of the first page; the others are asked for where the list is looked at. */
+  request: ApiCall;
+  count: number | undefined;
+  first: ReturnType<typeof useQuery<Page<Flag>>>;
+  queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
+}
+
+/** The list as the address asks for it, from the server. */
+export function useFlagSearch({ search, state, tag, sort }: FlagsAddress['view']): FlagSearch {
+  const { id } = useProject();
+  const filter = {
+    search,
+    ...(state === 'archived' ? { archived: 'true' } : state !== 'all' && { active: state }),
+    ...(tag !== '' && { tags: JSON.stringify([tag]) }),
+    ...(sort !== 'newest' && { order: sort }),
+  };
+  const requestOf = (page: number) => ({
+    path: `/api/projects/${id}/feature_flags`,
+    query: { ...filter, limit: pageSize, offset: page * pageSize },
+  });
+  const queryOf = (page: number) => ({
+    queryKey: ['flags', id, 'list', filter, page],
+    queryFn: ({ signal }: { signal: AbortSignal }) => call<Page<Flag>>(requestOf(page), signal),
+  });
+  // What was there stays until the answer to the new question; an older answer has another key and never comes between.
+  const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
+  return { request: requestOf(0), count: first.data?.count, first, queryOf };
+}
+
+interface ListProps {
+  search: FlagSearch;
+  openId: string;
+  onOpen: (id: string) => void;
+  drafts: Drafts;
+  notify: (notice: Notice | null) => void;
+  address: FlagsAddress;
+}
+
+export function FlagList({ search, address, ...others }: ListProps) {
+  const { view, change } = address;
+  const isNarrowed = view.search !== '' || view.state !== 'all' || view.tag !== '';
+  return (
+    <div className="list">
+      <Loaded query={search.first} what={text.what}>
+        {({ count }) => {
+          if (count > 0) return <Rows search={search} count={count} {...others} />;
+          if (!isNarrowed) return <NoFlag onNew={() => others.onOpen('new')} />;
+          return (
+            <Empty title={text.noMatchTitle} icon="flags">
+              <p className="quiet">{text.noMatch}</p>
+              <div className="form-buttons">
+                <Button onPress={() => change({ search: '', state: 'all', tag: '' })}>{text.clearFilters}</Button>
+              </div>
+            </Empty>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}
+
+function NoFlag({ onNew }: { onNew: () => void }) {
+  return (
+    <Empty title={text.emptyTitle} icon="flags">
+      <p className="quiet">{text.empty}</p>
+      <p className="quiet">{text.emptyExample}</p>
+      <div className="form-buttons">
+        <Button onPress={onNew}>{text.newFlag}</Button>
+      </div>
+    </Empty>
+  );
+}
+
+/** Only what is seen is drawn and asked for. */
+function Rows({ search, count, openId, onOpen, drafts, notify }: Omit<ListProps, 'address'> & { count: number }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { keyOf } = useKnownFlags();
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const seen = rows.getVirtualItems();
+  const pages = [...new Set(seen.map(({ index }) => Math.floor(index / pageSize)))].filter((page) => page > 0);
+  const loaded = useQueries({ queries: pages.map((page) => search.queryOf(page)) });
+  const flagAt = (index: number): Flag | undefined => {
+    const page = Math.floor(index / pageSize);
+    const data = page === 0 ? search.first.data : loaded[pages.indexOf(page)]?.data;
+    return data?.results[index % pageSize];
+  };
+  const { current, move } = useCurrentRow(count, rows.scrollToIndex, scroller);
+  const openAt = search.first.data?.results.findIndex(({ id }) => String(id) === openId) ?? -1;
+  useReturn(openId !== '', () => move(current), openAt < 0 ? undefined : () => move(openAt, false));
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 12, PageUp: -12, Home: -count, End: count }[
+      event.key
+    ];
+    if (step !== undefined) move(current + step);
+    else if (event.key === '/') document.getElementById('flag-search')?.focus();
+    else if (event.key === 'n') onOpen('new');
+    else return;
+    event.preventDefault();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows of a table cannot be placed one by one
+    <div className="flag-table" role="table" aria-label={text.list} aria-rowcount={count + 1}>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: no row is focused, what is in it is */}
+      <div className="flag-row flag-head" role="row" aria-rowindex={1}>
+        {Object.entries(text.columns).map(([name, label]) => (
+          // biome-ignore lint/a11y/useSemanticElements: as above
+          // biome-ignore lint/a11y/useFocusableInteractive: as above
+          <span key={name} role="columnheader" className={`flag-col-${name}`}>
+            {label}
+          </span>
+        ))}
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      <div className="flag-rows" role="rowgroup" ref={scroller} onKeyDown={press}>
+        <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
+          {seen.map(({ index, start }) => (
+            <Row
+              key={index}
+              index={index}
+              start={start}
+              flag={flagAt(index)}
+              isCurrent={index === current}
+              openId={openId}
+              onOpen={onOpen}
+              onFocus={() => move(index, false)}
+              drafts={drafts}
+              notify={notify}
+              keyOf={keyOf}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** When a flag is closed, the focus goes back to its row. */
+function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
+  const wasOpen = useRef(false);
+  const isKnown = makeCurrent !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is opened or closed
+  useEffect(() => {
+    if (isOpen) makeCurrent?.();
+    else if (wasOpen.current) toCurrent();
+    wasOpen.current = isOpen;
+  }, [isOpen, isKnown]);
+}
+
+/** One row is reached by Tab, the others by arrows from there. */
+function useCurrentRow(
+  count: number,
+  scrollTo: (index: number) => void,
+  scroller: React.RefObject<HTMLElement | null>,
+) {
+  const [current, setCurrent] = useState(0);
+  const wanted = useRef<number | null>(null);
+  useEffect(() => {
+    if (wanted.current === null) return;
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] .flag-link`);
+    if (!link) return;
+    wanted.current = null;
+    link.focus({ preventScroll: true });
+  });
+  const move = (to: number, isByKey = true) => {
+    const index = Math.max(0, Math.min(count - 1, to));
+    setCurrent(index);
+    if (!isByKey) return;
+    wanted.current = index;
+    scrollTo(index);
+  };
+  return { current: Math.min(current, count - 1), move };
+}
+
+interface RowProps {
+  index: number;
+  start: number;
+  flag: Flag | undefined;
+  isCurrent: boolean;
+  openId: string;
+  onOpen: (id: string) => void;
+  onFocus: () => void;
+  drafts: Drafts;
+  notify: (notice: Notice | null) => void;
+  keyOf: KeyOf;
+}
+
+function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, notify, keyOf }: RowProps) {
+  const place = {
+    role: 'row',
+    className: 'flag-row',
+    'aria-rowindex': index + 2,
+    'data-index': index,
+    style: { transform: `translateY(${start}px)` },
+    onFocus,
+  };
+  if (flag === undefined) return <div {...place} aria-busy="true" />;
+  const id = String(flag.id);
+  const rollout = rolloutOf(flag);
+  const summary = summaryOf(flag, keyOf);
+  return (
+    <div {...place} {...(id === openId && { 'data-open': '', 'aria-current': 'true' as const })}>
+      <Cell name="flag">
+        <button type="button" className="flag-link mono" tabIndex={isCurrent ? 0 : -1} onClick={() => onOpen(id)}>
+          {flag.key}
+        </button>
+        {flag.status === 'STALE' && <span className="pill pill-warn">{text.stale}</span>}
+        {drafts.has(id) && <span className="pill pill-warn">{text.unsaved}</span>}
+      </Cell>
+      <Cell name="on">
+        <FlagSwitch flag={flag} notify={notify} tabIndex={isCurrent ? 0 : -1} />
+      </Cell>
+      <Cell name="rollout">
+        <span className="flag-bar" aria-hidden="true">
+          <span className="flag-bar-part" style={{ width: `${rollout}%` }} />
+        </span>
+        <span className="mono">{rollout} %</span>
+      </Cell>
+      <Cell name="conditions">
+        <span className="cut quiet" title={summary}>
+          {summary}
+        </span>
+      </Cell>
+    </div>
+  );
+}
+
+function Cell({ name, children }: { name: keyof typeof text.columns; children: React.ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as for the rows
+    <span role="cell" className={`flag-col-${name}`}>
+      {children}
+    </span>
+  );
+}
+
+/** Turns at once, and back with the reason where the server refuses. */
+export function FlagSwitch({
+  flag,
+  notify,
+  tabIndex = 0,
+}: {
+  flag: Flag;
+  notify: (notice: Notice | null) => void;
+  tabIndex?: number;
+}) {
+  const { id: projectId } = useProject();
+  const mayEdit = useHasLevel(1) && flag.can_edit;
+  const turn = useMutation({
+    mutationFn: (active: boolean) =>
+      call<Flag>({ method: 'PATCH', path: `/api/projects/${projectId}/feature_flags/${flag.id}`, body: { active } }),
+    onMutate: async (active) => {
+      await queryClient.cancelQueries({ queryKey: ['flags', projectId] });
+      showFlag(projectId, { id: flag.id, active });
+      notify(null);
+    },
+    onError: (error, active) => {
+      showFlag(projectId, { id: flag.id, active: !active });
+      notify({ text: text.switchFailed(flag.key, !active, explain(error)), isBad: true });
+    },
+    onSuccess: (now) => showFlag(projectId, now),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['flags', projectId] }),
+  });
+  return (
+    <button
+      type="button"
+      role="switch"
+      className="switch"
+      aria-checked={flag.active}
+      aria-label={text.switchOf(flag.key)}
+      disabled={!mayEdit || flag.archived}
+      title={mayEdit ? undefined : text.mayNotEdit}
+      tabIndex={tabIndex}
+      onClick={() => turn.mutate(!flag.active)}
+    >
+      <span className="switch-knob" />
+    </button>
+  );
+}
+
+/** Puts what is known of a flag now wherever it is shown. */
+export function showFlag(projectId: number, now: Partial<Flag> & { id: number }): void {
+  const changed = (flag: Flag) => (flag.id === now.id ? { ...flag, ...now } : flag);
+  queryClient.setQueriesData<Page<Flag>>({ queryKey: ['flags', projectId, 'list'] }, (page) =>
+    page === undefined ? page : { ...page, results: page.results.map(changed) },
+  );
+  queryClient.setQueryData<Flag>(['flags', projectId, 'one', String(now.id)], (flag) => flag && changed(flag));
+}

@@ -1,0 +1,198 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { formatNumber, words } from '../../words.ts';
+import { type FlagsAddress, type Notice, useFlagsAddress } from './address.ts';
+import { FlagDetail, NewFlag } from './detail.tsx';
+import type { Drafts, KeptDraft } from './flag.ts';
+import { useKnownFlags } from './known.ts';
+import { FlagList, useFlagSearch } from './list.tsx';
+import { text } from './words.ts';
+import './flags.css';
+
+export function Page() {
+  const address = useFlagsAddress();
+  const { view, change, unknown } = address;
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const [isShowingCall, setShowingCall] = useState(false);
+  // What is typed and not saved stays while other flags are looked at.
+  const [drafts, setDrafts] = useState<Drafts>(new Map());
+  useWarningBeforeLeaving(drafts.size > 0);
+  const search = useFlagSearch(view);
+  const keepDraft = (id: string, draft: KeptDraft | null) =>
+    setDrafts((kept) => {
+      const next = new Map(kept);
+      if (draft === null) next.delete(id);
+      else next.set(id, draft);
+      return next;
+    });
+  const open = (flag: string) => change({ flag, ...(view.flag === '' && { tab: 'conditions' }) });
+  const close = () => change({ flag: '', tab: 'conditions', person: '', groups: [] });
+  const shared = { address, close, notify: setNotice, drafts, keepDraft };
+  return (
+    <>
+      <PageTitle title={words.pages.flags.title} now={<Count count={search.count} />}>
+        <Button look="main" shortcut="n" onPress={() => open('new')}>
+          {text.newFlag}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Filters address={address} count={search.count} onApiCall={() => setShowingCall(true)} />
+      {notice && <NoticeLine notice={notice} onDone={() => setNotice(null)} />}
+      <div className="panel list-detail flags" {...(view.flag !== '' && { 'data-open': '' })}>
+        <FlagList
+          search={search}
+          openId={view.flag}
+          onOpen={open}
+          drafts={drafts}
+          notify={setNotice}
+          address={address}
+        />
+        {view.flag === 'new' && <NewFlag {...shared} onCreated={(id) => change({ flag: id })} />}
+        {view.flag !== '' && view.flag !== 'new' && <FlagDetail key={view.flag} id={view.flag} {...shared} />}
+      </div>
+      {isShowingCall && <AsApiCall request={search.request} onClose={() => setShowingCall(false)} />}
+    </>
+  );
+}
+
+function Count({ count }: { count: number | undefined }) {
+  return count === undefined ? null : <span className="pill">{formatNumber(count)}</span>;
+}
+
+function Filters({
+  address: { view, change },
+  count,
+  onApiCall,
+}: {
+  address: FlagsAddress;
+  count: number | undefined;
+  onApiCall: () => void;
+}) {
+  const { tags: known } = useKnownFlags();
+  const tags = view.tag === '' || known.includes(view.tag) ? known : [view.tag, ...known];
+  return (
+    <Chips
+      chips={[]}
+      search={<Search value={view.search} count={count} onSearch={(search) => change({ search }, { replace: true })} />}
+    >
+      <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
+      <Choice
+        name={text.tags}
+        value={view.tag}
+        options={{ '': text.anyTag, ...Object.fromEntries(tags.map((tag) => [tag, tag])) }}
+        onChoose={(tag) => change({ tag })}
+      />
+      <Choice name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
+      <Button onPress={onApiCall}>{words.asApiCall}</Button>
+    </Chips>
+  );
+}
+
+/** Typed text goes into the address a little later, as one entry. */
+function Search({
+  value,
+  count,
+  onSearch,
+}: {
+  value: string;
+  count: number | undefined;
+  onSearch: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Other parts of the address may change until then.
+  const latest = useRef(onSearch);
+  useEffect(() => {
+    latest.current = onSearch;
+  });
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const type = (next: string) => {
+    setTyped(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => latest.current(next), 200);
+  };
+  const label = text.search(value === '' ? count : undefined);
+  return (
+    <label className="search">
+      <Icon name="search" size={13} />
+      <input
+        type="search"
+        id="flag-search"
+        aria-label={label}
+        placeholder={label}
+        maxLength={1000}
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
+      <span className="key" aria-hidden="true">
+        /
+      </span>
+    </label>
+  );
+}
+
+function Choice<Value extends string>({
+  name,
+  value,
+  options,
+  onChoose,
+}: {
+  name: string;
+  value: Value;
+  options: Record<Value, string>;
+  onChoose: (value: Value) => void;
+}) {
+  return (
+    <label className="chip flag-choice">
+      <span className="quiet">{name}:</span>
+      <select value={value} onChange={(event) => onChoose(event.target.value as Value)}>
+        {Object.entries<string>(options).map(([option, label]) => (
+          <option key={option} value={option}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function NoticeLine({ notice, onDone }: { notice: Notice; onDone: () => void }) {
+  const act = (then?: () => void): ReactNode =>
+    then && (
+      <Button
+        look="plain"
+        onPress={() => {
+          onDone();
+          then();
+        }}
+      >
+        {text.undo}
+      </Button>
+    );
+  return (
+    <p
+      className={notice.isBad ? 'flag-notice flag-notice-bad' : 'flag-notice'}
+      role={notice.isBad ? 'alert' : 'status'}
+    >
+      <span className="grow">{notice.text}</span>
+      {act(notice.undo)}
+      <Button look="plain" onPress={onDone}>
+        {text.dismiss}
+      </Button>
+    </p>
+  );
+}
+
+function useWarningBeforeLeaving(isNeeded: boolean) {
+  useEffect(() => {
+    if (!isNeeded) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isNeeded]);
+}

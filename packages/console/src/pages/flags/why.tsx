@@ -1,0 +1,321 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import type { FlagsAddress } from './address.ts';
+import { type Condition, conditionsOf, describeFilter, type Filter, type Flag, plain } from './flag.ts';
+import { useGroupTypes, useKnownFlags, useSuggestions } from './known.ts';
+import { text } from './words.ts';
+
+interface Person {
+  uuid: string;
+  name: string;
+  distinct_ids: string[];
+  properties: Record<string, unknown>;
+}
+interface FilterExplanation {
+  about: 'person' | 'group' | 'flag' | 'cohort' | 'nothing';
+  source?: string;
+  property?: string;
+  outcome: unknown;
+}
+interface Explanation {
+  holdout: { percentage: number; hash: number | null; is_held_out: boolean } | null;
+  conditions: {
+    outcome: string;
+    filters: FilterExplanation[];
+    rollout: { percentage: number; hash: number | null };
+  }[];
+  variant_hash: number | null;
+}
+interface Reason {
+  value: boolean | string;
+  evaluation: { reason: string; condition_index: number | null; description: string };
+  explanation: Explanation | null;
+}
+
+/** Why somebody gets a flag: its conditions in their order, and the first that decided. */
+export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsAddress; isEdited: boolean }) {
+  const { id: projectId } = useProject();
+  const { view, change } = address;
+  const needed = useGroupTypes().filter(({ index }) =>
+    conditionsOf(flag.filters).some((condition) => condition.aggregation_group_type_index === index),
+  );
+  const groups = Object.fromEntries(
+    view.groups.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+  );
+  const query = useQuery({
+    queryKey: ['flags', projectId, 'why', view.person, groups],
+    queryFn: ({ signal }) =>
+      call<Record<string, Reason>>(
+        {
+          path: `/api/projects/${projectId}/feature_flags/evaluation_reasons`,
+          query: { distinct_id: view.person, ...(view.groups.length > 0 && { groups: JSON.stringify(groups) }) },
+        },
+        signal,
+      ),
+    enabled: view.person !== '',
+  });
+  const person = useQuery({
+    queryKey: ['persons', projectId, 'of id', view.person],
+    queryFn: async ({ signal }) => {
+      const { results } = await call<{ results: Person[] }>(
+        { path: `/api/projects/${projectId}/persons`, query: { distinct_id: view.person, limit: 1 } },
+        signal,
+      );
+      return results[0] ?? null;
+    },
+    enabled: view.person !== '',
+  });
+  return (
+    <div className="flag-section">
+      <PersonChoice
+        key={view.person}
+        chosen={view.person}
+        person={person.data}
+        onChoose={(id) => change({ person: id })}
+      />
+      {needed.map(({ index, name }) => (
+        <form
+          key={`${index} ${groups[name] ?? ''}`}
+          className="flag-ask"
+          action={(input) => {
+            const key = String(input.get('key') ?? '').trim();
+            const others = view.groups.filter((one) => !one.startsWith(`${name}=`));
+            change({ groups: key === '' ? others : [...others, `${name}=${key}`] });
+          }}
+        >
+          <label className="field grow">
+            <span className="field-label">{text.why.groupKey(name)}</span>
+            <input className="input mono" name="key" defaultValue={groups[name] ?? ''} />
+          </label>
+          <Button type="submit">{text.why.ask}</Button>
+        </form>
+      ))}
+      {isEdited && <p className="warn">{text.why.stateOfSaved}</p>}
+      {view.person === '' ? (
+        <div className="state flag-why-empty" data-state="empty">
+          <h2>{text.why.askTitle}</h2>
+          <p className="quiet">{text.why.askText}</p>
+        </div>
+      ) : (
+        <Loaded query={query} what={text.tabs.why}>
+          {(reasons) => {
+            const reason = reasons[flag.key];
+            return reason === undefined ? null : <Answer flag={flag} reason={reason} person={person.data ?? null} />;
+          }}
+        </Loaded>
+      )}
+    </div>
+  );
+}
+
+/** Somebody by e-mail, name or distinct id; what fits nobody is taken for a distinct id. */
+function PersonChoice({
+  chosen,
+  person,
+  onChoose,
+}: {
+  chosen: string;
+  person: Person | null | undefined;
+  onChoose: (distinctId: string) => void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = typed ?? person?.name ?? chosen;
+  const isSearching = typed !== null && typed.trim() !== '';
+  const found = useSuggestions(
+    'persons',
+    { search: typed?.trim() ?? '', limit: 6 },
+    { isNeeded: isSearching, items: ({ results }: { results: Person[] }) => results },
+  );
+  const take = () => {
+    const text = (typed ?? chosen).trim();
+    const exact = found.find(({ name, distinct_ids: ids }) => name === text || ids.includes(text));
+    const [only] = found;
+    const match = exact ?? (found.length === 1 ? only : undefined);
+    if (text !== '') onChoose(match && !match.distinct_ids.includes(text) ? (match.distinct_ids[0] ?? text) : text);
+  };
+  return (
+    <form className="flag-person" action={take}>
+      <div className="flag-ask">
+        <label className="field grow">
+          <span className="field-label">{text.why.person}</span>
+          <input
+            className="input"
+            type="search"
+            maxLength={400}
+            placeholder={text.why.personHint}
+            value={shown}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </label>
+        <Button type="submit">{text.why.ask}</Button>
+      </div>
+      {isSearching && found.length > 0 && (
+        <ul className="flag-matches" aria-label={text.why.matches}>
+          {found.map(({ uuid, name, distinct_ids: [id = ''] }) => (
+            <li key={uuid}>
+              <button type="button" className="menu-item" onClick={() => onChoose(id)}>
+                {name} {id !== name && <span className="quiet mono">{id}</span>}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {!isSearching && chosen !== '' && (
+        <p className="hint">
+          {person === null ? text.why.unknownPerson : <span className="mono">{text.why.chosen(chosen)}</span>}
+        </p>
+      )}
+    </form>
+  );
+}
+
+function Answer({ flag, reason, person }: { flag: Flag; reason: Reason; person: Person | null }) {
+  const { value, evaluation, explanation } = reason;
+  const isOn = value !== false;
+  const decided = decidingCondition(flag, reason);
+  const because =
+    text.why.reasons[evaluation.reason] ??
+    (decided === null ? text.why.decidedByNone : text.why.decidedBy(decided + 1));
+  return (
+    <>
+      <p className="flag-verdict" role="status">
+        <span className={isOn ? 'pill pill-good' : 'pill'}>
+          {isOn && <span className="dot" />}
+          {text.why.gets} <strong className="mono">{String(value)}</strong>
+        </span>
+        <span className="quiet">{because}</span>
+      </p>
+      {explanation?.holdout?.is_held_out && <p className="quiet">{text.why.holdout(explanation.holdout.percentage)}</p>}
+      <ol className="flag-reasons">
+        {conditionsOf(flag.filters).map((condition, at) => (
+          <OneReason
+            // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no name but their place
+            key={at}
+            number={at + 1}
+            condition={condition}
+            explained={explanation?.conditions[at]}
+            isDeciding={decided === at}
+            isReached={explanation !== null && isReached(evaluation.reason, decided, at)}
+            person={person}
+          />
+        ))}
+      </ol>
+      {isOn && typeof explanation?.variant_hash === 'number' && (
+        <p className="hint">{text.why.variantHash(explanation.variant_hash.toFixed(4))}</p>
+      )}
+    </>
+  );
+}
+
+/** The one that let somebody in, or with `early_exit` kept them out. */
+function decidingCondition({ filters }: Flag, { evaluation }: Reason): number | null {
+  const { reason, condition_index: index } = evaluation;
+  if (reason === 'condition_match') return index;
+  return reason === 'out_of_rollout_bound' && filters.early_exit === true ? index : null;
+}
+
+function isReached(reason: string, decided: number | null, at: number): boolean {
+  if (reason === 'super_condition_value' || reason === 'holdout_condition_value') return false;
+  return decided === null || at <= decided;
+}
+
+interface ReasonProps {
+  number: number;
+  condition: Condition;
+  explained: Explanation['conditions'][number] | undefined;
+  isDeciding: boolean;
+  isReached: boolean;
+  person: Person | null;
+}
+
+function OneReason({ number, condition, explained, isDeciding, isReached, person }: ReasonProps) {
+  const { keyOf } = useKnownFlags();
+  const filters = condition.properties ?? [];
+  const everybody = typeof condition.aggregation_group_type_index === 'number' ? text.everyGroup : text.everyone;
+  const isMatch = explained?.outcome === 'match';
+  const verdict = !isReached
+    ? text.why.notReached
+    : isMatch
+      ? text.why.yes
+      : explained?.outcome === 'out_of_rollout_bound'
+        ? text.why.outOfRollout
+        : text.why.no;
+  return (
+    <li
+      className="flag-reason"
+      {...(isDeciding && { 'data-deciding': '' })}
+      {...(!isReached && { 'data-unreached': '' })}
+    >
+      <div className="flag-reason-head">
+        <strong>{number}</strong>
+        <span className="grow">
+          {filters.length === 0 ? everybody : filters.map((filter) => describeFilter(filter, keyOf)).join(text.and)} ·{' '}
+          <span className="mono">{condition.rollout_percentage ?? 100} %</span>
+        </span>
+        <span className={isMatch && isReached ? 'good' : 'quiet'}>{verdict}</span>
+      </div>
+      {isReached && explained && (
+        <ul className="flag-facts quiet">
+          {inOrder(filters).map((filter, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no name but their place
+            <li key={at}>
+              <Fact filter={filter} explained={explained.filters[at]} person={person} />
+            </li>
+          ))}
+          <li>{hashText(explained)}</li>
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** As they are explained: cohorts come last, since they cost most. */
+function inOrder(filters: readonly Filter[]): Filter[] {
+  return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
+}
+
+function Fact({
+  filter,
+  explained,
+  person,
+}: {
+  filter: Filter;
+  explained: FilterExplanation | undefined;
+  person: Person | null;
+}) {
+  const { keyOf } = useKnownFlags();
+  if (explained === undefined) return null;
+  const mark = explained.outcome === true ? '✓' : '✗';
+  const heard = explained.outcome === true ? text.why.yes : text.why.no;
+  return (
+    <>
+      <span className={explained.outcome === true ? 'good' : 'bad'} aria-hidden="true">
+        {mark}{' '}
+      </span>
+      <span className="only-heard">{heard}: </span>
+      {explained.about === 'cohort' || explained.about === 'flag'
+        ? `${describeFilter(filter, keyOf)}: ${heard}`
+        : sourceText(filter, explained, person)}
+    </>
+  );
+}
+
+function sourceText(
+  filter: Filter,
+  { about, source = '', property = filter.key }: FilterExplanation,
+  person: Person | null,
+) {
+  const where = text.why.sources[source] ?? source;
+  const value = about === 'person' && source === 'stored' ? person?.properties[property] : undefined;
+  return value === undefined ? text.why.unknownValue(property, where) : text.why.theirs(property, plain(value), where);
+}
+
+function hashText({ rollout: { percentage, hash } }: Explanation['conditions'][number]): string {
+  if (hash === null) return text.why.noHash;
+  const bound = percentage / 100;
+  return text.why.hash(hash.toFixed(4), bound.toFixed(2), hash <= bound);
+}

@@ -1,0 +1,16 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+/** `2 hours ago`, `yesterday`, `just now`. What is no time is shown as it is. */
+export function formatAgo(iso: string, now = Date.now()): string {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  const step = steps.find(([, size]) => Math.abs(seconds) >= size);
+  return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : 'just now';
+}

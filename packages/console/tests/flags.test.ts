@@ -1,0 +1,250 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+const everybody = { groups: [{ properties: [], rollout_percentage: 100 }] };
+const about = (key: string, operator: string, value: unknown) => ({ key, type: 'person', operator, value });
+
+interface NewFlag {
+  key: string;
+  filters?: object;
+  tags?: string[];
+}
+const create = (flag: NewFlag) => console.api<{ id: number }>('POST', 'feature_flags', { filters: everybody, ...flag });
+const change = (id: number, body: object) => console.api('PATCH', `feature_flags/${id}`, body);
+const stored = (id: number) => console.api<{ active: boolean; filters: object }>('GET', `feature_flags/${id}`);
+const row = (page: Page, key: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('button', { name: key, exact: true }) });
+const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search/ });
+
+test('empty, loading, failed, refused and gone are five pictures', async () => {
+  const page = await console.open('flags');
+  await page.getByRole('heading', { name: 'No flag yet' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'New flag' }).last().click();
+  await page.getByRole('heading', { name: 'New flag' }).waitFor();
+  await page.goto(console.address('flags?flag=99999999'));
+  await page.locator('[data-state=gone]').waitFor();
+
+  const answers = [
+    { status: 403, picture: 'refused' },
+    { status: 400, picture: 'failed' },
+  ];
+  for (const { status, picture } of answers) {
+    await page.route(/feature_flags\?/, (route) =>
+      route.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
+    );
+    await page.goto(console.address('flags'));
+    await page.locator(`[data-state=${picture}]`).getByText('Because of a test.').waitFor();
+    await page.unroute(/feature_flags\?/);
+  }
+  await page.getByText('r-17').waitFor();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/feature_flags\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.reload();
+  await page.getByText('Loading').waitFor();
+  answer();
+  await page.getByRole('heading', { name: 'No flag yet' }).waitFor();
+  await page.context().close();
+});
+
+test('five thousand flags: the server searches, only what is seen is drawn, and the address is the view', async () => {
+  await console.query(
+    `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)
+     SELECT $1, 'many-' || lpad(number::text, 4, '0'), '{"groups": [{"properties": [], "rollout_percentage": 100}]}',
+            CASE WHEN number % 1000 = 0 THEN ARRAY['round'] ELSE '{}'::text[] END, now() - interval '1 day'
+     FROM generate_series(1, 5000) AS number`,
+  );
+  const page = await console.open('flags?sort=key');
+  await row(page, 'many-0001').waitFor();
+  expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('5001');
+  expect(await page.getByRole('row').count()).toBeLessThan(100);
+  await row(page, 'many-0001').getByRole('button').focus();
+  await page.keyboard.press('End');
+  await eventually(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('many-5000'));
+  await page.keyboard.press('/');
+  await page.keyboard.type('ANY-3000');
+  await row(page, 'many-3000').waitFor();
+  await eventually(async () => expect(await page.getByRole('row').count()).toBe(2));
+  expect(new URL(page.url()).search).toBe('?search=ANY-3000&sort=key');
+  await searchField(page).fill('');
+  await eventually(() => new URL(page.url()).search === '?sort=key');
+  await page.getByLabel('Tags').selectOption('round');
+  await eventually(async () => expect(await page.getByRole('row').count()).toBe(6));
+  const copy = await console.open(`flags${new URL(page.url()).search}&nonsense=1&state=purple`);
+  await eventually(async () => expect(await copy.getByRole('row').count()).toBe(6));
+  await copy.getByText('nonsense, state').waitFor();
+  await page.goBack();
+  await row(page, 'many-0001').waitFor();
+  await page.context().close();
+  await copy.context().close();
+  await console.query(`DELETE FROM feature_flag WHERE project_id = $1 AND key LIKE 'many-%'`);
+});
+
+test('the switch turns at once, and back with the reason; what depends on a flag is named before it is archived', async () => {
+  const base = await create({ key: 'base' });
+  const depends = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
+  const above = await create({ key: 'above', filters: { groups: [{ properties: [depends] }] } });
+  const page = await console.open('flags');
+  const turn = (key: string) => page.getByRole('switch', { name: `${key} is on` });
+  await row(page, 'above').getByText('flag base is true').waitFor();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(`**/feature_flags/${base.id}`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await turn('base').click();
+  await eventually(async () => expect(await turn('base').getAttribute('aria-checked')).toBe('false'));
+  answer();
+  await page.getByRole('alert').getByText('base stays on.').getByText('above').waitFor();
+  expect(await turn('base').getAttribute('aria-checked')).toBe('true');
+  await row(page, 'base').getByRole('button').click();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'above' }).waitFor();
+  expect(await dialog.getByRole('button', { name: 'Archive' }).isDisabled()).toBe(true);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  await turn('above').click();
+  await eventually(async () => expect(await stored(above.id)).toMatchObject({ active: false }));
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Archive' }).click();
+  await dialog.getByText('No active flag depends on it.').waitFor();
+  await dialog.getByRole('button', { name: 'Archive' }).click();
+  await page.getByText('base was archived.').waitFor();
+  expect(await stored(base.id)).toMatchObject({ active: false, archived: true });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await stored(base.id)).toMatchObject({ active: true, archived: false }));
+  await row(page, 'above').getByRole('button').click();
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('above was deleted.').waitFor();
+  await row(page, 'above').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('a flag is made and changed: a refusal stands at its field, and of two editors the second sees both states', async () => {
+  const page = await console.open('flags?flag=new');
+  await page.getByLabel('Key', { exact: true }).fill('new flag');
+  await page.getByRole('button', { name: '+ Property' }).click();
+  await page.getByLabel('Property').fill('plan');
+  await page.getByLabel('Values: Add a value').fill('pro');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('One of some variants').check();
+  await page.getByLabel('Share, percent: test').fill('49');
+  await page.getByText('Together 99 %: it has to be 100 %.').waitFor();
+  await page.getByRole('button', { name: 'Share evenly' }).click();
+  await page.getByLabel('Payload of test (JSON)').fill('{"steps": 1}');
+  await page.getByRole('button', { name: 'Create flag' }).click();
+  await page.getByText('Only letters, numbers, hyphens').waitFor();
+  expect(await page.getByLabel('Key', { exact: true }).getAttribute('aria-invalid')).toBe('true');
+  await page.getByLabel('Key', { exact: true }).fill('edited');
+  await page.getByRole('button', { name: 'Create flag' }).click();
+  await page.getByRole('heading', { name: 'edited' }).waitFor();
+  const id = Number(new URL(page.url()).searchParams.get('flag'));
+  expect((await stored(id)).filters).toMatchObject({
+    groups: [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }],
+    multivariate: {
+      variants: [
+        { key: 'control', rollout_percentage: 50 },
+        { key: 'test', rollout_percentage: 50 },
+      ],
+    },
+    payloads: { test: '{"steps": 1}' },
+  });
+
+  await page.getByLabel('Operator').selectOption('regex');
+  await page.getByLabel('Value', { exact: true }).fill('(?=x)');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByRole('group', { name: 'Condition 1' }).getByRole('alert').getByText('invalid regex').waitFor();
+  await page.getByLabel('Value', { exact: true }).fill('^pro');
+  await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
+  // Another tab in between, and what was typed is still there.
+  await page.getByRole('tab', { name: 'History' }).click();
+  await page.getByText('everyone · 7 %').waitFor();
+  await page.getByRole('tab', { name: 'Conditions' }).click();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  const conflict = page.getByRole('alert').filter({ hasText: 'changed this flag while you edited it' });
+  await conflict.getByText('everyone · 7 %').waitFor();
+  await conflict.getByText('plan matches pattern ^pro · 100 %').waitFor();
+  expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('^pro');
+  expect((await stored(id)).filters).toMatchObject({ groups: [{ rollout_percentage: 7 }] });
+  expect(await violationsOf(page)).toEqual([]);
+  await conflict.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('Saved. SDKs see it within a second.').waitFor();
+  expect((await stored(id)).filters).toMatchObject({ groups: [{ properties: [about('plan', 'regex', '^pro')] }] });
+  await page.context().close();
+});
+
+test('why this person: conditions in their order, with the first that decided; Exposures says what would be there', async () => {
+  await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro' });
+  const groups = [
+    { properties: [about('email', 'ends_with', '@example.org')], rollout_percentage: 100 },
+    { properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 },
+    { properties: [], rollout_percentage: 0 },
+  ];
+  const flag = await create({ key: 'explained', filters: { groups } });
+  const page = await console.open(`flags?flag=${flag.id}&tab=why`);
+  await page.getByRole('searchbox', { name: 'Person' }).fill('ADA@');
+  await page.getByRole('list', { name: 'Persons that fit' }).getByRole('button').click();
+  await page.getByText('decided by condition 2').waitFor();
+  expect(new URL(page.url()).searchParams.get('person')).toBe('ada-1');
+  const reasons = await page.locator('.flag-reason').allInnerTexts();
+  expect(reasons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+    expect.stringMatching(/^1 email ends with @example.org · 100 % no .*email is ada@example.com \(stored\)/),
+    expect.stringMatching(/^2 plan is pro · 100 % yes .*plan is pro \(stored\)/),
+    expect.stringMatching(/^3 everyone · 0 % not reached$/),
+  ]);
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.getByRole('tab', { name: 'Exposures' }).click();
+  await page.getByRole('heading', { name: 'Nobody was exposed in this span' }).waitFor();
+  await page.context().close();
+});
+
+test('by keyboard alone, and on a telephone', async () => {
+  const { id } = await create({ key: 'by-keyboard' });
+  const page = await console.open('flags?search=by-key', { width: 360, height: 640 });
+  await row(page, 'by-keyboard').waitFor();
+  const isWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  expect(await isWide()).toBe(false);
+  await searchField(page).focus();
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  for (let at = 0; at < 12 && (await focused()) !== 'by-keyboard'; at += 1) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'by-keyboard' }).waitFor();
+  await page.getByRole('tab', { name: 'Conditions' }).waitFor();
+  for (const tab of ['Conditions', 'Why this person?', 'History', 'Exposures']) {
+    await page.getByRole('tab', { name: tab }).click();
+    expect(await isWide()).toBe(false);
+  }
+  expect(await violationsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await eventually(async () => expect(await focused()).toBe('by-keyboard'));
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await eventually(async () => expect(await stored(id)).toMatchObject({ active: false }));
+  await page.context().close();
+});
