@@ -1,7 +1,6 @@
 // What a new password has to be (docs/api-rules.md#passwords).
 
 import { AppError } from '@millrace/runtime';
-import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 
 const minLength = 8;
 const maxLength = 256;
@@ -22,7 +21,8 @@ export async function checkNewPassword(password: string, person: readonly string
   const known = person
     .flatMap((text) => [text, text.split('@')[0] ?? '', ...text.split(/[^\p{L}\p{N}]+/u)])
     .filter((text) => text.length > 2);
-  const { score, sequence } = (await judge()).check(characters.slice(0, judgedLength).join(''), known);
+  const { guessing } = await import('./guess-password.ts');
+  const { score, sequence } = guessing.check(characters.slice(0, judgedLength).join(''), known);
   if (score >= minScore) return;
   const isOwn = sequence.some((match) => 'dictionaryName' in match && match.dictionaryName === 'userInputs');
   throw badPassword(
@@ -30,17 +30,6 @@ export async function checkNewPassword(password: string, person: readonly string
       ? 'This password is easily guessed by whoever knows your name or address. Take some words that do not belong together.'
       : 'This password is easily guessed. Take a longer one, e.g. some words that do not belong together.',
   );
-}
-
-let judging: Promise<ZxcvbnFactory> | undefined;
-
-/** Loaded with the first password: the lists of common ones take some megabytes. */
-function judge(): Promise<ZxcvbnFactory> {
-  judging ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
-    ([{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }]) =>
-      new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs }),
-  );
-  return judging;
 }
 
 function badPassword(detail: string): AppError {
