@@ -24,4 +24,11 @@ export const pages: readonly PageEntry[] = [
     group: 'product',
     load: () => import('./pages/flags/page.tsx'),
   },
+  {
+    path: 'settings',
+    ...words.pages.settings,
+    icon: 'settings',
+    group: 'settings',
+    load: () => import('./pages/settings/page.tsx'),
+  },
 ];

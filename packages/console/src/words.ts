@@ -57,6 +57,7 @@ export const words = {
   pages: {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
+    settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
   noProjectTitle: 'You belong to no project yet',
   noProject: 'An administrator of your organization can give you access.',

@@ -16,8 +16,8 @@ export interface RunningConsole {
   open(page: string, viewport?: { width: number; height: number }): Promise<Page>;
   /** Asks the API as the owner. @throws Error for anything but success */
   api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** With the project's id as `$1`. */
-  query(sql: string): Promise<unknown>;
+  /** With the project's id as `$1`, unless other values are given. */
+  query(sql: string, values?: unknown[]): Promise<unknown>;
   storePerson(distinctId: string, properties: object): Promise<void>;
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function startConsole(): Promise<RunningConsole> {
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
       return (text === '' ? undefined : JSON.parse(text)) as Answer;
     },
-    query: (sql) => database.query(sql, [tenant.projectId]),
+    query: (sql, values = [tenant.projectId]) => database.query(sql, values),
     async storePerson(distinctId, properties) {
       const uuid = randomUUID();
       await database.query(

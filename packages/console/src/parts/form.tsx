@@ -11,7 +11,7 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
 }
 
 /** A line of text with its label, and beside it what the server found wrong with it. */
-export function Field({ label, hint, problem, ...input }: FieldProps) {
+export function Field({ label, hint, problem, required = true, ...input }: FieldProps) {
   const id = useId();
   const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
   return (
@@ -23,7 +23,7 @@ export function Field({ label, hint, problem, ...input }: FieldProps) {
         {...input}
         id={id}
         className="input"
-        required
+        required={required}
         aria-invalid={own !== null}
         aria-describedby={`${id}-more`}
       />

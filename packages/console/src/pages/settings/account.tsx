@@ -1,0 +1,261 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { type Me, meQuery, queryClient } from '../../api/queries.ts';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { setTheme, useTheme } from '../../frame/theme.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { formatDay } from '../../parts/time.ts';
+import { words } from '../../words.ts';
+import { Block, Done, Sure } from './block.tsx';
+import { callRecently } from './recent-sign-in.tsx';
+import { text } from './words.ts';
+
+const own = '/api/users/@me';
+const sessionsPath = `${own}/login_sessions`;
+const sessionsKey = ['settings', 'sessions'];
+
+interface OwnUser extends Me {
+  last_name: string;
+}
+interface Session {
+  id: string;
+  created_at: string;
+  last_activity: string;
+  location: string;
+  device: string;
+  login_method: 'password' | 'link' | 'invite';
+  is_current: boolean;
+}
+
+/** Name, password, theme and where one is signed in. */
+export function Account() {
+  const me = useQuery(meQuery);
+  const sessions = useQuery({
+    queryKey: sessionsKey,
+    queryFn: ({ signal }) => call<Session[]>({ path: sessionsPath }, signal),
+  });
+  return (
+    <>
+      <Loaded query={me} what={words.account}>
+        {(user) => (
+          <>
+            <Name user={user as OwnUser} />
+            <Password user={user} sessions={sessions.data} />
+          </>
+        )}
+      </Loaded>
+      <ThemeChoice />
+      <Block
+        title={text.sessions}
+        about={text.sessionsText}
+        buttons={<EndOthers count={(sessions.data?.length ?? 1) - 1} />}
+      >
+        <Loaded query={sessions} what={text.sessions}>
+          {(list) => <Sessions sessions={list} />}
+        </Loaded>
+      </Block>
+    </>
+  );
+}
+
+function Name({ user }: { user: OwnUser }) {
+  const save = useMutation({
+    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+  });
+  return (
+    <Block title={text.name} about={text.nameText(user.email)}>
+      <form
+        className="form settings-form"
+        onChange={() => save.reset()}
+        onSubmit={(event) => save.mutate(filled(event))}
+      >
+        <div className="settings-pair">
+          <Field
+            name="first_name"
+            label={text.firstName}
+            autoComplete="given-name"
+            maxLength={150}
+            defaultValue={user.first_name}
+            problem={save.error}
+          />
+          <Field
+            name="last_name"
+            label={text.lastName}
+            autoComplete="family-name"
+            maxLength={150}
+            required={false}
+            defaultValue={user.last_name}
+            problem={save.error}
+          />
+        </div>
+        <FormProblem problem={save.error} fields={['first_name', 'last_name']} />
+        <div className="form-buttons">
+          <Button type="submit" isDisabled={save.isPending}>
+            {text.save}
+          </Button>
+          {save.isSuccess && <Done>{text.saved}</Done>}
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+/** The former one is asked unless there is none, or an operator's link began this session. */
+function Password({ user, sessions }: { user: Me; sessions: Session[] | undefined }) {
+  const byLink = sessions?.find((session) => session.is_current)?.login_method === 'link';
+  const isAsked = user.has_password && !byLink;
+  const [round, setRound] = useState(0);
+  const save = useMutation({
+    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    onSuccess: () => {
+      setRound((before) => before + 1);
+      return Promise.all([
+        queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+        queryClient.invalidateQueries({ queryKey: sessionsKey }),
+      ]);
+    },
+  });
+  return (
+    <Block title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
+      {/* Empty again once it is saved. */}
+      <form
+        key={round}
+        className="form settings-form"
+        onChange={() => save.reset()}
+        onSubmit={(event) => save.mutate(filled(event))}
+      >
+        <input type="email" autoComplete="username" value={user.email} readOnly hidden />
+        <div className="settings-pair">
+          {isAsked && (
+            <Field
+              name="current_password"
+              label={text.currentPassword}
+              type="password"
+              autoComplete="current-password"
+              problem={save.error}
+            />
+          )}
+          <Field
+            name="password"
+            label={text.newPassword}
+            type="password"
+            autoComplete="new-password"
+            maxLength={256}
+            hint={text.passwordHint}
+            problem={save.error}
+          />
+        </div>
+        <FormProblem problem={save.error} fields={['password', ...(isAsked ? ['current_password'] : [])]} />
+        <div className="form-buttons">
+          <Button type="submit" isDisabled={save.isPending}>
+            {text.setPassword}
+          </Button>
+          {save.isSuccess && <Done>{text.passwordSet}</Done>}
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+/** The fields of a form that is sent; what was typed stays in it. */
+function filled(event: FormEvent<HTMLFormElement>): object {
+  event.preventDefault();
+  return Object.fromEntries(new FormData(event.currentTarget));
+}
+
+function ThemeChoice() {
+  const theme = useTheme();
+  return (
+    <Block title={words.theme.label} about={text.themeText}>
+      <div className="settings-choices" role="radiogroup" aria-label={words.theme.label}>
+        {(['system', 'light', 'dark'] as const).map((one) => (
+          <label key={one} className="settings-choice">
+            <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
+            {words.theme[one]}
+          </label>
+        ))}
+      </div>
+    </Block>
+  );
+}
+
+function Sessions({ sessions }: { sessions: Session[] }) {
+  const { timezone } = useProject();
+  const end = useMutation({
+    mutationFn: (id: string) => callRecently({ method: 'DELETE', path: `${sessionsPath}/${id}` }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsKey }),
+  });
+  return (
+    <>
+      <FormProblem problem={end.error} fields={[]} />
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{text.columns.browser}</th>
+            <th>{text.columns.address}</th>
+            <th className="settings-wide">{text.columns.since}</th>
+            <th>{text.columns.used}</th>
+            <th>
+              <span className="only-heard">{text.columns.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map(({ id, device, location, created_at, last_activity, login_method, is_current }) => (
+            <tr key={id}>
+              <td>
+                {device} {is_current && <span className="pill pill-good">{text.thisBrowser}</span>}
+              </td>
+              <td className="mono">{location}</td>
+              <td className="settings-wide">
+                {formatDay(created_at, timezone)}, {text.signedInBy[login_method]}
+              </td>
+              <td data-label={text.columns.used}>{formatAgo(last_activity)}</td>
+              <td className="settings-actions">
+                {!is_current && (
+                  <Button
+                    aria-label={text.endSession(device, location)}
+                    isDisabled={end.isPending}
+                    onPress={() => end.mutate(id)}
+                  >
+                    {text.end}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function EndOthers({ count }: { count: number }) {
+  const [isAsking, setAsking] = useState(false);
+  if (count < 1) return null;
+  return (
+    <>
+      <Button look="danger" onPress={() => setAsking(true)}>
+        {text.endOthers}
+      </Button>
+      {isAsking && (
+        <Sure
+          title={text.endOthersTitle(count)}
+          verb={text.endOthers}
+          onClose={() => setAsking(false)}
+          act={async () => {
+            await callRecently({ method: 'POST', path: `${sessionsPath}/revoke_others` });
+            await queryClient.invalidateQueries({ queryKey: sessionsKey });
+          }}
+        >
+          {text.endOthersText}
+        </Sure>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,197 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { meQuery, queryClient } from '../../api/queries.ts';
+import { ApiProblem, call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Failed, Loaded } from '../../parts/states.tsx';
+import { formatDay } from '../../parts/time.ts';
+import { Block, ShownOnce, Sure } from './block.tsx';
+import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
+import { callRecently } from './recent-sign-in.tsx';
+import { powersOf, presetOf } from './scopes.ts';
+import { text } from './words.ts';
+
+const keysKey = ['settings', 'keys'];
+/** As many as the API lets a user have. */
+const limit = 10;
+
+/** @param open id of the key that is changed, `new`, or nothing */
+export function Keys({ open, onOpen }: { open: string; onOpen: (id: string) => void }) {
+  const [made, setMade] = useState<PersonalKey | null>(null);
+  const query = useQuery({
+    queryKey: keysKey,
+    queryFn: ({ signal }) => call<PersonalKey[]>({ path: keysPath }, signal),
+  });
+  const refresh = () => queryClient.invalidateQueries({ queryKey: keysKey });
+  const finish = async (key: PersonalKey) => {
+    if (key.value !== null) setMade(key);
+    onOpen('');
+    await refresh();
+  };
+  const count = query.data?.length ?? 0;
+  const newKey = (
+    <Button look="main" isDisabled={query.data === undefined || count >= limit} onPress={() => onOpen('new')}>
+      {text.newKey}
+    </Button>
+  );
+  return (
+    <>
+      {made?.value && <ShownOnce title={text.keyMade(made.label)} value={made.value} onDone={() => setMade(null)} />}
+      <Loaded query={query} what={text.keys}>
+        {(keys) => {
+          if (open !== '') {
+            const key = keys.find(({ id }) => id === open);
+            if (open !== 'new' && !key)
+              return <Failed what={text.keys} error={new ApiProblem(404, {}, new Headers())} />;
+            if (key || keys.length < limit)
+              return <KeyForm key={open} before={key} onDone={finish} onClose={() => onOpen('')} />;
+          }
+          return (
+            <Block title={text.keys} about={text.keysText} buttons={newKey}>
+              {keys.length >= limit && <p className="settings-note">{text.limitReached(limit)}</p>}
+              {keys.length === 0 ? (
+                <Empty title={text.noKeys} icon="lock">
+                  <p className="quiet">{text.noKeysText}</p>
+                </Empty>
+              ) : (
+                <KeyTable keys={keys} onOpen={onOpen} onRolled={finish} refresh={refresh} />
+              )}
+            </Block>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+interface Question {
+  kind: 'roll' | 'delete';
+  key: PersonalKey;
+}
+
+function KeyTable({
+  keys,
+  onOpen,
+  onRolled,
+  refresh,
+}: {
+  keys: PersonalKey[];
+  onOpen: (id: string) => void;
+  onRolled: (key: PersonalKey) => Promise<void>;
+  refresh: () => Promise<void>;
+}) {
+  const [question, setQuestion] = useState<Question | null>(null);
+  return (
+    <>
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{text.columns.key}</th>
+            <th>{text.columns.may}</th>
+            <th>{text.columns.ends}</th>
+            <th>{text.columns.used}</th>
+            <th>
+              <span className="only-heard">{text.columns.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <td>
+                <strong>{key.label}</strong>
+                <br />
+                <code className="quiet">{key.mask_value}</code>
+              </td>
+              <td>
+                <May scopes={key.scopes} />
+                <div className="hint">
+                  <Reach of={key} />
+                </div>
+              </td>
+              <td data-label={text.columns.ends}>
+                <End at={key.expires_at} />
+              </td>
+              <td data-label={text.columns.used}>
+                {key.last_used_at === null ? text.neverUsed : formatAgo(key.last_used_at)}
+              </td>
+              <td className="settings-actions">
+                <Button aria-label={text.of(text.change, key.label)} onPress={() => onOpen(key.id)}>
+                  {text.change}
+                </Button>
+                <Button aria-label={text.of(text.roll, key.label)} onPress={() => setQuestion({ kind: 'roll', key })}>
+                  {text.roll}
+                </Button>
+                <Button
+                  look="danger"
+                  aria-label={text.of(text.delete, key.label)}
+                  onPress={() => setQuestion({ kind: 'delete', key })}
+                >
+                  {text.delete}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {question?.kind === 'roll' && (
+        <Sure
+          title={text.rollTitle(question.key.label)}
+          verb={text.roll}
+          onClose={() => setQuestion(null)}
+          act={async () =>
+            onRolled(await callRecently<PersonalKey>({ method: 'POST', path: `${keysPath}/${question.key.id}/roll` }))
+          }
+        >
+          {text.rollText}
+        </Sure>
+      )}
+      {question?.kind === 'delete' && (
+        <Sure
+          title={text.deleteKeyTitle(question.key.label)}
+          verb={text.delete}
+          onClose={() => setQuestion(null)}
+          act={async () => {
+            await callRecently({ method: 'DELETE', path: `${keysPath}/${question.key.id}` });
+            await refresh();
+          }}
+        >
+          {text.deleteKeyText}
+        </Sure>
+      )}
+    </>
+  );
+}
+
+/** The preset's name, or the scopes themselves; many of them behind their number. */
+function May({ scopes }: { scopes: readonly string[] }) {
+  if (scopes.includes('*')) return text.presets.all.name;
+  const preset = presetOf(powersOf(scopes));
+  if (preset !== 'own') return text.presets[preset].name;
+  if (scopes.length <= 3) return <code>{scopes.join(', ')}</code>;
+  return (
+    <details>
+      <summary>{text.scopeCount(scopes.length)}</summary>
+      <code>{scopes.join(', ')}</code>
+    </details>
+  );
+}
+
+function Reach({ of: { scoped_teams, scoped_organizations } }: { of: PersonalKey }) {
+  const { data: me } = useQuery(meQuery);
+  const projects = me?.organization?.teams ?? [];
+  const names = [
+    ...scoped_organizations.map((id) => me?.organizations.find((one) => one.id === id)?.name ?? id),
+    ...scoped_teams.map((id) => projects.find((one) => one.id === id)?.name ?? text.projectNumber(id)),
+  ];
+  return names.length === 0 ? text.everywhere : text.onlyIn(names.join(', '));
+}
+
+function End({ at }: { at: string | null }) {
+  const { timezone } = useProject();
+  if (at === null) return text.never;
+  if (Date.parse(at) > Date.now()) return formatDay(at, timezone);
+  return <span className="bad">{text.endedOn(formatDay(at, timezone))}</span>;
+}

@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { meQuery } from '../../api/queries.ts';
+import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { words } from '../../words.ts';
+import { text } from './words.ts';
+
+/** Whoever waits for the answer of the dialog; null while it is closed. */
+let waiting: ((isConfirmed: boolean) => void) | null = null;
+const watchers = new Set<() => void>();
+
+function setWaiting(next: typeof waiting): void {
+  waiting = next;
+  for (const watcher of watchers) watcher();
+}
+
+/**
+ * `call` for what needs a recent sign-in: where the last one is too long ago, the page asks for the password over the open form and
+ * calls again. Nothing that was typed is lost.
+ *
+ * @throws ApiProblem also the refusal itself, when the dialog was closed
+ */
+export async function callRecently<Answer>(request: ApiCall): Promise<Answer> {
+  try {
+    return await call<Answer>(request);
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.code !== 'sensitive_action_required_reauth') throw error;
+    const isConfirmed = await new Promise<boolean>((resolve) => setWaiting(resolve));
+    if (!isConfirmed) throw error;
+    return call<Answer>(request);
+  }
+}
+
+/** Stands once on the page. */
+export function ConfirmItIsYou() {
+  const answer = useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+    () => waiting,
+  );
+  if (answer === null) return null;
+  const close = (isConfirmed: boolean) => {
+    setWaiting(null);
+    answer(isConfirmed);
+  };
+  return <Confirmation onDone={() => close(true)} onClose={() => close(false)} />;
+}
+
+function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const { data: me } = useQuery(meQuery);
+  const [problem, setProblem] = useState<unknown>(null);
+  const confirm = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const password = new FormData(event.currentTarget).get('password');
+    try {
+      await call({ method: 'POST', path: '/api/reauthenticate', body: { password } });
+      onDone();
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog title={text.confirmTitle} onClose={onClose}>
+      <p className="quiet">{text.confirmText(me?.email ?? '')}</p>
+      <form className="form" onSubmit={(event) => void confirm(event)}>
+        <Field
+          name="password"
+          label={words.password}
+          type="password"
+          autoComplete="current-password"
+          autoFocus
+          problem={problem}
+        />
+        <FormProblem problem={problem} fields={['password']} />
+        <div className="form-buttons">
+          <Button type="submit" look="main">
+            {text.confirm}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** What scopes of a personal API key are about, in the order of the form. */
+export const scopes = [
+  { object: 'event', can: 'rw', about: 'Events, their counts and the live stream; writing sends a test event.' },
+  { object: 'person', can: 'rw', about: 'Persons, their properties and ids; writing changes and deletes them.' },
+  { object: 'group', can: 'r', about: 'Groups, their properties and members.' },
+  { object: 'feature_flag', can: 'rw', about: 'Flags, their conditions, exposures and history.' },
+  { object: 'early_access_feature', can: 'rw', about: 'Features that users may opt into.' },
+  { object: 'cohort', can: 'rw', about: 'Cohorts and who is in them.' },
+  { object: 'event_definition', can: 'r', about: 'Names of events that were seen.' },
+  { object: 'property_definition', can: 'r', about: 'Names and types of properties that were seen.' },
+  { object: 'ingestion_warning', can: 'r', about: 'Why events were changed or dropped.' },
+  { object: 'activity_log', can: 'r', about: 'Who changed what, and when.' },
+  { object: 'project', can: 'rw', about: 'Projects, environments and all their settings.' },
+  { object: 'batch_export', can: 'rw', about: 'Exports to S3 and PostgreSQL, and their runs.' },
+  { object: 'subscription', can: 'rw', about: 'Reports that are sent, and what became of them.' },
+  { object: 'organization', can: 'rw', about: 'The organization and its domains.' },
+  { object: 'organization_member', can: 'rw', about: 'Members and invites.' },
+  { object: 'user', can: 'rw', about: 'Your own account. Writing makes other keys, no greater than this one.' },
+] as const satisfies readonly { object: string; can: 'r' | 'rw'; about: string }[];
+
+/** What a key may do: of each object nothing, read, or write (which includes reading); or everything. */
+export type Access = '' | 'read' | 'write';
+export type Powers = Record<string, Access>;
+
+export type PresetName = 'read' | 'terraform' | 'ci' | 'all' | 'own';
+
+const write = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'write']));
+const read = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'read']));
+
+/** Beginnings to choose from; `all` is `*`, and `own` is whatever else was chosen. */
+const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
+  read: read(...scopes.map(({ object }) => object)),
+  terraform: {
+    ...read('user', 'organization'),
+    ...write('project', 'feature_flag', 'cohort', 'early_access_feature', 'batch_export', 'subscription'),
+    ...write('organization_member'),
+  },
+  ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
+};
+
+export const powersOfPreset = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
+
+/** The preset that is just these powers. */
+export function presetOf(powers: Powers): PresetName {
+  const names = Object.keys(presets) as (keyof typeof presets)[];
+  return names.find((name) => scopeNames(presets[name]).join() === scopeNames(powers).join()) ?? 'own';
+}
+
+/** As the API writes them: `event:read`, in the order of the form. Others that the key has stay at the end. */
+export function scopeNames(powers: Powers): string[] {
+  const known: string[] = scopes.map(({ object }) => object);
+  const objects = [...known, ...Object.keys(powers).filter((object) => !known.includes(object))];
+  return objects.filter((object) => powers[object]).map((object) => `${object}:${powers[object]}`);
+}
+
+export function powersOf(names: readonly string[]): Powers {
+  const powers: Powers = {};
+  for (const name of names) {
+    const [object = '', access] = name.split(':');
+    if (access === 'write' || (access === 'read' && powers[object] !== 'write')) powers[object] = access;
+  }
+  return powers;
+}

@@ -1,0 +1,196 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { allScopes } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { scopes } from '../src/pages/settings/scopes.ts';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+const password = 'correct horse battery staple';
+const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
+
+/** A session as signing in begins one. @returns its secret */
+async function beginSession(browser = 'Mozilla/5.0 (X11; Linux) Firefox/140.0'): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  await console.query(
+    `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+     SELECT $1, $2, (${owner}), 'password', '192.0.2.7', $3, now() + interval '1 day'`,
+    [randomUUID(), createHash('sha256').update(secret).digest('hex'), browser],
+  );
+  return secret;
+}
+
+/** A browser that is signed in as the owner. */
+async function openSignedIn(section: string, viewport = { width: 1280, height: 800 }): Promise<Page> {
+  const other = await console.open('settings');
+  const browser = other.context().browser();
+  if (!browser) throw new Error('The browser is gone.');
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce', permissions: ['clipboard-read'] });
+  await other.context().close();
+  const url = new URL(console.address('')).origin;
+  await context.addCookies([{ name: 'millrace_session', value: await beginSession(), url }]);
+  const page = await context.newPage();
+  await page.goto(console.address(`settings?section=${section}`));
+  return page;
+}
+
+/** What a page shows and keeps: a secret is in none of it. */
+const keptBy = (page: Page) =>
+  page.evaluate<string>(
+    'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
+  );
+const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** In both themes and on a telephone, as it is now. */
+async function lookAt(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await isWide(page)).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test('account: names, a password that is refused at its field, the theme, and sessions that end', async () => {
+  await beginSession('curl/8.5.0');
+  await beginSession('Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36');
+  const page = await openSignedIn('account');
+  await page.getByLabel('First name').fill('Ada');
+  await page.getByLabel('Last name').fill('Lovelace');
+  await block(page, 'Name').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByRole('button', { name: 'Account: Ada' }).waitFor();
+
+  await page.getByLabel('New password').fill('password1');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await eventually(async () => expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true'));
+  expect(await page.getByLabel('New password').inputValue()).toBe('password1');
+  const rows = page.getByRole('row');
+  await page.getByRole('button', { name: 'End the session of curl' }).click();
+  await eventually(async () => expect(await rows.filter({ hasText: 'curl' }).count()).toBe(0));
+  await lookAt(page);
+  await page.getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await eventually(async () => expect(await rows.count()).toBe(2));
+  await rows.filter({ hasText: 'this browser' }).waitFor();
+
+  await page.getByLabel('New password').fill(password);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByText('The password is set').waitFor();
+  await page.getByLabel('Current password').fill('another one than before');
+  await page.getByLabel('New password').fill('incorrect horse battery staple');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await eventually(async () =>
+    expect(await page.getByLabel('Current password').getAttribute('aria-invalid')).toBe('true'),
+  );
+
+  await page.getByLabel('Dark').check();
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  await page.reload();
+  await eventually(async () => expect(await page.getByLabel('Dark').isChecked()).toBe(true));
+  expect(await page.getByLabel('First name').inputValue()).toBe('Ada');
+  await page.context().close();
+});
+
+test('the form of keys knows every scope that routes ask for', () => {
+  const asked = new Set(allScopes.map((scope) => scope.split(':')[0]));
+  expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
+});
+
+test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again and keeps the form; its value is shown once', async () => {
+  const page = await openSignedIn('keys');
+  await page.getByRole('button', { name: 'New key' }).click();
+  expect(new URL(page.url()).searchParams.get('open')).toBe('new');
+  await page.getByLabel('What it is for').fill('Deployment of the shop');
+  await page.getByLabel('Terraform').check();
+  expect(await page.getByLabel('Access to feature_flag').inputValue()).toBe('write');
+  await page.getByLabel('Access to person').selectOption('read');
+  expect(await page.getByLabel('Other scopes').isChecked()).toBe(true);
+  await page.getByLabel('Read only').check();
+  await page.getByLabel('Access to event', { exact: true }).selectOption('write');
+  await page.getByRole('group', { name: 'Only in these projects' }).getByRole('checkbox').first().check();
+  await lookAt(page);
+  await console.query(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = (${owner})`, []);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await dialog.getByLabel('Password').fill('not this one');
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await dialog.getByText('Your password is wrong.').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('alert').getByText('confirm that it is you').waitFor();
+  expect(await page.getByLabel('What it is for').inputValue()).toBe('Deployment of the shop');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByLabel('Password').fill(password);
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+
+  const secret = page.locator('[data-secret]');
+  await secret.waitFor();
+  const value = (await secret.textContent()) ?? '';
+  expect(value).toMatch(/^phx_\w{48}$/);
+  expect(await keptBy(page)).not.toContain(value);
+  await lookAt(page);
+  const asked = await fetch(new URL('/api/personal_api_keys/@current', page.url()), {
+    headers: { authorization: `Bearer ${value}` },
+  });
+  expect(await asked.json()).toMatchObject({
+    label: 'Deployment of the shop',
+    scopes: expect.arrayContaining(['event:write', 'person:read']),
+    scoped_teams: [expect.any(Number)],
+    expires_at: expect.any(String),
+  });
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await secret.waitFor({ state: 'detached' });
+  await page.reload();
+  const row = page.getByRole('row').filter({ hasText: 'Deployment of the shop' });
+  await row.waitFor();
+  expect(await page.content()).not.toContain(value);
+
+  await page.getByRole('button', { name: 'Change Deployment' }).click();
+  await page.getByLabel('What it is for').fill('Shop');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Roll Shop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Roll' }).click();
+  await secret.waitFor();
+  expect(await secret.textContent()).not.toBe(value);
+  await page.getByRole('button', { name: 'Delete Shop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('row').filter({ hasText: 'Shop' }).waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+test('ten keys are the limit, said before the form; addresses that name nothing are hints', async () => {
+  await console.query(
+    `INSERT INTO personal_api_key (id, user_id, label, secure_value, mask_value, scopes)
+     SELECT 'limit-' || n, (${owner}), 'Key ' || n, 'limit-' || n, 'phx_...' || n, '{event:read}'
+     FROM generate_series(1, 10 - (SELECT count(*)::int FROM personal_api_key WHERE user_id = (${owner}))) AS n`,
+    [],
+  );
+  const page = await openSignedIn('keys');
+  await page.getByText('You have 10 keys, which is the limit.').waitFor();
+  expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
+  await lookAt(page);
+  await page.goto(console.address('settings?section=purple&nonsense=1'));
+  await page.getByText('nonsense, section').waitFor();
+  await page.getByLabel('First name').waitFor();
+  await page.getByRole('link', { name: 'Personal API keys' }).click();
+  await page.getByText('You have 10 keys').waitFor();
+  await page.goBack();
+  await page.getByLabel('First name').waitFor();
+  await page.goto(console.address('settings?section=keys&open=unknown'));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.route('**/api/personal_api_keys', (route) =>
+    route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }),
+  );
+  await page.reload();
+  await page.locator('[data-state=refused]').getByText('Because of a test.').waitFor();
+  await page.context().close();
+});
