@@ -55,6 +55,17 @@ test('an event shows what was stored and the person of today', async () => {
   });
 });
 
+test('one event also shows when it arrived and when it was written', async () => {
+  const uuid = await event({ timestamp: '2026-11-10T12:00:00.250Z' });
+  const { body: shown } = await api.get(`${path}${uuid}`, tenant.personalApiKey);
+  const [stored] = await api.database.sql.query('SELECT captured_at, created_at FROM event WHERE uuid = $1', [uuid]);
+  const [listed] = (await get()).results;
+  const times = [stored?.captured_at, stored?.created_at].map((time) =>
+    (time as Date).toISOString().replace('Z', '000Z'),
+  );
+  expect(shown).toEqual({ ...listed, captured_at: times[0], stored_at: times[1] });
+});
+
 test('an event whose distinct id belongs to nobody shows the stored stand-in', async () => {
   const personId = randomUUID();
   await event({ distinctId: 'anonymous', personId, personProperties: { a: 1 } });

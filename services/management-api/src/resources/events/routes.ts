@@ -13,7 +13,7 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { parseElements } from './elements.ts';
-import { event, eventExample, eventFilterQuery, owners } from './schema.ts';
+import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
 import {
   type EventFilter,
   type EventRow,
@@ -89,19 +89,21 @@ export function eventItemRoute({ sql }: { sql: Sql }) {
     path: '/events/:uuid',
     operationId: 'events_retrieve',
     summary: 'Show an event',
-    description: 'One event by its uuid, with the person of today, as lists show it.',
+    description:
+      'One event by its uuid, with the person of today, as lists show it, and with the times at which it came.',
     tags: ['events'],
     scope: 'event:read',
     params: Type.Object({ uuid: Type.String({ description: 'Id of the event.' }) }),
-    responses: { 200: { description: 'The event.', schema: event } },
-    examples: { response: eventExample },
+    responses: { 200: { description: 'The event.', schema: shownEvent } },
+    examples: { response: shownEventExample },
     handler: async ({ target: { environmentId }, params: { uuid } }) => {
       const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
       const row = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
       if (row === undefined) throw new AppError('not_found', 'Not found.');
       const [shown] = await withCurrentPersons(sql, environmentId, [row]);
       if (shown === undefined) throw new AppError('not_found', 'Not found.');
-      return shown;
+      const { captured_at: capturedAt, created_at: createdAt, ...item } = shown;
+      return { ...item, captured_at: formatDateTime(capturedAt), stored_at: formatDateTime(createdAt) };
     },
   });
 }
@@ -127,7 +129,7 @@ async function findEvents(
 }
 
 /** Events as the API shows them, each with the person its distinct id belongs to now. Two queries, however many events. */
-async function withCurrentPersons(sql: Sql, projectId: number, rows: EventRow[]) {
+async function withCurrentPersons<Row extends EventRow>(sql: Sql, projectId: number, rows: Row[]) {
   const mapped = await listPersonsOfDistinctIds(sql, projectId, [...new Set(rows.map((row) => row.distinct_id))]);
   const persons = new Map(mapped.map((person) => [person.distinct_id, person]));
   const unique = new Map(mapped.map((person) => [person.uuid, person]));

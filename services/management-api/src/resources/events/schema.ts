@@ -68,6 +68,16 @@ export const event = Type.Object(
   { title: 'Event' },
 );
 
+/** One event also tells when it came, which explains its time (docs/wire-rules.md#times). */
+export const shownEvent = Type.Object(
+  {
+    ...event.properties,
+    captured_at: Type.String({ format: 'date-time', description: 'When it arrived.' }),
+    stored_at: Type.String({ format: 'date-time', description: 'When it was written.' }),
+  },
+  { title: 'ShownEvent' },
+);
+
 export const eventExample = {
   id: '0193f0c5-7a4e-7000-8000-000000000007',
   uuid: '0193f0c5-7a4e-7000-8000-000000000007',
@@ -82,4 +92,10 @@ export const eventExample = {
     distinct_ids: ['user-42'],
     properties: { email: 'ada@example.com' },
   },
+};
+
+export const shownEventExample = {
+  ...eventExample,
+  captured_at: '2026-11-20T08:15:00.312000Z',
+  stored_at: '2026-11-20T08:15:00.480000Z',
 };

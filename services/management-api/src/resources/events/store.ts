@@ -15,6 +15,9 @@ export interface EventRow
   person_properties: Record<string, unknown>;
 }
 
+/** Of one event it is also shown when it arrived and when it was written. */
+type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
+
 export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
@@ -242,9 +245,9 @@ async function hasDistinctIds(sql: Sql, projectId: number, personUuid: string): 
 }
 
 /** One event. Its identity knows its time, so one month is looked into and there by its primary key. */
-export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventRow | undefined> {
-  const rows = await sql.query<EventRow & Record<string, unknown>>(
-    `SELECT ${columns}
+export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventWithTimes | undefined> {
+  const rows = await sql.query<EventWithTimes & Record<string, unknown>>(
+    `SELECT ${columns}, e.captured_at, e.created_at
        FROM event_identity i
       CROSS JOIN LATERAL (SELECT * FROM event e
                            WHERE e.project_id = i.project_id AND e.timestamp = i.timestamp AND e.uuid = i.uuid LIMIT 1) AS e
