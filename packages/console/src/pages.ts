@@ -18,6 +18,13 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   { path: 'live', ...words.pages.live, icon: 'live', group: 'data', load: () => import('./pages/live/page.tsx') },
   {
+    path: 'events',
+    ...words.pages.events,
+    icon: 'events',
+    group: 'data',
+    load: () => import('./pages/events/page.tsx'),
+  },
+  {
     path: 'flags',
     ...words.pages.flags,
     icon: 'flags',

@@ -20,7 +20,7 @@ export function Rail({ project }: { project: Project | undefined }) {
   useEffect(() => setOpen(false), [pathname]);
   const groups = [...groupPages()];
   return (
-    <div className="rail" {...(isOpen && { 'data-open': '' })}>
+    <header className="rail" {...(isOpen && { 'data-open': '' })}>
       <div className="rail-top">
         <Link to="/" className="rail-brand">
           <Icon name="mill" size={18} />
@@ -60,7 +60,7 @@ export function Rail({ project }: { project: Project | undefined }) {
           <AccountMenu />
         </div>
       </div>
-    </div>
+    </header>
   );
 }
 
@@ -76,7 +76,8 @@ function ProjectSwitch({ project }: { project: Project | undefined }) {
   const teams = me?.organization?.teams ?? [];
   return (
     <MenuTrigger>
-      <AriaButton className="rail-project" aria-label={`${words.projectSwitch}: ${project?.name ?? ''}`}>
+      <AriaButton className="rail-project">
+        <span className="only-heard">{words.projectSwitch}: </span>
         <span className="grow">
           <span className="rail-project-name cut">{project?.name ?? '…'}</span>
           <span className="hint cut">{project ? project.timezone : ' '}</span>
@@ -112,8 +113,11 @@ function AccountMenu() {
   };
   return (
     <MenuTrigger>
-      <AriaButton className="rail-item" aria-label={`${words.account}: ${name}`}>
-        <span className="rail-initials">{name.slice(0, 2).toUpperCase()}</span>
+      <AriaButton className="rail-item">
+        <span className="only-heard">{words.account}: </span>
+        <span className="rail-initials" aria-hidden="true">
+          {name.slice(0, 2).toUpperCase()}
+        </span>
         <span className="cut">{name}</span>
       </AriaButton>
       <Popover placement="top start">

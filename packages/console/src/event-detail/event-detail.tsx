@@ -1,0 +1,172 @@
+import { Link, useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { ingestAddress, quoteForShell } from '../api/request.ts';
+import { useProject } from '../frame/project.ts';
+import { Button, CopyButton } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { indentJson, memberOf, membersOf, plainText, visible } from './json-text.ts';
+import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
+import { Times } from './times.tsx';
+import { text } from './words.ts';
+import './event-detail.css';
+
+export type DetailTab = 'properties' | 'person' | 'raw';
+
+interface EventDetailProps {
+  /** The event as JSON, the very bytes the API sent; everything shown is read off them. */
+  json: string;
+  /** Time zone of all times. */
+  zone: string;
+  tab: DetailTab;
+  onTab: (tab: DetailTab) => void;
+  onClose: () => void;
+  actions: ValueActions;
+}
+
+/** One stored event: what is in it, whose it is, when it happened, and how to have it elsewhere. */
+export function EventDetail({ json, zone, tab, onTab, onClose, actions }: EventDetailProps) {
+  const project = useProject();
+  const event = useMemo(() => new Map(membersOf(json)), [json]);
+  const person = event.get('person') ?? '{}';
+  const personId = plainText(memberOf(person, 'uuid') ?? '""');
+  const name = plainText(event.get('event') ?? '""');
+  return (
+    <>
+      <div className="detail-head">
+        <DetailTitle name={visible(name)} focusKey={event.get('uuid') ?? ''} onClose={onClose} />
+        <p className="cut">
+          <strong>{visible(nameOf(JSON.parse(memberOf(person, 'properties') ?? '{}')))}</strong>{' '}
+          <code className="quiet">{visible(plainText(event.get('distinct_id') ?? '""').slice(0, 200))}</code>
+        </p>
+        <div className="form-buttons">
+          <OpenPerson id={personId} onTab={onTab} />
+          <CopyButton text={() => curlOfEvent(json, project.api_token)}>{text.copyCurl}</CopyButton>
+          <CopyButton text={json}>{text.copyJson}</CopyButton>
+        </div>
+      </div>
+      <Tabs className="detail-tabs" selectedKey={tab} onSelectionChange={(key) => onTab(key as DetailTab)}>
+        <TabList className="tabs" aria-label={text.tabList}>
+          {(['properties', 'person', 'raw'] as const).map((id) => (
+            <Tab key={id} id={id} className="tab">
+              {text.tabs[id]}
+            </Tab>
+          ))}
+        </TabList>
+        <TabPanel id="properties" className="detail-body">
+          <Properties key={json} members={membersOf(event.get('properties') ?? '{}')} by="property" actions={actions} />
+          <h3 className="detail-heading">{text.times}</h3>
+          <Times event={event} zone={zone} />
+          <dl className="facts">
+            <Fact name={text.facts.event}>
+              <Value name="event" json={event.get('event') ?? '""'} by="event" actions={actions} />
+            </Fact>
+            <Fact name={text.facts.distinctId}>
+              <Value name="distinct id" json={event.get('distinct_id') ?? '""'} by="distinct_id" actions={actions} />
+            </Fact>
+            <Fact name={text.facts.uuid}>
+              <code>{plainText(event.get('uuid') ?? '""')}</code>
+            </Fact>
+          </dl>
+        </TabPanel>
+        <TabPanel id="person" className="detail-body">
+          <Person json={person} actions={actions} />
+        </TabPanel>
+        <TabPanel id="raw" className="detail-body detail-raw">
+          <Raw json={json} />
+        </TabPanel>
+      </Tabs>
+    </>
+  );
+}
+
+/** Takes the focus when another event is opened, so that its reader begins there. */
+function DetailTitle({ name, focusKey, onClose }: { name: string; focusKey: string; onClose: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another event is another reading
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+  }, [focusKey]);
+  return (
+    <div className="detail-title">
+      <h2 ref={heading} tabIndex={-1}>
+        {name.length > 300 ? `${name.slice(0, 300)}…` : name}
+      </h2>
+      <span className="key" aria-hidden="true">
+        j
+      </span>
+      <span className="key" aria-hidden="true">
+        k
+      </span>
+      <Button look="plain" aria-label={text.close} onPress={onClose}>
+        <Icon name="close" size={12} />
+      </Button>
+    </div>
+  );
+}
+
+/** The person of today, merges included: on its page, or where there is none beside the event. */
+function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void }) {
+  const project = useProject();
+  const { routesByPath } = useRouter();
+  if (!Object.hasOwn(routesByPath, '/projects/$projectId/persons'))
+    return <Button onPress={() => onTab('person')}>{text.openPerson}</Button>;
+  return (
+    <Link className="button" to={`/projects/${project.id}/persons`} search={{ open: id } as never}>
+      {text.openPerson}
+    </Link>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+function Person({ json, actions }: { json: string; actions: ValueActions }) {
+  const ids = JSON.parse(memberOf(json, 'distinct_ids') ?? '[]') as string[];
+  return (
+    <>
+      <Properties key={json} members={membersOf(memberOf(json, 'properties') ?? '{}')} by="person" actions={actions} />
+      <dl className="facts">
+        <Fact name={text.facts.person}>
+          <code>{plainText(memberOf(json, 'uuid') ?? '""')}</code>
+        </Fact>
+        <Fact name={text.facts.ids}>
+          {ids.map((id) => (
+            <div key={id}>
+              <Value name="distinct id" json={JSON.stringify(id)} by="distinct_id" actions={actions} />
+            </div>
+          ))}
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+function Raw({ json }: { json: string }) {
+  const indented = useMemo(() => indentJson(json), [json]);
+  return <LongText value={indented} />;
+}
+
+/** How a person is called: by name or e-mail, which they may lack. */
+export function nameOf(properties: Record<string, unknown>): string {
+  const known = ['name', 'email', '$email', 'username'].map((key) => properties[key]);
+  const name = known.find((value) => typeof value === 'string' && value !== '');
+  return typeof name === 'string' ? name.slice(0, 100) : '';
+}
+
+/** Longer arguments than this no shell takes: they go in by a here-document. */
+const longestArgument = 100_000;
+
+/** A command for sh that sends the event again, with the key that is public. It gets another uuid and the time of its arrival. */
+function curlOfEvent(json: string, key: string): string {
+  const event = new Map(membersOf(json));
+  const fields = ['event', 'distinct_id', 'properties'].map((name) => `"${name}":${event.get(name)}`);
+  const body = `{"api_key":${JSON.stringify(key)},${fields.join(',')}}`;
+  const command = `curl -sS ${quoteForShell(`${ingestAddress()}/i/v0/e/`)} \\\n  -H 'Content-Type: application/json' \\\n  --data-binary `;
+  if (body.length < longestArgument) return `${command}${quoteForShell(body)}`;
+  return `${command}@- <<'END_OF_EVENT'\n${body}\nEND_OF_EVENT`;
+}

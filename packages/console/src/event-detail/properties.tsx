@@ -1,0 +1,201 @@
+import { useMemo, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { indentJson, plainText, visible, webAddress } from './json-text.ts';
+import { text } from './words.ts';
+
+export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
+
+/** What a value offers beside being read; absent = the page cannot do it. */
+export interface ValueActions {
+  /** @param isNot everything but this; only of what the list can leave out */
+  onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;
+  onColumn?: (name: string) => void;
+}
+
+const mostShown = 200;
+const longText = 400;
+/** Of a nested value one line is a sign of what it is; the rest unfolds. */
+const longNested = 120;
+
+/** Properties by name, searchable, those of SDKs (`$…`) folded; a nested or long value shows its beginning. */
+export function Properties({
+  members,
+  by,
+  actions,
+}: {
+  members: readonly [name: string, json: string][];
+  by: 'property' | 'person';
+  actions: ValueActions;
+}) {
+  const [sought, setSought] = useState('');
+  const found = useMemo(() => {
+    const needle = sought.trim().toLowerCase();
+    return members.filter(([name, json]) => `${name}\n${json}`.toLowerCase().includes(needle));
+  }, [members, sought]);
+  if (members.length === 0) return <p className="detail-note quiet">{text.noProperties}</p>;
+  const own = found.filter(([name]) => !name.startsWith('$'));
+  const ofSdk = found.filter(([name]) => name.startsWith('$'));
+  return (
+    <>
+      {members.length > 6 && (
+        <div className="detail-search">
+          <span className="search">
+            <Icon name="search" size={14} />
+            <input
+              type="search"
+              aria-label={text.search}
+              placeholder={text.search}
+              value={sought}
+              onChange={({ target }) => setSought(target.value)}
+            />
+          </span>
+        </div>
+      )}
+      {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
+      <Facts members={own} by={by} actions={actions} />
+      {ofSdk.length > 0 && (
+        // Found by a search, or all there is: nothing is gained by hiding them.
+        <details key={String(sought === '')} open={sought !== '' || own.length === 0}>
+          <summary className="fold">{text.folded(ofSdk.length)}</summary>
+          <Facts members={ofSdk} by={by} actions={actions} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Facts({
+  members,
+  by,
+  actions,
+}: {
+  members: readonly [name: string, json: string][];
+  by: 'property' | 'person';
+  actions: ValueActions;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? members : members.slice(0, mostShown);
+  return (
+    <>
+      <dl className="facts">
+        {shown.map(([name, json]) => (
+          <div key={name}>
+            <dt>{visible(name)}</dt>
+            <dd>
+              <Value name={name} json={json} by={by} actions={actions} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {shown.length < members.length && (
+        <div className="detail-note">
+          <Button onPress={() => setWhole(true)}>{text.more(members.length - shown.length)}</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A value with what can be done with it behind a click. @param json the value as JSON */
+export function Value({
+  name,
+  json,
+  by,
+  actions,
+}: {
+  name: string;
+  json: string;
+  by: FilteredBy;
+  actions: ValueActions;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const isNested = json.startsWith('{') || json.startsWith('[');
+  const shownLength = isNested ? longNested : longText;
+  const isLong = json.length > shownLength;
+  const isProperty = by === 'property' || by === 'person';
+  const value = isProperty ? json : plainText(json);
+  const address = webAddress(json);
+  const canFilter = actions.onFilter !== undefined && !isNested && json !== 'null' && json.length <= 1000;
+  const act = (key: string) => {
+    if (key === 'only' || key === 'not') actions.onFilter?.(by, name, plainText(json), key === 'not');
+    else if (key === 'column') actions.onColumn?.(name);
+    else if (key === 'copy') void navigator.clipboard.writeText(plainText(json));
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <AriaButton className="facts-value">
+          <span className="only-heard">{visible(name)}: </span>
+          {visible(value.slice(0, shownLength))}
+          {isLong && '…'}
+        </AriaButton>
+        <Popover placement="bottom start">
+          <Menu className="menu" aria-label={visible(name)} onAction={(key) => act(String(key))}>
+            {canFilter ? (
+              <MenuItem id="only" className="menu-item">
+                {text.only}
+              </MenuItem>
+            ) : null}
+            {canFilter && isProperty ? (
+              <MenuItem id="not" className="menu-item">
+                {text.not}
+              </MenuItem>
+            ) : null}
+            {actions.onColumn && by === 'property' ? (
+              <MenuItem id="column" className="menu-item">
+                {text.column}
+              </MenuItem>
+            ) : null}
+            <MenuItem id="copy" className="menu-item">
+              {text.copyValue}
+            </MenuItem>
+            {address ? (
+              <MenuItem id="open" className="menu-item" href={address} target="_blank" rel="noopener noreferrer">
+                {text.openLink}
+              </MenuItem>
+            ) : null}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {isLong && (
+        <div>
+          <Button look="plain" onPress={() => setWhole(!isWhole)}>
+            {isWhole ? text.showLess : text.showAll(json.length)}
+          </Button>
+        </div>
+      )}
+      {isWhole && <LongText value={isNested ? indentJson(json) : plainText(json)} />}
+    </>
+  );
+}
+
+/** Laid out in pieces of which a browser draws only what is seen. */
+export function LongText({ value }: { value: string }) {
+  const pieces = useMemo(() => cutAtLines(visible(value), 4000), [value]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <pre className="code code-wrap long-text" tabIndex={0}>
+      {pieces.map((piece, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+        <span key={at} className="long-text-piece">
+          {piece}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+function cutAtLines(value: string, size: number): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < value.length; ) {
+    const line = value.indexOf('\n', at + size);
+    const end = line === -1 || line > at + 2 * size ? at + size : line + 1;
+    pieces.push(value.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}

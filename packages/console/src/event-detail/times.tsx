@@ -1,0 +1,85 @@
+import { formatTime } from '../parts/time.ts';
+import { memberOf, plainText } from './json-text.ts';
+import { text } from './words.ts';
+
+/** When it happened, was sent, received and written, and why these differ (docs/wire-rules.md#times). */
+export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
+  const timeOf = (json: string | undefined) => (json?.startsWith('"') ? plainText(json) : undefined);
+  const stored = timeOf(event.get('timestamp'));
+  const sent = timeOf(memberOf(event.get('properties') ?? '{}', '$sent_at'));
+  const received = timeOf(event.get('captured_at'));
+  const asSent = timeAsSent({ stored, sent, received });
+  const times = [
+    [text.byClient, asSent],
+    [text.sent, sent],
+    [text.received, received],
+    [text.happened, stored],
+    [text.stored, timeOf(event.get('stored_at'))],
+  ] as const;
+  return (
+    <>
+      <dl className="facts">
+        {times.map(
+          ([name, time]) =>
+            time !== undefined && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd className="mono">{formatTime(time, zone)}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      <p className="detail-note quiet">{whyTheyDiffer({ stored, sent, received })}</p>
+    </>
+  );
+}
+
+interface Known {
+  stored: string | undefined;
+  sent: string | undefined;
+  received: string | undefined;
+}
+
+/** By how much the client's clock was ahead when it sent, the way of the request included. */
+function clockError({ sent, received }: Known): number | undefined {
+  const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
+  return Number.isNaN(error) ? undefined : error;
+}
+
+/** The client's own time of the event: the stored one with the correction taken back. */
+function timeAsSent(known: Known): string | undefined {
+  const error = clockError(known);
+  const time = Date.parse(known.stored ?? '') + (error ?? 0);
+  return error === undefined || Number.isNaN(time) || isArrival(known) ? undefined : new Date(time).toISOString();
+}
+
+const isArrival = ({ stored, received }: Known) => Date.parse(stored ?? '') === Date.parse(received ?? '');
+
+function whyTheyDiffer(known: Known): string {
+  if (isArrival(known)) return text.arrival;
+  const error = clockError(known);
+  if (error === undefined) return text.noSending;
+  if (Math.abs(error) < 1000) return text.clockRight;
+  return text.clockWrong(lengthOf(Math.abs(error)), error < 0);
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** `2 hours, 5 minutes`, `1.8 seconds` */
+function lengthOf(ms: number): string {
+  const format = (value: number, unit: string) =>
+    new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 }).format(value);
+  if (ms < 60_000) return format(ms / 1000, 'second');
+  let left = Math.round(ms / 60_000) * 60_000;
+  const parts: string[] = [];
+  for (const [unit, length] of units) {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    if (count > 0) parts.push(format(count, unit));
+  }
+  return parts.join(', ');
+}

@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { momentOf, type Span } from '../../parts/span.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { words } from '../../words.ts';
+import type { Filters } from './filters.tsx';
+import type { ListedEvent } from './list.tsx';
+import { worthTrying } from './slow.tsx';
+import { text } from './words.ts';
+
+/** Nothing in this time: when the last one was, and a button that leads there. */
+export function Nothing({
+  path,
+  filters,
+  span,
+  zone,
+  onSpan,
+  onClear,
+}: {
+  path: string;
+  filters: Filters;
+  span: Span;
+  zone: string;
+  onSpan: (span: Span) => void;
+  onClear: () => void;
+}) {
+  const project = useProject();
+  const query = { ...filters, limit: 1 };
+  const last = useQuery({
+    queryKey: ['last event', project.id, query],
+    queryFn: ({ signal }) => call<{ results: ListedEvent[] }>({ path, query }, signal),
+    retry: worthTrying,
+  });
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  const time = last.data?.results[0]?.timestamp;
+  if (last.isSuccess && time === undefined && !isFiltered) {
+    return (
+      <Empty title={text.firstTitle}>
+        <p className="quiet">{text.first}</p>
+        <div className="form-buttons">
+          <Link className="button button-main" to={`/projects/${project.id}/live`}>
+            {text.toLive}
+          </Link>
+        </div>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={isFiltered ? text.emptyFiltered : text.emptyTitle}>
+      <p className="quiet" role="status">
+        {last.isPending && text.emptySearching}
+        {last.isSuccess && (time === undefined ? text.emptyNone : text.emptyLast(formatTime(time, zone)))}
+      </p>
+      <div className="form-buttons">
+        {time !== undefined && (
+          <Button look="main" onPress={() => onSpan(spanWith(time, span))}>
+            {text.emptyShow}
+          </Button>
+        )}
+        {isFiltered && <Button onPress={onClear}>{text.emptyClear}</Button>}
+      </div>
+    </Empty>
+  );
+}
+
+/** The shortest usual time until now that has a moment in it, else one around it. */
+function spanWith(time: string, span: Span): Span {
+  const moment = Date.parse(time);
+  const usual = Object.keys(words.span.presets).find((after) => momentOf(after).getTime() < moment);
+  if (usual !== undefined && span.before === '' && moment < Date.now()) return { after: usual, before: '' };
+  const hour = 3_600_000;
+  return { after: new Date(moment - hour).toISOString(), before: new Date(moment + hour).toISOString() };
+}

@@ -1,0 +1,265 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+import { call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import type { Chip } from '../../parts/chips.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { words } from '../../words.ts';
+import { text } from './words.ts';
+
+/** A condition on a property, as the API takes it. */
+export interface PropertyFilter {
+  key: string;
+  operator: string;
+  value?: string;
+  type: 'event' | 'person';
+}
+
+/** What may be looked for; the address has each by this name. */
+export interface Filters {
+  event: string;
+  distinct_id: string;
+  person_id: string;
+  /** JSON of `PropertyFilter[]`, as the API takes it. */
+  properties: string;
+}
+
+/** @returns `null` when the address has something that is no list of filters */
+export function parseProperties(json: string): PropertyFilter[] | null {
+  if (json === '') return [];
+  try {
+    const list: unknown = JSON.parse(json);
+    const isFilter = (one: unknown) =>
+      typeof one === 'object' &&
+      one !== null &&
+      'key' in one &&
+      typeof one.key === 'string' &&
+      Object.hasOwn(text.relations, (one as PropertyFilter).operator ?? 'exact');
+    if (!Array.isArray(list) || !list.every(isFilter)) return null;
+    return list.map((one: PropertyFilter) => ({
+      ...one,
+      operator: one.operator ?? 'exact',
+      type: one.type ?? 'event',
+    }));
+  } catch {
+    return null;
+  }
+}
+
+const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
+
+/** The filters as chips, each with what takes it away. */
+export function chipsOf(
+  filters: Filters,
+  properties: readonly PropertyFilter[],
+  change: (changed: Partial<Filters>) => void,
+): Chip[] {
+  const chips: Chip[] = [];
+  const add = (key: 'event' | 'distinct_id' | 'person_id', name: string) => {
+    if (filters[key] === '') return;
+    chips.push({ key, name, value: visible(filters[key]).slice(0, 120), remove: () => change({ [key]: '' }) });
+  };
+  add('event', text.eventChip);
+  add('distinct_id', text.distinctChip);
+  add('person_id', text.person);
+  properties.forEach(({ key, operator, value, type }, at) => {
+    chips.push({
+      key: `${at} ${type} ${key}`,
+      name: type === 'person' ? `${visible(key)} ${text.personOf}` : visible(key),
+      relation: text.relations[operator] ?? operator,
+      value: value === undefined ? '' : visible(String(value)).slice(0, 120),
+      remove: () => change({ properties: writeProperties(properties.filter((_, other) => other !== at)) }),
+    });
+  });
+  return chips;
+}
+
+export const withProperty = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
+  writeProperties([...properties.filter((one) => JSON.stringify(one) !== JSON.stringify(added)), added]);
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Names of events as they are typed; a uuid opens its event. Enter makes one entry of the history, letters none. */
+export function NameSearch({ onEvent, onUuid }: { onEvent: (name: string) => void; onUuid: (uuid: string) => void }) {
+  const [typed, setTyped] = useState('');
+  const [isUsed, setUsed] = useState(false);
+  const list = useId();
+  const names = useNames('event_definitions', typed, isUsed);
+  return (
+    <form
+      className="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wanted = typed.trim();
+        if (uuidPattern.test(wanted)) onUuid(wanted.toLowerCase());
+        else onEvent(typed);
+        setTyped('');
+      }}
+    >
+      <Icon name="search" size={14} />
+      <input
+        type="search"
+        data-search
+        aria-label={text.searchLabel}
+        placeholder={text.searchHint}
+        list={list}
+        value={typed}
+        onFocus={() => setUsed(true)}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <span className="key" aria-hidden="true">
+        /
+      </span>
+      <Choices id={list} names={names} />
+    </form>
+  );
+}
+
+export function FilterDialog({
+  onFilters,
+  properties,
+  onClose,
+}: {
+  onFilters: (changed: Partial<Filters>) => void;
+  properties: readonly PropertyFilter[];
+  onClose: () => void;
+}) {
+  const project = useProject();
+  const [by, setBy] = useState<keyof typeof text.byWhat>('property');
+  const [key, setKey] = useState('');
+  const [operator, setOperator] = useState('exact');
+  const [value, setValue] = useState('');
+  const [keys, values] = [useId(), useId()];
+  const isProperty = by === 'property' || by === 'person';
+  const names = useNames('property_definitions', key, isProperty, by === 'person' ? 'person' : 'event');
+  const eventNames = useNames('event_definitions', value, by === 'event');
+  const typedKey = useSettled(key.trim());
+  const found = useQuery({
+    queryKey: ['values', project.id, by, typedKey],
+    enabled: isProperty && names.includes(typedKey),
+    queryFn: ({ signal }) =>
+      call<{ name: string }[]>(
+        {
+          path: `/api/projects/${project.id}/${by === 'person' ? 'persons' : 'events'}/values`,
+          query: { key: typedKey },
+        },
+        signal,
+      ),
+  });
+  const needsValue = !isProperty || !operator.endsWith('_set');
+  const isComplete = (!isProperty || key.trim() !== '') && (!needsValue || value !== '');
+  const add = () => {
+    if (!isComplete) return;
+    if (by === 'event' || by === 'distinct_id') onFilters({ [by]: value });
+    else {
+      const type = by === 'person' ? 'person' : 'event';
+      const filter = { key: key.trim(), operator, ...(needsValue && { value }), type } as const;
+      onFilters({ properties: withProperty(properties, filter) });
+    }
+  };
+  return (
+    <Dialog title={text.filterTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          add();
+        }}
+      >
+        <label className="field">
+          <span className="field-label">{text.by}</span>
+          <select className="input" value={by} onChange={({ target }) => setBy(target.value as typeof by)}>
+            {Object.entries(text.byWhat).map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {isProperty && (
+          <>
+            <label className="field">
+              <span className="field-label">{text.property}</span>
+              <input
+                className="input mono"
+                list={keys}
+                value={key}
+                maxLength={400}
+                onChange={({ target }) => setKey(target.value)}
+              />
+            </label>
+            <label className="field">
+              <span className="field-label">{text.relation}</span>
+              <select className="input" value={operator} onChange={({ target }) => setOperator(target.value)}>
+                {Object.entries(text.relations).map(([id, name]) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </>
+        )}
+        {needsValue && (
+          <label className="field">
+            <span className="field-label">{text.value}</span>
+            <input
+              className="input mono"
+              list={values}
+              value={value}
+              onChange={({ target }) => setValue(target.value)}
+            />
+          </label>
+        )}
+        <Choices id={keys} names={names} />
+        <Choices id={values} names={by === 'event' ? eventNames : (found.data ?? []).map(({ name }) => name)} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={!isComplete}>
+            {text.apply}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name} />
+    ))}
+  </datalist>
+);
+
+/** What the project knows of names that contain what is typed; the older answer of two is never used. */
+export function useNames(
+  resource: 'event_definitions' | 'property_definitions',
+  typed: string,
+  isEnabled: boolean,
+  type?: 'event' | 'person',
+): string[] {
+  const project = useProject();
+  const search = useSettled(typed.trim().slice(0, 100));
+  const { data } = useQuery<{ results: { name: string }[] }>({
+    queryKey: ['names', project.id, resource, type ?? '', search],
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      call({ path: `/api/projects/${project.id}/${resource}`, query: { search, type, limit: 50 } }, signal),
+  });
+  return (data?.results ?? []).map(({ name }) => name);
+}
+
+/** A text once nobody has typed for a moment: one question for a word, not one for each letter. */
+function useSettled(typed: string): string {
+  const [settled, setSettled] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(typed), 200);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return settled;
+}

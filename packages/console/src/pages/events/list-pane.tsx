@@ -1,0 +1,98 @@
+import { Button } from '../../parts/button.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { CountsBar } from './counts.tsx';
+import { Nothing } from './empty.tsx';
+import { EventList } from './list.tsx';
+import { isTooSlow, TooSlow } from './slow.tsx';
+import type { EventsView } from './view.ts';
+import { text } from './words.ts';
+
+/** Counts, the list or why there is none, and the way to its other pages. */
+export function ListPane({
+  shown,
+  onPrevious,
+  onNext,
+}: {
+  shown: EventsView;
+  onPrevious: () => void;
+  onNext: () => void;
+}) {
+  const { view, change, narrow, list, counts, span, zone, filters, walked, request, next } = shown;
+  const events = list.data?.results ?? [];
+  return (
+    <div className="list">
+      {!list.error && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
+      <TooSlow error={list.error} span={span} walked={walked} onSpan={narrow} />
+      {!isTooSlow(list.error) && (
+        <Loaded query={list} what={text.what}>
+          {() =>
+            events.length === 0 && view.cursor === '' ? (
+              <Nothing
+                path={request.path}
+                filters={filters}
+                span={span}
+                zone={zone}
+                onSpan={narrow}
+                onClear={() => narrow({ event: '', distinct_id: '', person_id: '', properties: '' })}
+              />
+            ) : (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+              <section className="events-scroll" tabIndex={0} aria-label={text.what} aria-busy={list.isPlaceholderData}>
+                <EventList
+                  events={events}
+                  zone={zone}
+                  columns={view.columns}
+                  open={view.open}
+                  caption={view.order === 'oldest' ? text.captionOldest : text.caption}
+                  addressOf={(open) => ({ ...Object.fromEntries(new URLSearchParams(window.location.search)), open })}
+                  onOpen={(open) => change({ open })}
+                />
+              </section>
+            )
+          }
+        </Loaded>
+      )}
+      <Pager
+        isFirst={view.cursor === ''}
+        isLast={next === undefined}
+        hasAll={list.isSuccess && next === undefined && events.length > 0}
+        order={view.order}
+        onOrder={(order) => change({ order, cursor: '' })}
+        onFirst={() => change({ cursor: '' })}
+        onPrevious={onPrevious}
+        onNext={onNext}
+      />
+    </div>
+  );
+}
+
+interface PagerProps {
+  isFirst: boolean;
+  isLast: boolean;
+  /** Whether the list is read to its end. */
+  hasAll: boolean;
+  order: 'newest' | 'oldest';
+  onOrder: (order: 'newest' | 'oldest') => void;
+  onFirst: () => void;
+  onPrevious: () => void;
+  onNext: () => void;
+}
+
+function Pager({ isFirst, isLast, hasAll, order, onOrder, onFirst, onPrevious, onNext }: PagerProps) {
+  const other = order === 'oldest' ? 'newest' : 'oldest';
+  return (
+    <div className="pager">
+      <Button look="plain" aria-label={text.orderLabel(text.order[order])} onPress={() => onOrder(other)}>
+        {text.order[order]}
+      </Button>
+      <span className="hint grow">{hasAll ? text.end : ''}</span>
+      {!isFirst && <Button onPress={onFirst}>{text.toFirst}</Button>}
+      <Button onPress={onPrevious} isDisabled={isFirst} shortcut="p">
+        {text.before}
+      </Button>
+      <Button onPress={onNext} isDisabled={isLast} shortcut="n">
+        {text.after}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import { Link } from '@tanstack/react-router';
+import { Fragment, useEffect, useRef } from 'react';
+import { nameOf } from '../../event-detail/event-detail.tsx';
+import { visible } from '../../event-detail/json-text.ts';
+import { formatClock, formatDay } from '../../parts/time.ts';
+import { text } from './words.ts';
+
+/** What the list shows of an event. */
+export interface ListedEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: string;
+  properties: Record<string, unknown>;
+  person: { uuid: string; properties: Record<string, unknown> };
+}
+
+/** Events in the order given, a heading at each day. A row is opened by a click on it or by the link in it. */
+export function EventList({
+  events,
+  zone,
+  columns,
+  open,
+  caption,
+  addressOf,
+  onOpen,
+}: {
+  events: readonly ListedEvent[];
+  zone: string;
+  columns: readonly string[];
+  open: string;
+  caption: string;
+  /** The query of the address that shows this event. */
+  addressOf: (uuid: string) => Record<string, string>;
+  onOpen: (uuid: string) => void;
+}) {
+  const openRow = useRef<HTMLTableRowElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another row is open
+  useEffect(() => {
+    // In braces: in new browsers it returns a promise, which an effect must not.
+    openRow.current?.scrollIntoView({ block: 'nearest' });
+  }, [open]);
+  return (
+    <table className="table events">
+      <caption className="only-heard">{caption}</caption>
+      <thead className="events-head">
+        <tr>
+          <th scope="col">{text.heads.time}</th>
+          <th scope="col">{text.heads.event}</th>
+          <th scope="col">{text.heads.person}</th>
+          <th scope="col" className="events-from">
+            {text.heads.from}
+          </th>
+          {columns.map((name) => (
+            <th scope="col" key={name} className="events-more">
+              {visible(name)}
+            </th>
+          ))}
+          <th scope="col" className="events-more">
+            {text.heads.properties}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event, at) => {
+          const day = formatDay(event.timestamp, zone);
+          const before = events[at - 1];
+          const isOpen = event.uuid === open;
+          return (
+            <Fragment key={event.uuid}>
+              {(before === undefined || formatDay(before.timestamp, zone) !== day) && (
+                <tr className="events-day">
+                  <th scope="colgroup" colSpan={5 + columns.length}>
+                    {day}
+                  </th>
+                </tr>
+              )}
+              <tr
+                ref={isOpen ? openRow : null}
+                data-open={isOpen || undefined}
+                onClick={({ target }) => {
+                  if (!(target as Element).closest('a')) onOpen(event.uuid);
+                }}
+              >
+                <td className="mono events-time">{formatClock(event.timestamp, zone)}</td>
+                <td className="events-name">
+                  <Link
+                    to="."
+                    search={addressOf(event.uuid) as never}
+                    preload={false}
+                    className="cut"
+                    data-row={event.uuid}
+                    {...(isOpen && { 'aria-current': 'true' as const })}
+                  >
+                    {visible(event.event.slice(0, 200))}
+                  </Link>
+                </td>
+                <td className="events-person">
+                  <div className="cut">
+                    {visible(nameOf(event.person.properties) || event.distinct_id.slice(0, 200))}
+                  </div>
+                </td>
+                <td className="mono quiet events-from">
+                  <div className="cut">{shown(event.properties.$lib)}</div>
+                </td>
+                {columns.map((name) => (
+                  <td key={name} className="mono events-more events-column">
+                    <div className="cut">{shown(event.properties[name])}</div>
+                  </td>
+                ))}
+                <td className="events-more events-summary">
+                  <div className="cut quiet">{summaryOf(event.properties)}</div>
+                </td>
+              </tr>
+            </Fragment>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+const toldOfSdk = ['$current_url', '$screen_name', '$browser', '$os', '$geoip_city_name'];
+
+/** The first few properties that say something: those the program set, then those of the page and the browser. */
+function summaryOf(properties: Record<string, unknown>): string {
+  const own = Object.keys(properties).filter((name) => !name.startsWith('$') && properties[name] !== null);
+  const told = [...own, ...toldOfSdk.filter((name) => name in properties)].slice(0, 3);
+  return told
+    .map((name) => (name.startsWith('$') ? shown(properties[name]) : `${visible(name)} ${shown(properties[name])}`))
+    .join(' · ');
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return visible(value.slice(0, 120));
+  if (Array.isArray(value)) return `[${value.length}]`;
+  return typeof value === 'object' && value !== null ? '{…}' : String(value);
+}

@@ -1,0 +1,153 @@
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { SpanMenu } from '../../parts/span.tsx';
+import { words } from '../../words.ts';
+import { ColumnsDialog } from './columns.tsx';
+import { CsvButton } from './csv-button.tsx';
+import { DetailPane, useEventJson } from './detail.tsx';
+import { chipsOf, FilterDialog, NameSearch } from './filters.tsx';
+import { ListPane } from './list-pane.tsx';
+import { isLongWalk } from './slow.tsx';
+import { type EventsView, useEventsView } from './view.ts';
+import { text } from './words.ts';
+import './events.css';
+
+export function Page() {
+  const shown = useEventsView();
+  const { view, list, counts, request, unknown, walked, span } = shown;
+  const detail = useEventJson(view.open);
+  const panel = useRef<HTMLDivElement>(null);
+  const moves = useMoves(shown, panel);
+  const copyOpen = () => detail.data && void navigator.clipboard.writeText(detail.data);
+  const [isCallShown, setCallShown] = useState(false);
+  return (
+    <>
+      <PageTitle
+        title={words.pages.events.title}
+        now={counts.data && <span className="pill">{text.total(counts.data.total)}</span>}
+      >
+        <CsvButton request={request} columns={view.columns} />
+        <Button onPress={() => setCallShown(true)}>{words.asApiCall}</Button>
+        <Button
+          onPress={() => {
+            void list.refetch();
+            void counts.refetch();
+          }}
+        >
+          {text.refresh}
+        </Button>
+      </PageTitle>
+      <FilterLine shown={shown} />
+      <AddressHint unknown={unknown} />
+      {isLongWalk(walked, span) && !list.error && <p className="hint">{text.walks}</p>}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
+      <div
+        className="panel list-detail"
+        ref={panel}
+        onKeyDown={(event) => press(event, { ...moves.keys, y: copyOpen })}
+        {...(view.open !== '' && { 'data-open': '' })}
+      >
+        <ListPane shown={shown} onPrevious={moves.previous} onNext={moves.next} />
+        {view.open !== '' && <DetailPane shown={shown} detail={detail} onClose={moves.close} />}
+      </div>
+      {isCallShown && <AsApiCall request={request} onClose={() => setCallShown(false)} />}
+    </>
+  );
+}
+
+function FilterLine({ shown }: { shown: EventsView }) {
+  const { view, change, narrow, filters, properties, span } = shown;
+  const project = useProject();
+  const [dialog, setDialog] = useState<'filter' | 'columns' | null>(null);
+  return (
+    <>
+      <Chips
+        chips={chipsOf(filters, properties, narrow)}
+        search={<NameSearch onEvent={(event) => narrow({ event })} onUuid={(open) => change({ open })} />}
+      >
+        <Button onPress={() => setDialog('filter')}>{text.addFilter}</Button>
+        <Button onPress={() => setDialog('columns')}>{text.columns}</Button>
+        <SpanMenu
+          span={span}
+          zone={view.zone}
+          zoneOfProject={project.timezone}
+          presets={Object.keys(words.span.presets)}
+          onSpan={narrow}
+          onZone={(zone) => change({ zone })}
+        />
+      </Chips>
+      {dialog === 'filter' && (
+        <FilterDialog
+          properties={properties}
+          onFilters={(changed) => {
+            setDialog(null);
+            narrow(changed);
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+      {dialog === 'columns' && (
+        <ColumnsDialog
+          columns={view.columns}
+          onColumns={(columns) => change({ columns }, { replace: true })}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** From event to event and from page to page, by buttons and by keys. */
+function useMoves({ view, change, list, next }: EventsView, panel: { current: HTMLDivElement | null }) {
+  /** The page before each page that was come to by "Next". */
+  const pagesBefore = useRef(new Map<string, string>());
+  const events = list.data?.results ?? [];
+  const rowOf = (uuid: string) => panel.current?.querySelector<HTMLElement>(`[data-row="${uuid}"]`);
+  const toNext = () => {
+    if (next === undefined) return;
+    pagesBefore.current.set(next, view.cursor);
+    change({ cursor: next });
+  };
+  const toPrevious = () => {
+    if (view.cursor !== '') change({ cursor: pagesBefore.current.get(view.cursor) ?? '' });
+  };
+  const close = () => {
+    const { open } = view;
+    change({ open: '', tab: 'properties' });
+    // On a phone the row is not there until the detail is gone.
+    requestAnimationFrame(() => rowOf(open)?.focus());
+  };
+  const step = (by: 1 | -1) => {
+    const current = view.open || document.activeElement?.getAttribute('data-row');
+    const at = events.findIndex(({ uuid }) => uuid === current);
+    const other = events[at === -1 ? 0 : at + by];
+    if (other === undefined) return;
+    if (view.open === '') rowOf(other.uuid)?.focus();
+    else change({ open: other.uuid }, { replace: true });
+  };
+  const keys: Record<string, () => void> = {
+    j: () => step(1),
+    k: () => step(-1),
+    n: toNext,
+    p: toPrevious,
+    r: () => change({ tab: view.tab === 'raw' ? 'properties' : 'raw' }, { replace: true }),
+    '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
+    ...(view.open !== '' && { Escape: close }),
+  };
+  return { keys, next: toNext, previous: toPrevious, close };
+}
+
+function press(event: KeyboardEvent<HTMLDivElement>, keys: Record<string, () => void>): void {
+  const target = event.target as HTMLElement;
+  // Menus are drawn elsewhere and have keys of their own.
+  if (event.ctrlKey || event.metaKey || event.altKey || !event.currentTarget.contains(target)) return;
+  if (target.matches('input, select, textarea')) return;
+  const act = keys[event.key];
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}

@@ -1,0 +1,70 @@
+import { ApiProblem } from '../../api/request.ts';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { lengthOf, momentOf, type Span } from '../../parts/span.tsx';
+import { words } from '../../words.ts';
+import type { Filters, PropertyFilter } from './filters.tsx';
+import { text } from './words.ts';
+
+export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
+
+/** As everywhere, but what took too long once takes too long again. */
+export function worthTrying(failures: number, error: Error): boolean {
+  if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
+  if (error.status === 429) return failures < 10;
+  return (error.status === 0 || error.status >= 500) && failures < 2;
+}
+
+/** What makes a search look at every event of its time. */
+export function walkedFor(filters: Filters, properties: readonly PropertyFilter[]): string[] {
+  if (filters.distinct_id !== '' || filters.person_id !== '') return [];
+  const names = properties.map(({ key }) => key);
+  return filters.event === '' ? names : [...names, filters.event];
+}
+
+const dayMs = 86_400_000;
+
+/** From then on it may take seconds: said before it does. */
+export const isLongWalk = (walked: readonly string[], span: Span) => walked.length > 0 && lengthOf(span) > 8 * dayMs;
+
+/** Instead of a list that took too long: shorter times to choose from, and what it was that took so long. */
+export function TooSlow({
+  error,
+  span,
+  walked,
+  onSpan,
+}: {
+  error: unknown;
+  span: Span;
+  walked: readonly string[];
+  onSpan: (span: Span) => void;
+}) {
+  if (!isTooSlow(error)) return null;
+  const end = span.before === '' ? '' : momentOf(span.before).toISOString();
+  const shorter = Object.entries(words.span.presets).filter(
+    ([after]) => Date.now() - momentOf(after).getTime() < lengthOf(span) * 0.9,
+  );
+  const choose = (after: string) => {
+    if (end === '') return onSpan({ after, before: '' });
+    onSpan({ after: momentOf(after, new Date(end)).toISOString(), before: end });
+  };
+  return (
+    <div className="state" data-state="slow" role="alert">
+      <span className="state-picture">
+        <Icon name="warnings" size={40} />
+      </span>
+      <h2>{text.slowTitle}</h2>
+      <p className="quiet">{text.slow(text.slowBecause(walked))}</p>
+      <div className="form-buttons">
+        {shorter
+          .reverse()
+          .slice(0, 3)
+          .map(([after, name]) => (
+            <Button key={after} onPress={() => choose(after)}>
+              {name}
+            </Button>
+          ))}
+      </div>
+    </div>
+  );
+}

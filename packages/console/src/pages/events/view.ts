@@ -1,0 +1,69 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { part, useAddress } from '../../parts/address.ts';
+import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
+import { useCounts } from './counts.tsx';
+import { cursorOf } from './csv.ts';
+import { type Filters, parseProperties } from './filters.tsx';
+import type { ListedEvent } from './list.tsx';
+import { walkedFor, worthTrying } from './slow.tsx';
+
+const matching = (isUsable: (value: string) => boolean, absent = '') => ({
+  read: (value: string) => (isUsable(value) ? value : undefined),
+  absent,
+});
+const isUuid = (value: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+
+const address = {
+  after: matching(isTime, '-24h'),
+  before: matching(isTime),
+  zone: part.oneOf(zones, 'project'),
+  event: part.text(),
+  distinct_id: part.text(),
+  person_id: matching(isUuid),
+  properties: matching((value) => parseProperties(value) !== null),
+  order: part.oneOf(['newest', 'oldest'], 'newest'),
+  columns: part.list(),
+  cursor: part.text(),
+  open: matching(isUuid),
+  tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
+};
+
+/** Everything the page shows, read off its address, and the two questions to the API that follow from it. */
+export function useEventsView() {
+  const project = useProject();
+  const { view, change, unknown } = useAddress(address);
+  const { after, before, event, distinct_id, person_id, properties: json } = view;
+  const filters: Filters = { event, distinct_id, person_id, properties: json };
+  const span: Span = { after, before };
+  const properties = parseProperties(json) ?? [];
+  const counted = { ...filters, ...span };
+  const request = {
+    path: `/api/projects/${project.id}/events`,
+    query: {
+      ...counted,
+      orderBy: view.order === 'oldest' ? 'timestamp' : undefined,
+      cursor: view.cursor,
+      limit: 100,
+    },
+  };
+  const list = useQuery({
+    queryKey: ['events', project.id, request.query],
+    queryFn: ({ signal }) => call<{ results: ListedEvent[]; next: string | null }>(request, signal),
+    retry: worthTrying,
+    // The next page takes the place of this one without a blink, and the focus stays in the list.
+    placeholderData: keepPreviousData,
+  });
+  return {
+    ...{ view, change, unknown, filters, span, properties, counted, request, list },
+    zone: zoneOf(view.zone, project.timezone),
+    counts: useCounts(counted, span),
+    walked: walkedFor(filters, properties),
+    next: cursorOf(list.data?.next ?? null),
+    /** Another list begins at its first page. */
+    narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
+  };
+}
+
+export type EventsView = ReturnType<typeof useEventsView>;

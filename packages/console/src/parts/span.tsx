@@ -1,0 +1,234 @@
+import { useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Header, Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { words } from '../words.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Icon } from './icon.tsx';
+import { formatTime } from './time.ts';
+
+/** As the API takes it: a time ago (`-24h`) stays one in the address, so that the view moves on; anything else is a moment. */
+export interface Span {
+  after: string;
+  /** Empty = until now. */
+  before: string;
+}
+
+export const zones = ['project', 'own', 'utc'] as const;
+export type ZoneChoice = (typeof zones)[number];
+
+/** The time zone that is meant; the browser's own for `own`. */
+export function zoneOf(choice: ZoneChoice, ofProject: string): string {
+  if (choice === 'utc') return 'UTC';
+  return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
+}
+
+const text = words.span;
+
+const isPreset = (after: string): after is keyof typeof text.presets => Object.hasOwn(text.presets, after);
+const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
+
+/** Whether the API can use it: a time ago, or a moment. */
+export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
+
+/** The moment a time stands for now. */
+export function momentOf(time: string, now = new Date()): Date {
+  const [, digits, unit] = agoPattern.exec(time) ?? [];
+  if (digits === undefined) return new Date(time);
+  const count = Number(digits);
+  const moment = new Date(now);
+  if (unit === 'm') moment.setUTCMonth(moment.getUTCMonth() - count);
+  else if (unit === 'y') moment.setUTCFullYear(moment.getUTCFullYear() - count);
+  else moment.setTime(moment.getTime() - count * (lengths[unit ?? ''] ?? 0));
+  return moment;
+}
+
+const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+export function lengthOf({ after, before }: Span): number {
+  const now = new Date();
+  return (before === '' ? now : momentOf(before, now)).getTime() - momentOf(after, now).getTime();
+}
+
+/** The same span with moments instead of times ago: whoever opens its address later sees the same. */
+export function frozen({ after, before }: Span): Span {
+  const now = new Date();
+  return {
+    after: momentOf(after, now).toISOString(),
+    before: (before === '' ? now : momentOf(before, now)).toISOString(),
+  };
+}
+
+export function nameOfSpan({ after, before }: Span, zone: string): string {
+  if (before === '' && isPreset(after)) return text.presets[after];
+  const show = (time: string) => (agoPattern.test(time) ? time : formatTime(time, zone).replace(/\.000$/, ''));
+  return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
+}
+
+/** Which time a page shows and in which zone; the zone stands beside it always. */
+export function SpanMenu({
+  span,
+  zone,
+  zoneOfProject,
+  presets,
+  onSpan,
+  onZone,
+}: {
+  span: Span;
+  zone: ZoneChoice;
+  zoneOfProject: string;
+  /** Of `words.span.presets`. */
+  presets: readonly string[];
+  onSpan: (span: Span) => void;
+  onZone: (zone: ZoneChoice) => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  const name = nameOfSpan(span, zoneOf(zone, zoneOfProject));
+  const isRelative = agoPattern.test(span.after) || span.before === '';
+  const act = (key: string) => {
+    if (key === 'freeze') onSpan(frozen(span));
+    else if (key === 'other') setAsking(true);
+    else if ((zones as readonly string[]).includes(key)) onZone(key as ZoneChoice);
+    else onSpan({ after: key, before: '' });
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <AriaButton className="button">
+          <span className="only-heard">{text.time}: </span>
+          {name} <span className="hint">{zoneOf(zone, zoneOfProject)}</span>
+          <Icon name="down" size={10} />
+        </AriaButton>
+        <Popover placement="bottom end">
+          <Menu className="menu" aria-label={text.time} onAction={(key) => act(String(key))}>
+            <MenuSection>
+              <Header className="menu-head">{text.time}</Header>
+              {presets.map((after) => (
+                <MenuItem key={after} id={after} className="menu-item" textValue={after}>
+                  {isPreset(after) ? text.presets[after] : after}
+                  {after === span.after && span.before === '' && <Chosen />}
+                </MenuItem>
+              ))}
+              <MenuItem id="other" className="menu-item">
+                {text.other}
+              </MenuItem>
+              {isRelative ? (
+                <MenuItem id="freeze" className="menu-item">
+                  {text.freeze}
+                </MenuItem>
+              ) : null}
+            </MenuSection>
+            <MenuSection>
+              <Header className="menu-head">{text.zone}</Header>
+              {zones.map((choice) => (
+                <MenuItem key={choice} id={choice} className="menu-item" textValue={text.zones[choice]}>
+                  {text.zones[choice]} <span className="hint">{zoneOf(choice, zoneOfProject)}</span>
+                  {choice === zone && <Chosen />}
+                </MenuItem>
+              ))}
+            </MenuSection>
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      {isAsking && (
+        <OtherSpan
+          span={span}
+          zone={zoneOf(zone, zoneOfProject)}
+          onClose={() => setAsking(false)}
+          onSpan={(chosen) => {
+            setAsking(false);
+            onSpan(chosen);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const Chosen = () => (
+  <span className="menu-chosen">
+    <Icon name="check" size={12} />
+    <span className="only-heard">{text.chosen}</span>
+  </span>
+);
+
+function OtherSpan({
+  span,
+  zone,
+  onSpan,
+  onClose,
+}: {
+  span: Span;
+  zone: string;
+  onSpan: (span: Span) => void;
+  onClose: () => void;
+}) {
+  const start = frozen(span);
+  const [after, setAfter] = useState(localOf(new Date(start.after), zone));
+  const [before, setBefore] = useState(localOf(new Date(start.before), zone));
+  const isBackwards = after !== '' && before !== '' && after >= before;
+  return (
+    <Dialog title={text.otherTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isBackwards) return;
+          onSpan({ after: fromLocal(after, zone), before: before === '' ? '' : fromLocal(before, zone) });
+        }}
+      >
+        <p className="quiet">{text.inZone(zone)}</p>
+        <label className="field">
+          <span className="field-label">{text.from}</span>
+          <input
+            className="input"
+            type="datetime-local"
+            step={1}
+            required
+            value={after}
+            onChange={({ target }) => setAfter(target.value)}
+          />
+        </label>
+        <label className="field">
+          <span className="field-label">{text.to}</span>
+          <input
+            className="input"
+            type="datetime-local"
+            step={1}
+            value={before}
+            onChange={({ target }) => setBefore(target.value)}
+          />
+          <span className={isBackwards ? 'bad' : 'hint'}>{isBackwards ? text.backwards : text.toHint}</span>
+        </label>
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={isBackwards}>
+            {text.show}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** `2026-11-24T10:15:00`, as clocks of a zone show a moment. */
+function localOf(moment: Date, zone: string): string {
+  const options = { hourCycle: 'h23', timeZone: zone } as const;
+  const format = new Intl.DateTimeFormat('en', {
+    ...options,
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  });
+  const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+  const { year = '', month, day, hour, minute, second } = parts;
+  return `${year.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+/** The moment at which clocks of a zone show a time; of two (clocks are put back) the earlier or the later, of none one beside it. */
+export function fromLocal(local: string, zone: string): string {
+  const wanted = Date.parse(`${local}Z`);
+  if (Number.isNaN(wanted)) return '';
+  let moment = wanted;
+  for (let step = 0; step < 3; step += 1) moment += wanted - Date.parse(`${localOf(new Date(moment), zone)}Z`);
+  return new Date(moment).toISOString();
+}

@@ -1,0 +1,356 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+interface StoredEvent {
+  uuid?: string;
+  event?: string;
+  distinctId?: string;
+  /** How long ago it happened, as PostgreSQL says it. */
+  ago?: string;
+  properties?: object;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+async function store({
+  uuid = randomUUID(),
+  event = 'seen',
+  distinctId = 'ada',
+  ago = '1 min',
+  properties = {},
+}: StoredEvent) {
+  const time = `date_trunc('milliseconds', now() - interval '${ago}')`;
+  await console.query(
+    `WITH known AS (INSERT INTO event_identity (project_id, uuid, timestamp) VALUES ($1, '${uuid}', ${time}))
+     INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     VALUES ($1, ${time}, '${uuid}', ${quoted(event)}, ${quoted(distinctId)}, '${randomUUID()}',
+             ${quoted(JSON.stringify(properties))}, now())`,
+  );
+  return uuid;
+}
+
+const nested = (depth: number): object => (depth === 0 ? { end: true } : { next: nested(depth - 1) });
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
+const chips = (page: Page) => page.locator('.chip').allTextContents();
+const detail = (page: Page) => page.getByRole('region', { name: 'This event' });
+const queryOf = (page: Page) => new URL(page.url()).searchParams;
+const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
+
+/** No violation in either theme. */
+async function expectAccessible(page: Page) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+}
+
+test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pictures, and so is what takes too long', async () => {
+  const page = await console.open('events');
+  await page.getByRole('heading', { name: 'No event is stored yet' }).waitFor();
+  await expectAccessible(page);
+
+  await page.goto(console.address(`events?open=${randomUUID()}`));
+  await page.getByRole('heading', { name: 'No such event is stored' }).waitFor();
+
+  const list = /\/api\/.*\/events\?/;
+  const answers = [
+    { status: 403, picture: 'refused', code: 'permission_denied' },
+    { status: 400, picture: 'failed', code: 'invalid' },
+    { status: 503, picture: 'slow', code: 'query_timeout' },
+  ];
+  for (const { status, picture, code } of answers) {
+    await page.route(list, (route) =>
+      route.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { code, detail: 'Because of a test.' } }),
+    );
+    await page.goto(console.address('events?event=order&after=-30d'));
+    await page.locator(`[data-state=${picture}]`).waitFor();
+    if (picture === 'failed') await page.getByText('r-17').waitFor();
+    await page.unroute(list);
+  }
+  await page.getByText('every event has to be looked at for order').waitFor();
+  await page.getByRole('button', { name: 'Last 7 days' }).click();
+  await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+  expect(queryOf(page).get('after')).toBe('-7d');
+
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(list, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByText('Loading').waitFor();
+  answer();
+  await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+  await page.context().close();
+});
+
+describe('with events', () => {
+  const hostile = `<img src=x onerror="document.title='run'">`;
+  const distinctId = `o'hara\u202e "x"`;
+  let hostileId: string;
+  beforeAll(async () => {
+    await console.query(
+      `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+      [],
+    );
+    await console.storePerson('grace', { email: 'grace@example.com' });
+    await console.query(
+      `WITH made AS (
+         INSERT INTO event_identity (project_id, uuid, timestamp)
+         SELECT $1, gen_random_uuid(), date_trunc('milliseconds', now()) - number * interval '1 s'
+           FROM generate_series(1, 240) AS number RETURNING uuid, timestamp)
+       INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       SELECT $1, timestamp, uuid, 'many', 'grace', gen_random_uuid(), '{"path": "/shelf", "$lib": "web"}', now() FROM made`,
+    );
+    hostileId = await store({
+      event: hostile,
+      distinctId,
+      ago: '2 hours',
+      properties: {
+        ...{ link: 'javascript:alert(1)', url: 'https://example.com/?a=1', turned: 'a\u202eb', nothing: null },
+        ...{ quoted: `it's "fine"\nand ü`, deep: nested(90), long: 'x'.repeat(1_000_000), formula: '=1+1' },
+        ...{ $lib: 'web', $sent_at: '2020-01-01T00:00:00.000Z' },
+      },
+    });
+    await store({ event: 'long ago', ago: '20 days' });
+  });
+
+  test('C-004, C-005, C-022: pages neither repeat nor skip while events arrive, by buttons and by keys, and have addresses', async () => {
+    const page = await console.open('events?event=many&after=-1h');
+    await row(page, 'many').first().waitFor();
+    const idsOf = () =>
+      page.locator('a[data-row]').evaluateAll((links) => links.map((link) => link.getAttribute('data-row')));
+    const [first] = [await idsOf()];
+    await store({ event: 'many', distinctId: 'grace', ago: '0 s' });
+    await page.getByRole('button', { name: 'Next' }).click();
+    await eventually(async () => {
+      const ids = await idsOf();
+      expect([ids.length, ids[0] === first[0]]).toEqual([100, false]);
+    });
+    const second = await idsOf();
+    const [address] = [page.url()];
+    await page.getByRole('region', { name: 'Events' }).focus();
+    await page.keyboard.press('n');
+    await eventually(async () => expect(await idsOf()).toHaveLength(40));
+    const all = [...first, ...second, ...(await idsOf())];
+    expect(new Set(all).size).toBe(240);
+    expect(all).toHaveLength(240);
+    await page.getByText('These are all of this time.').waitFor();
+    await page.keyboard.press('p');
+    await eventually(async () => expect(await idsOf()).toEqual(second));
+    await page.goBack();
+    await page.goBack();
+    await eventually(async () => expect(await idsOf()).toEqual(second));
+    expect(page.url()).toBe(address);
+
+    const other = await console.open('events');
+    await other.goto(address);
+    await row(other, 'many').first().waitFor();
+    expect(
+      await other.locator('a[data-row]').evaluateAll((links) => links.map((link) => link.getAttribute('data-row'))),
+    ).toEqual(second);
+    await other.context().close();
+    await page.context().close();
+  });
+
+  test('C-012, C-013, C-018, C-020: what an event holds is text, is found, folded and unfolded, and filters the list', async () => {
+    const page = await console.open(`events?open=${hostileId}`);
+    await detail(page).getByRole('heading', { name: hostile }).waitFor();
+    expect(await page.title()).not.toBe('run');
+    await expectAccessible(page);
+    await detail(page).getByText('javascript:alert(1)').waitFor();
+    await detail(page).getByText(String.raw`"a\u202eb"`).waitFor();
+    await detail(page).getByRole('button', { name: 'nothing: null' }).waitFor();
+    expect(await detail(page).getByText('$lib', { exact: true }).isVisible()).toBe(false);
+    await detail(page).getByText('The client’s clock was').waitFor();
+
+    const searched = detail(page).getByRole('searchbox');
+    await searched.fill('$LIB');
+    await detail(page).getByText('$lib', { exact: true }).waitFor();
+    expect(await detail(page).getByText('javascript:').count()).toBe(0);
+    await searched.fill('');
+
+    await detail(page).getByRole('button', { name: 'Show all 1,000,002 characters' }).click();
+    const shown = await detail(page)
+      .locator('.long-text')
+      .evaluate((element) => element.textContent?.length);
+    expect(shown).toBe(1_000_000);
+    await detail(page).locator('div:has(> dt:text-is("deep"))').getByRole('button', { name: 'Show all' }).click();
+    expect(await detail(page).locator('.long-text').first().textContent()).toContain(`${'  '.repeat(91)}"end": true`);
+
+    const valueCalled = (name: string) =>
+      detail(page).locator(`div:has(> dt:text-is("${name}"))`).getByRole('button').first();
+    await valueCalled('link').click();
+    expect(await page.getByRole('menuitem').allTextContents()).not.toContain('Open the address');
+    await page.keyboard.press('Escape');
+    await valueCalled('url').click();
+    const address = page.getByRole('menuitem', { name: 'Open the address' });
+    expect(await address.evaluate((link) => [link.getAttribute('href'), link.getAttribute('rel')])).toEqual([
+      'https://example.com/?a=1',
+      'noopener noreferrer',
+    ]);
+    await page.getByRole('menuitem', { name: 'Only events with this' }).click();
+    await eventually(async () => expect(await namesOf(page)).toEqual([hostile]));
+    expect(await chips(page)).toEqual(['url is https://example.com/?a=1']);
+    await valueCalled('formula').click();
+    await page.getByRole('menuitem', { name: 'Only events without this' }).click();
+    await page.getByRole('heading', { name: 'No event of this time fits the filters' }).waitFor();
+    await page.getByRole('button', { name: 'Remove formula =1+1' }).click();
+    await eventually(async () => expect(await namesOf(page)).toEqual([hostile]));
+    await valueCalled('formula').click();
+    await page.getByRole('menuitem', { name: 'Show as a column' }).click();
+    await page.getByRole('columnheader', { name: 'formula' }).waitFor();
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const csv = await readFile(await (await download).path(), 'utf8');
+    // C-021: neither the column nor anything else begins like a formula.
+    expect(csv.split('\r\n')).toHaveLength(3);
+    expect(csv).toContain(`"'=1+1"`);
+    expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
+    await page.context().close();
+  });
+
+  test('C-014, C-015, C-017: raw JSON is the API’s, the copied command is one for sh, and its person is one click away', async () => {
+    const page = await console.open(`events?open=${hostileId}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    const answer = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
+    await page.reload();
+    const body = await (await answer).text();
+    await detail(page).getByRole('button', { name: 'Copy JSON' }).click();
+    await detail(page).getByText('Copied').waitFor();
+    expect(await copied()).toBe(body);
+    await detail(page).getByRole('tab', { name: 'Raw' }).click();
+    const raw = (await detail(page).locator('.long-text').textContent()) ?? '';
+    expect(JSON.parse(raw)).toEqual(JSON.parse(body));
+
+    const small = await store({
+      event: `it's "new"\n`,
+      properties: { quote: `a'b"c\n$HOME \`id\` ü`, big: 1e21 },
+      distinctId,
+    });
+    await page.goto(console.address(`events?open=${small}`));
+    await detail(page).getByRole('button', { name: 'Copy as curl' }).click();
+    await detail(page).getByText('Copied').waitFor();
+    const { stdout } = await promisify(execFile)('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${await copied()}`]);
+    const given = stdout.split('\0');
+    expect(given.find((one) => one.startsWith('http'))).toMatch(/\/i\/v0\/e\/$/);
+    const sent = JSON.parse(given[given.indexOf('--data-binary') + 1] ?? '');
+    expect(sent).toEqual({
+      api_key: expect.stringMatching(/^phc_/),
+      event: `it's "new"\n`,
+      distinct_id: distinctId,
+      properties: { quote: `a'b"c\n$HOME \`id\` ü`, big: 1e21 },
+    });
+    expect(stdout).not.toContain('phx_');
+
+    await page.goto(console.address('events?event=many&after=-1h'));
+    await row(page, 'many').first().click();
+    await detail(page).getByText('grace@example.com').first().waitFor();
+    await detail(page).getByText('Open person').click();
+    await page.getByText('grace@example.com').first().waitFor();
+    await page.context().close();
+  });
+
+  test('C-006, C-023, C-024: a broken address is a hint, a time ago stays one until it is frozen, and the zone is named', async () => {
+    const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
+    await row(page, 'many').first().waitFor();
+    await page
+      .getByText('parts this page cannot use')
+      .getByText(/colour.*after.*properties.*open/)
+      .or(page.getByText(/colour, after, properties, open/))
+      .waitFor();
+    await page.getByRole('button', { name: /^Time: Last 24 hours / }).click();
+    await page.getByRole('menuitem', { name: 'Last hour' }).click();
+    await eventually(() => expect(queryOf(page).get('after')).toBe('-1h'));
+    await page.getByRole('button', { name: /^Time: / }).click();
+    await page.getByRole('menuitem', { name: /^Freeze/ }).click();
+    await eventually(() => expect(queryOf(page).get('after')).toMatch(/^20.*Z$/));
+    expect(Date.parse(queryOf(page).get('before') ?? '') - Date.parse(queryOf(page).get('after') ?? '')).toBe(
+      3_600_000,
+    );
+    await page.getByRole('button', { name: /^Time: / }).click();
+    await page.getByRole('menuitem', { name: /^UTC/ }).click();
+    await page.getByRole('button', { name: /^Time: .* UTC$/ }).waitFor();
+    expect(queryOf(page).get('zone')).toBe('utc');
+
+    // A day on which clocks are put back has 25 hours, whatever this machine's own zone is.
+    await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
+    await page.getByRole('img', { name: /events by hour$/ }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing happened in this time' }).waitFor();
+    await page.context().close();
+  });
+
+  test('the counts lead to their time, by pointer and by keyboard, and nothing leads to the last event there is', async () => {
+    const page = await console.open('events?event=many&after=-1h');
+    await page.getByText('241 events').waitFor();
+    await page.getByText('Counts as a table').click();
+    await page
+      .getByRole('button', { name: /^Only from/ })
+      .first()
+      .press('Enter');
+    await eventually(() => expect(queryOf(page).get('before')).toMatch(/^20/));
+    await eventually(async () => expect((await namesOf(page)).length).toBeGreaterThan(0));
+    await page.goto(console.address('events?event=long%20ago'));
+    await page.getByRole('button', { name: 'Show the last one' }).click();
+    await row(page, 'long ago').waitFor();
+    expect(queryOf(page).get('after')).toBe('-30d');
+    await page.getByText('This filter reads every event of the time.').waitFor();
+
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a filter' });
+    await expectAccessible(page);
+    await dialog.getByLabel('What').selectOption('distinct_id');
+    await dialog.getByLabel('Value').fill('ada');
+    await page.keyboard.press('Enter');
+    await eventually(async () => expect(await chips(page)).toEqual(['event  long ago', 'distinct id  ada']));
+    expect(await page.getByText('This filter reads every event of the time.').count()).toBe(0);
+    await page.goBack();
+    await eventually(async () => expect(await chips(page)).toHaveLength(1));
+    await page.context().close();
+  });
+
+  test('C-039, C-042: the keyboard alone goes from event to event and back, and a phone needs no sideways scrolling', async () => {
+    const page = await console.open('events?after=-24h', { width: 360, height: 640 });
+    await row(page, 'many').first().waitFor();
+    const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(await overflow()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('region', { name: 'Events' }).focus();
+    const [first = '', second = ''] = await page
+      .locator('a[data-row]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('data-row') ?? ''));
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await eventually(() => expect(queryOf(page).get('open')).toBe(first));
+    await detail(page).getByRole('heading').first().waitFor();
+    expect(await overflow()).toBe(0);
+    await expectAccessible(page);
+    await eventually(async () => expect(await page.evaluate('document.activeElement.tagName')).toBe('H2'));
+    await page.keyboard.press('j');
+    await eventually(() => expect(queryOf(page).get('open')).toBe(second));
+    await page.keyboard.press('r');
+    await eventually(() => expect(queryOf(page).get('tab')).toBe('raw'));
+    await page.keyboard.press('Escape');
+    await eventually(async () => expect(await page.evaluate('document.activeElement.dataset.row')).toBe(second));
+    expect(queryOf(page).get('open')).toBeNull();
+    await page.context().close();
+  });
+});
