@@ -25,6 +25,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/events/page.tsx'),
   },
   {
+    path: 'persons',
+    ...words.pages.persons,
+    icon: 'persons',
+    group: 'data',
+    load: () => import('./pages/persons/page.tsx'),
+  },
+  {
     path: 'flags',
     ...words.pages.flags,
     icon: 'flags',

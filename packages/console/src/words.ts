@@ -57,6 +57,7 @@ export const words = {
   pages: {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },
     events: { title: 'Events', question: 'What happened?' },
+    persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },

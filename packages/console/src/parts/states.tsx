@@ -15,7 +15,7 @@ export function Loaded<Data>({
   what,
   children,
 }: {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'failureReason'> & { refetch: () => unknown };
   what: string;
   children: (data: Data) => ReactNode;
 }) {

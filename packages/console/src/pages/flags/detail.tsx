@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
@@ -8,9 +8,9 @@ import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
+import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../parts/dialog.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
@@ -67,7 +67,7 @@ export function NewFlag({
         <div className="detail-head">
           <div className="detail-title">
             <h2>{text.form.newTitle}</h2>
-            <CloseButton onClose={close} />
+            <CloseButton label={text.close} onClose={close} />
           </div>
           <p className="quiet">{text.form.newText}</p>
         </div>
@@ -87,46 +87,6 @@ export function NewFlag({
   );
 }
 
-/** Takes the focus when it opens; Esc closes it. */
-function Aside({
-  title,
-  head,
-  onClose,
-  children,
-}: {
-  title: string;
-  head: ReactNode;
-  onClose: () => void;
-  children: ReactNode;
-}) {
-  const own = useRef<HTMLElement>(null);
-  useEffect(() => own.current?.focus(), []);
-  const press = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' && !event.defaultPrevented) onClose();
-  };
-  return (
-    <aside className="detail" aria-label={title} ref={own} tabIndex={-1} onKeyDown={press}>
-      {head ?? (
-        <div className="detail-head">
-          <div className="detail-title">
-            <span className="grow" />
-            <CloseButton onClose={onClose} />
-          </div>
-        </div>
-      )}
-      {children}
-    </aside>
-  );
-}
-
-function CloseButton({ onClose }: { onClose: () => void }) {
-  return (
-    <Button look="plain" aria-label={text.close} onPress={onClose}>
-      <Icon name="close" size={13} />
-    </Button>
-  );
-}
-
 function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
   const { timezone } = useProject();
   const who = flag.last_modified_by;
@@ -137,7 +97,7 @@ function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
         <h2 className="mono flag-title">{flag.key}</h2>
         <FlagSwitch flag={flag} notify={notify} />
         <More flag={flag} address={address} close={close} notify={notify} />
-        <CloseButton onClose={close} />
+        <CloseButton label={text.close} onClose={close} />
       </div>
       <p className="quiet">
         <time dateTime={flag.updated_at} title={formatTime(flag.updated_at, timezone)}>

@@ -1,9 +1,9 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { Search } from '../../parts/search.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsAddress, type Notice, useFlagsAddress } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
@@ -77,7 +77,15 @@ function Filters({
   return (
     <Chips
       chips={[]}
-      search={<Search value={view.search} count={count} onSearch={(search) => change({ search }, { replace: true })} />}
+      search={
+        <Search
+          id="flag-search"
+          value={view.search}
+          label={text.search(view.search === '' ? count : undefined)}
+          shortcut="/"
+          onSearch={(search) => change({ search }, { replace: true })}
+        />
+      }
     >
       <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
       <Choice
@@ -89,50 +97,6 @@ function Filters({
       <Choice name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
       <Button onPress={onApiCall}>{words.asApiCall}</Button>
     </Chips>
-  );
-}
-
-/** Typed text goes into the address a little later, as one entry. */
-function Search({
-  value,
-  count,
-  onSearch,
-}: {
-  value: string;
-  count: number | undefined;
-  onSearch: (value: string) => void;
-}) {
-  const [typed, setTyped] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Other parts of the address may change until then.
-  const latest = useRef(onSearch);
-  useEffect(() => {
-    latest.current = onSearch;
-  });
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const type = (next: string) => {
-    setTyped(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => latest.current(next), 200);
-  };
-  const label = text.search(value === '' ? count : undefined);
-  return (
-    <label className="search">
-      <Icon name="search" size={13} />
-      <input
-        type="search"
-        id="flag-search"
-        aria-label={label}
-        placeholder={label}
-        maxLength={1000}
-        value={typed}
-        onChange={(event) => type(event.target.value)}
-      />
-      <span className="key" aria-hidden="true">
-        /
-      </span>
-    </label>
   );
 }
 

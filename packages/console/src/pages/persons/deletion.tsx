@@ -1,0 +1,137 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import type { Person } from './shapes.ts';
+import { text } from './words.ts';
+
+/** Names what goes, and asks for the uuid. */
+export function DeletePerson({
+  person,
+  onClose,
+  onDeleted,
+}: {
+  person: Person;
+  onClose: () => void;
+  onDeleted: () => void;
+}) {
+  const { id: projectId } = useProject();
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const [withEvents, setWithEvents] = useState(false);
+  const remove = useMutation({
+    mutationFn: () =>
+      call({
+        method: 'DELETE',
+        path: `/api/projects/${projectId}/persons/${person.uuid}`,
+        query: { delete_events: withEvents },
+      }),
+    onSuccess: async () => {
+      onClose();
+      onDeleted();
+      await queryClient.resetQueries({ queryKey: ['persons', projectId] });
+    },
+  });
+  return (
+    <Dialog title={text.deletion.title(person.name)} onClose={onClose}>
+      <p className="quiet">{text.deletion.what(person.distinct_ids.length)}</p>
+      <form className="form" action={() => remove.mutate()}>
+        <label className="person-check">
+          <input type="checkbox" checked={withEvents} onChange={(event) => setWithEvents(event.target.checked)} />
+          {text.deletion.withEvents}
+        </label>
+        <div className="field">
+          <label className="field-label" htmlFor={id}>
+            {text.deletion.type}
+          </label>
+          <code>{person.uuid}</code>
+          <input
+            id={id}
+            className="input mono"
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </div>
+        <p className="bad" role="alert">
+          {remove.error ? explain(remove.error) : null}
+        </p>
+        <div className="form-buttons">
+          <Button type="submit" look="danger" isDisabled={typed.trim() !== person.uuid || remove.isPending}>
+            {text.deletion.verb}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface DeletionState {
+  status: string;
+  delete_events: boolean;
+  events: number;
+}
+interface DeletionActivity {
+  results: {
+    activity: string;
+    user: { first_name: string; email: string | null };
+    created_at: string;
+    detail: { name: string | null; changes: { field: string; after: unknown }[] | null };
+  }[];
+}
+
+/** How far the deletion of a person is. @param otherwise for who is not there and was not deleted either */
+export function Deletion({ id, otherwise }: { id: string; otherwise: ReactNode }) {
+  const project = useProject();
+  const query = useQuery({
+    queryKey: ['persons', project.id, 'deletion', id],
+    queryFn: ({ signal }) =>
+      call<DeletionActivity>(
+        { path: `/api/projects/${project.id}/persons/${encodeURIComponent(id)}/activity`, query: { limit: 1 } },
+        signal,
+      ),
+    refetchInterval: ({ state }) => (state.data && stateOf(state.data)?.status !== 'completed' ? 2000 : false),
+  });
+  if (query.error && query.data === undefined) return otherwise;
+  return (
+    <Loaded query={query} what={text.deletion.doing}>
+      {(activity) => {
+        const [record] = activity.results;
+        const state = stateOf(activity);
+        if (record === undefined || state === null) return otherwise;
+        const isDone = state.status === 'completed';
+        return (
+          <div className="state" data-state="deleted">
+            <h2>{text.deletion.title2}</h2>
+            <p className="quiet">
+              {text.deletion.by(record.user.first_name || record.user.email || '', formatAgo(record.created_at))}
+            </p>
+            <p role="status">
+              <span className={isDone ? 'pill pill-good' : 'pill pill-warn'}>
+                {text.deletion.statuses[state.status] ?? state.status}
+              </span>
+            </p>
+            <p className="quiet">
+              {state.delete_events
+                ? text.deletion.deletedEvents(state.events)
+                : text.deletion.strippedEvents(state.events)}
+            </p>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function stateOf({ results: [record] }: DeletionActivity): DeletionState | null {
+  const change = record?.detail.changes?.find(({ field }) => field === 'deletion');
+  return (change?.after as DeletionState | undefined) ?? null;
+}

@@ -1,0 +1,44 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { words } from '../words.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/** One row of a list, beside it. Takes the focus when it opens; Esc closes it. */
+export function Aside({
+  title,
+  head,
+  onClose,
+  children,
+}: {
+  title: string;
+  head?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const own = useRef<HTMLElement>(null);
+  useEffect(() => own.current?.focus(), []);
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+  };
+  return (
+    <aside className="detail" aria-label={title} ref={own} tabIndex={-1} onKeyDown={press}>
+      {head ?? (
+        <div className="detail-head">
+          <div className="detail-title">
+            <span className="grow" />
+            <CloseButton onClose={onClose} />
+          </div>
+        </div>
+      )}
+      {children}
+    </aside>
+  );
+}
+
+export function CloseButton({ label = words.close, onClose }: { label?: string; onClose: () => void }) {
+  return (
+    <Button look="plain" aria-label={label} onPress={onClose}>
+      <Icon name="close" size={13} />
+    </Button>
+  );
+}

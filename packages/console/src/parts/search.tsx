@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'react';
+import { Icon } from './icon.tsx';
+
+/** A field whose text is handed on when it rests. @param shortcut the key that leads here, for whoever sees it */
+export function Search({
+  id,
+  value,
+  label,
+  shortcut,
+  onSearch,
+}: {
+  id?: string;
+  value: string;
+  label: string;
+  shortcut?: string;
+  onSearch: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Other parts of the address may change until then.
+  const latest = useRef(onSearch);
+  useEffect(() => {
+    latest.current = onSearch;
+  });
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const type = (next: string) => {
+    setTyped(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => latest.current(next), 200);
+  };
+  return (
+    <label className="search">
+      <Icon name="search" size={13} />
+      <input
+        type="search"
+        id={id}
+        aria-label={label}
+        placeholder={label}
+        maxLength={1000}
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
+      {shortcut && (
+        <span className="key" aria-hidden="true">
+          {shortcut}
+        </span>
+      )}
+    </label>
+  );
+}

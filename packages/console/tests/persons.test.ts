@@ -1,0 +1,87 @@
+import { eventually } from '@millrace/testing';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+test('the server searches, and an older answer never comes over a newer; the address is the view', async () => {
+  const page = await console.open('persons');
+  await page.getByRole('heading', { name: 'No person yet' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro', $browser: 'Firefox' });
+  await console.storePerson('grace-1', { email: 'grace@example.com' });
+  await page.reload();
+  const person = (name: string) => page.getByRole('button', { name, exact: true });
+  await person('ada@example.com').waitFor();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let isAsked = false;
+  await page.route(/persons\?search=ada/, async (route) => {
+    isAsked = true;
+    await held;
+    await route.continue().catch(() => {});
+  });
+  const search = page.getByRole('searchbox');
+  await search.fill('ada');
+  await eventually(() => isAsked);
+  await search.fill('grace');
+  await person('grace@example.com').waitFor();
+  await person('ada@example.com').waitFor({ state: 'detached' });
+  answer();
+  await page.waitForLoadState('networkidle');
+  expect(await person('ada@example.com').count()).toBe(0);
+  expect(new URL(page.url()).search).toBe('?search=grace');
+  await search.fill('nobody');
+  await page.getByRole('heading', { name: 'Nobody fits' }).waitFor();
+  await page.context().close();
+});
+
+test('a person has properties, ids, events and flags beside the list, in both themes and on a telephone', async () => {
+  await console.api('POST', 'feature_flags', { key: 'seen' });
+  const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });
+  await page.getByText('"pro"').waitFor();
+  await page.getByText('1 more property beginning with $').waitFor();
+  for (const [tab, shown] of [
+    ['Properties', '"pro"'],
+    ['Ids', 'ada-1'],
+    ['Events', 'No event'],
+    ['Flags', 'Matched condition set 1'],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('tabpanel').getByText(shown).first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsOf(page)).toEqual([]);
+    }
+  }
+  await page.keyboard.press('Escape');
+  await eventually(async () =>
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('ada@example.com'),
+  );
+  await page.context().close();
+});
+
+test('deleting names what goes, asks for the id typed and shows how far the work is', async () => {
+  const page = await console.open('persons?person=grace-1');
+  await page.getByRole('heading', { name: 'grace@example.com' }).waitFor();
+  await page.getByRole('complementary').getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The person and 1 distinct id are gone at once').waitFor();
+  const remove = dialog.getByRole('button', { name: 'Delete this person' });
+  expect(await remove.isDisabled()).toBe(true);
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('textbox').fill((await dialog.locator('code').textContent()) ?? '');
+  await remove.click();
+  await page.getByRole('heading', { name: 'This person was deleted' }).waitFor();
+  await page.getByText('Waiting to begin').or(page.getByText('Done: nothing is left of them')).waitFor();
+  await page.getByRole('button', { name: 'grace@example.com' }).waitFor({ state: 'detached' });
+  await page.goto(console.address('persons?person=never-seen'));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.context().close();
+});
