@@ -88,8 +88,8 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['migrate', 'the log', 0, 'no no no'],
   ['migrate', 'gateway', 'http', 'no no no'],
   ['migrate', 'the world', 443, 'no no no'],
-  // Among themselves: what SDKs ask the API it asks a gateway.
-  ['management-api', 'gateway', 'http', 'yes yes no'],
+  // Among themselves: what SDKs ask the API it asks a gateway, and to one it sends test events.
+  ['management-api', 'gateway', 'http', 'yes yes yes'],
   ['management-api', 'flags', 'http', '- - yes'],
   ['management-api', 'gateway', 'metrics', 'no no no'],
   ['gateway', 'management-api', 'http', 'no no no'],

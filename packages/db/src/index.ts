@@ -10,10 +10,7 @@ export {
   withDatabaseAddress,
 } from './database-config.ts';
 export {
-  type DeadLetterDecision,
-  type DeadLetterPosition,
   type DecidedDeadLetter,
-  deadLetterName,
   decideDeadLetters,
   readDeadLetterDecisions,
 } from './dead-letters/dead-letter-decisions.ts';

@@ -2,6 +2,12 @@
 export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
 export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';
 export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';
+export {
+  type DeadLetterDecision,
+  type DeadLetterPosition,
+  type DecidedDeadLetter,
+  deadLetterName,
+} from './dead-letters/dead-letter-decisions.ts';
 export { type ProjectChanges, unsubscribedMaxAgeMs, watchProjectChanges } from './project-changes.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';
 export type { Sql, Transaction } from './transaction.ts';

@@ -1,4 +1,5 @@
 export { withAppendBreaker } from './append/breaker.ts';
+export { decisionOn, type ReadDeadLetter, toDeadLetter, toReplayedRecord } from './dead-letters.ts';
 export { drainFallback } from './fallback/drain.ts';
 export { createFallbackLog, fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/log.ts';
 export { type KafkaConnection, type KafkaLogOptions, kafkaConfigFields, kafkaConnection } from './kafka/config.ts';

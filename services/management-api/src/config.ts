@@ -30,7 +30,13 @@ export const configSchema = Type.Object({
     Type.String({
       pattern: '^https?://[^\\s?#]+$',
       description:
-        'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on and test events are sent',
+        'http(s) address of a gateway, to which requests of SDKs for flag definitions are passed on, and test events',
+    }),
+  ),
+  captureUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description: 'http(s) address of a gateway that takes test events, where that of INGEST_URL answers flags only',
     }),
   ),
   trustProxy: Type.Boolean({
@@ -111,7 +117,7 @@ export const configSchema = Type.Object({
   ),
   eventLog: Type.Optional(
     Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
-      description: 'kafka or postgres, as for the event consumer; without it there are no live events',
+      description: 'kafka or postgres, as for the event consumer; without it there are no live events and dead letters',
     }),
   ),
   ...kafkaConfigFields,

@@ -9,6 +9,8 @@ import { organizationActivityRoute } from './resources/activity/organization-rou
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
+import type { DeadLetterLog } from './resources/dead-letters/letters.ts';
+import { deadLetterRoutes } from './resources/dead-letters/routes.ts';
 import { eventDefinitionRoutes, propertyDefinitionRoutes } from './resources/definitions/routes.ts';
 import { domainRoutes, domainWriteRoutes, verifyDomainRoute } from './resources/domains/routes.ts';
 import type { LookUpChallenge } from './resources/domains/verification.ts';
@@ -51,6 +53,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
+  /** Null where nobody has said which log it is. */
+  deadLetters: DeadLetterLog | null;
   /** Address of a gateway; test events go there. */
   ingestUrl?: string | undefined;
   /** Of one organization; 0 = no limit. */
@@ -102,6 +106,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...propertyDefinitionRoutes(deps),
     ...eventRetentionRoutes(deps),
     ...ingestionWarningRoutes(ingested),
+    ...deadLetterRoutes(deps),
     ...featureFlagRoutes(deps),
     ...earlyAccessFeatureRoutes(deps),
     ...liveRoutes(deps),

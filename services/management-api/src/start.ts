@@ -79,15 +79,16 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { inviteMailing, resetMailing } = startMailing(lifecycle, { config, database, logger, metrics });
   const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const { topicPrefix } = config;
+  const [log, topics] = [openLog(config, { lifecycle, logger, metrics }), topicNames(topicPrefix)];
   const live = createLive({
-    ...{ sql: database.sql, logger, metrics, topicPrefix, topics: topicNames(topicPrefix) },
-    log: openLog(config, { lifecycle, logger, metrics }),
+    ...{ sql: database.sql, logger, metrics, topicPrefix, topics, log },
     publishes: config.publishProcessed === 'on',
     streamsPerUser: config.liveStreamsPerUser,
     streamsPerProject: config.liveStreamsPerProject,
   });
   const app = createApp({
     live,
+    deadLetters: log && { log, topics },
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
@@ -100,7 +101,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     passwords: createPasswords(),
     keyValue,
     limits: limitsOf(config),
-    ingestUrl: config.ingestUrl,
+    ingestUrl: config.captureUrl ?? config.ingestUrl,
     maxSubscriptions: config.subscriptionsPerOrganization,
     tokenSecrets: signingSecrets(config),
     logger,

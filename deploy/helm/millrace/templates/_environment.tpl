@@ -46,6 +46,9 @@ docs/configuration.md. Takes: root, kind, values.
 {{- define "millrace.env.managementApi" -}}
 - { name: NODE_ENV, value: production }
 - { name: INGEST_URL, value: {{ include "millrace.flagsUrl" .root | quote }} }
+{{- if .root.Values.flags.enabled }}
+- { name: CAPTURE_URL, value: {{ include "millrace.gatewayUrl" (dict "root" .root "name" "gateway") | quote }} }
+{{- end }}
 - { name: API_PORT, value: {{ include "millrace.text" .values.port | quote }} }
 - { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
 - { name: PROXY_HOPS, value: {{ include "millrace.text" .root.Values.proxy.hops | quote }} }
@@ -57,7 +60,11 @@ docs/configuration.md. Takes: root, kind, values.
 {{/* Where flags are answered, inside the cluster. */}}
 {{- define "millrace.flagsUrl" -}}
 {{- $flags := ternary "flags" "gateway" .Values.flags.enabled -}}
-http://{{ include "millrace.fullname" . }}-{{ $flags }}:{{ include "millrace.servicePort" (dict "root" . "service" $flags) }}
+{{ include "millrace.gatewayUrl" (dict "root" . "name" $flags) }}
+{{- end -}}
+
+{{- define "millrace.gatewayUrl" -}}
+http://{{ include "millrace.fullname" .root }}-{{ .name }}:{{ include "millrace.servicePort" (dict "root" .root "service" .name) }}
 {{- end -}}
 
 {{- define "millrace.env.deliveryWorker" -}}

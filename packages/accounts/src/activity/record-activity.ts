@@ -18,7 +18,8 @@ export type ActivityScope =
   | 'Cohort'
   | 'FeatureFlag'
   | 'EarlyAccessFeature'
-  | 'IngestionRestriction';
+  | 'IngestionRestriction'
+  | 'DeadLetter';
 
 /** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */
 export type Actor = { userId: number } | { command: string } | null;

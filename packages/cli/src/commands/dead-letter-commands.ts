@@ -1,12 +1,12 @@
+import { type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
 import {
-  type DeadLetterDecision,
-  type DeadLetterPosition,
-  type DecidedDeadLetter,
-  deadLetterName,
-  decideDeadLetters,
-  readDeadLetterDecisions,
-} from '@millrace/db';
-import { type AppendRecord, type LogRecord, readTopic, type UnreadPartition } from '@millrace/event-log';
+  decisionOn,
+  type ReadDeadLetter,
+  readTopic,
+  toDeadLetter,
+  toReplayedRecord,
+  type UnreadPartition,
+} from '@millrace/event-log';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type OpenLog, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';
@@ -42,7 +42,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         command,
         terminal,
         async (found, _, session) => {
-          const decisions = await readDeadLetterDecisions(session.prisma);
+          const decisions = await readDeadLetterDecisions(session.sql);
           session.printer.table(found.map((letter) => ({ ...toRow(letter), decision: decisionOn(letter, decisions) })));
         },
       ),
@@ -70,13 +70,13 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .argument('[names...]', nameArgument)
     .option('--all', 'every open letter')
     .action((names: string[], options: FilterOptions, command: Command) =>
-      withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { prisma, printer }) => {
+      withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { sql, printer }) => {
         requireAll(found, names);
         const whole = found.filter(({ hasValue }) => hasValue);
         for (let start = 0; start < whole.length; start += replayPart) {
           const part = whole.slice(start, start + replayPart);
           await log.append(part.map(toReplayedRecord));
-          await decideDeadLetters(prisma, positions(part), 'replayed');
+          await decideDeadLetters(sql, positions(part), 'replayed');
         }
         for (const { name, hasValue } of found) {
           if (!hasValue)
@@ -91,9 +91,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .argument('[names...]', nameArgument)
     .option('--all', 'every open letter')
     .action((names: string[], options: FilterOptions, command: Command) =>
-      withLetters(selectionOf(names, options), command, terminal, async (found, _, { prisma, printer }) => {
+      withLetters(selectionOf(names, options), command, terminal, async (found, _, { sql, printer }) => {
         requireAll(found, names);
-        await decideDeadLetters(prisma, positions(found), 'discarded');
+        await decideDeadLetters(sql, positions(found), 'discarded');
         printer.record({ discarded: found.length });
       }),
     );
@@ -111,7 +111,7 @@ function withFilters(command: Command): Command {
 function withLetters(filter: DeadLetterFilter, command: Command, terminal: Terminal, work: Work): Promise<void> {
   return withSession(command, terminal, (session) =>
     withLog(command, terminal, async (open) => {
-      const decisions = await readDeadLetterDecisions(session.prisma);
+      const decisions = await readDeadLetterDecisions(session.sql);
       // A crash between giving a record up and noting it repeats the letter: the name makes it one.
       const found = new Map<string, ReadDeadLetter>();
       const unread = await readTopic(open.log, {
@@ -169,22 +169,6 @@ function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
 }
 
-/** A record of the topic of dead letters (docs/ingestion-rules.md#dead-letters), read for an operator. */
-interface ReadDeadLetter {
-  /** Where the record was when it was given up; its name. */
-  position: DeadLetterPosition;
-  name: string;
-  reason: string;
-  step: string;
-  /** When it was given up. */
-  at: Date;
-  record: LogRecord;
-  /** The log its position is in; empty in letters of former versions. */
-  log: string;
-  /** False when it was too large to be carried over; its value is at its position only. */
-  hasValue: boolean;
-}
-
 /** Which letters a command means; a field that is absent excludes none. */
 interface DeadLetterFilter {
   names?: string[];
@@ -194,32 +178,6 @@ interface DeadLetterFilter {
   until?: Date;
   /** Letters with a decision are left out unless this is set. */
   includeDecided?: boolean;
-}
-
-/** Null when the record is no dead letter of ours: somebody else wrote to the topic. */
-function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
-  const {
-    dlq_reason,
-    dlq_step,
-    dlq_timestamp,
-    dlq_topic,
-    dlq_partition,
-    dlq_offset,
-    dlq_log = '',
-    dlq_value_omitted,
-  } = record.headers;
-  if (!dlq_topic || !/^\d+$/.test(dlq_partition ?? '') || !/^\d+$/.test(dlq_offset ?? '')) return null;
-  const position = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
-  return {
-    position,
-    name: deadLetterName(position),
-    reason: dlq_reason ?? 'unknown',
-    step: dlq_step ?? 'unknown',
-    at: new Date(dlq_timestamp ?? record.appendedAtMs),
-    record,
-    log: dlq_log,
-    hasValue: dlq_value_omitted !== 'true',
-  };
 }
 
 function isWanted(
@@ -234,21 +192,6 @@ function isWanted(
   if (since !== undefined && letter.at < since) return false;
   if (until !== undefined && letter.at > until) return false;
   return includeDecided === true || decisionOn(letter, decisions) === null;
-}
-
-/** A decision of before the record was given up was about one that had its position in another log. */
-function decisionOn(
-  { name, at }: ReadDeadLetter,
-  decisions: ReadonlyMap<string, DecidedDeadLetter>,
-): DeadLetterDecision | null {
-  const decided = decisions.get(name);
-  return decided === undefined || decided.at < at ? null : decided.decision;
-}
-
-/** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */
-function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
-  const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
-  return { topic: position.topic, key: record.key, value: record.value, headers };
 }
 
 /** A time in ISO 8601, or so long ago: `90m`, `24h`, `7d`. */

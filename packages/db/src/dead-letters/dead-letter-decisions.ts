@@ -1,4 +1,4 @@
-import type { PrismaClient } from '../generated/client.ts';
+import type { Sql } from '../transaction.ts';
 
 /** The position of a record in the log it came from: the name of its dead letter. */
 export interface DeadLetterPosition {
@@ -9,21 +9,25 @@ export interface DeadLetterPosition {
 
 export type DeadLetterDecision = 'replayed' | 'discarded';
 
-/** Notes what was decided; a later decision about the same letter replaces the former. */
+/** Notes what was decided, in one statement; a later decision about the same letter replaces the former. */
 export async function decideDeadLetters(
-  client: Pick<PrismaClient, 'dead_letter_decision' | '$transaction'>,
+  sql: Sql,
   positions: DeadLetterPosition[],
   decision: DeadLetterDecision,
 ): Promise<void> {
-  const decided_at = new Date();
-  await client.$transaction(
-    positions.map(({ topic, partition, offset }) =>
-      client.dead_letter_decision.upsert({
-        where: { topic_partition_offset: { topic, partition, offset } },
-        create: { topic, partition, offset, decision, decided_at },
-        update: { decision, decided_at },
-      }),
-    ),
+  await sql.query(
+    `INSERT INTO dead_letter_decision (topic, partition, "offset", decision, decided_at)
+     SELECT DISTINCT topic, partition, "offset", $4, $5::timestamptz
+       FROM unnest($1::text[], $2::int[], $3::bigint[]) AS letter (topic, partition, "offset")
+     ON CONFLICT (topic, partition, "offset")
+     DO UPDATE SET decision = excluded.decision, decided_at = excluded.decided_at`,
+    [
+      positions.map(({ topic }) => topic),
+      positions.map(({ partition }) => partition),
+      positions.map(({ offset }) => String(offset)),
+      decision,
+      new Date(),
+    ],
   );
 }
 
@@ -34,14 +38,18 @@ export interface DecidedDeadLetter {
 }
 
 /** All decisions, by `deadLetterName`. */
-export async function readDeadLetterDecisions(
-  client: Pick<PrismaClient, 'dead_letter_decision'>,
-): Promise<Map<string, DecidedDeadLetter>> {
-  const rows = await client.dead_letter_decision.findMany();
+export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
+  const rows = await sql.query<{
+    topic: string;
+    partition: number;
+    offset: string;
+    decision: string;
+    decided_at: Date;
+  }>('SELECT topic, partition, "offset"::text AS "offset", decision, decided_at FROM dead_letter_decision');
   return new Map(
-    rows.map((row) => [
-      deadLetterName(row),
-      { decision: row.decision === 'replayed' ? 'replayed' : 'discarded', at: row.decided_at },
+    rows.map(({ topic, partition, offset, decision, decided_at }) => [
+      deadLetterName({ topic, partition, offset: BigInt(offset) }),
+      { decision: decision === 'replayed' ? 'replayed' : 'discarded', at: decided_at },
     ]),
   );
 }

@@ -142,7 +142,7 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
-  /^INGEST_URL$/,
+  /^(INGEST|CAPTURE)_URL$/,
   /^DATABASE_(URL|USER|PASSWORD|SSL_)/,
   /^REDIS_/,
   /^(EVENT_LOG|TOPIC)_?/,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beginSession, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
+import { createPostgresLog } from '@millrace/event-log';
 import { serve } from '@millrace/http';
 import {
   createHealth,
@@ -96,7 +97,11 @@ export async function startTestApi(
   };
   const sql = countingSql(database.sql, count);
   const live = openLive({ url: testDatabase.url, sql, logger, metrics });
+  const log = createPostgresLog({ database, logger });
+  const topics = topicNames();
+  await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
   const app = createApp({
+    deadLetters: { log, topics },
     sql,
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
@@ -152,6 +157,7 @@ export async function startTestApi(
     async stop() {
       await live.stop();
       await server.stop();
+      await log.close();
       await searchDatabase.stop();
       await database.stop();
       await testDatabase.drop();

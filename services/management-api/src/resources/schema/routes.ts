@@ -23,6 +23,7 @@ const description = {
     feature_flags: 'Flags, who gets them, and what became of them.',
     groups: 'The groups that events belong to.',
     'ingestion warnings': 'What was wrong with events that were sent.',
+    'dead letters': 'Events that could not be stored, to be sent again or given up.',
     invites: 'Invitations to an organization.',
     members: 'Who belongs to an organization.',
     organizations: 'Organizations.',

@@ -1,0 +1,237 @@
+// The routes of dead letters: records that the event consumer could not process (docs/ingestion-rules.md#dead-letters).
+
+import { recordActivity } from '@millrace/accounts';
+import { lanes, membershipLevels } from '@millrace/contracts';
+import { type Database, type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
+import { decisionOn, toReplayedRecord } from '@millrace/event-log';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
+import { findEnvironmentToken } from '../test-event/store.ts';
+import {
+  type DeadLetterLog,
+  idPattern,
+  mostLetters,
+  type ProjectLetter,
+  readCaptured,
+  readLetters,
+} from './letters.ts';
+import { deadLetter, deadLetterExample, discarded, letterIds, replayed, states, wholeDeadLetter } from './schema.ts';
+
+interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
+  searches: Searches;
+  /** Null where nobody has said which log it is. */
+  deadLetters: DeadLetterLog | null;
+}
+
+/** Of the last letter shown: milliseconds since 1970, and the id. */
+const position = Type.Object({
+  at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
+  id: Type.String({ pattern: idPattern }),
+});
+
+/** What one request may take of the process's memory and of the log. */
+const maxReplayedBytes = 16 * 1024 * 1024;
+
+interface Asked {
+  caller: Caller;
+  target: AddressedProject;
+}
+
+export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: DeadLetterDeps) {
+  const common = {
+    below: belowEnvironment(sql),
+    tags: ['dead letters'] as [string],
+    // What was captured is shown as it came, addresses included.
+    level: membershipLevels.administrator,
+  };
+
+  /** Reading the log takes a place among the searches: it is as much work, and one caller's does not stop another's. */
+  async function find({ caller, target }: Asked, ids?: readonly string[]) {
+    const log = requireLog();
+    const { environmentId } = target;
+    const token = await findEnvironmentToken(sql, environmentId);
+    const letters = await searches.run({ caller, target }, null, () =>
+      readLetters(log, { environmentId, token: token ?? '' }, new Set(ids)),
+    );
+    const decisions = await readDeadLetterDecisions(sql);
+    return { log, letters: letters.map((one) => ({ ...one, state: stateOf(one, decisions) })) };
+  }
+
+  function requireLog(): DeadLetterLog {
+    if (deadLetters !== null) return deadLetters;
+    throw new AppError('unavailable', 'No event log is known: EVENT_LOG is not set.', { code: 'no_event_log' });
+  }
+
+  /** Notes what was decided and who did it. */
+  const decide = ({ caller, target }: Asked, letters: DecidedLetter[], after: 'replayed' | 'discarded') =>
+    transaction(async (tx) => {
+      const positions = letters.map(({ letter }) => letter.position);
+      await decideDeadLetters(tx, positions, after);
+      for (const { id, letter, state } of letters) {
+        await recordActivity(tx, {
+          ...{ organizationId: target.organizationId, environmentId: target.environmentId },
+          ...{ scope: 'DeadLetter', itemId: id, activity: 'updated', actor: caller, name: letter.reason },
+          changes: [{ type: 'DeadLetter', action: 'changed', field: 'state', before: state, after }],
+        });
+      }
+    });
+
+  return [
+    ...defineRoutes({
+      ...common,
+      method: 'GET',
+      path: '/dead_letters',
+      operationId: 'dead_letters_list',
+      summary: 'List dead letters',
+      description: `Events of the project that could not be processed, the latest ${mostLetters}, those given up last first. The log is read from its start for each page, which takes seconds. Letters that tell no project are seen only with \`millrace dead-letters list\`.`,
+      scope: 'event:read',
+      query: Type.Object({
+        ...keysetQuery,
+        reason: Type.Optional(Type.String({ description: 'Only those given up for this reason.' })),
+        lane: Type.Optional(Type.Enum(lanes, { description: 'Only those of this lane.' })),
+        state: Type.Optional(Type.Enum(states, { description: 'Only those in this state.' })),
+        ...timeRangeQuery,
+      }),
+      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetter) } },
+      examples: { response: { next: null, results: [deadLetterExample] } },
+      handler: async ({ caller, target, query, request }) => {
+        const { after, before } = toTimeRange(query);
+        const from = decodeCursor(position, query.cursor);
+        const { letters } = await find({ caller, target });
+        const behind = letters.filter(
+          ({ id, lane, state, letter: { at, reason } }) =>
+            (query.reason === undefined || reason === query.reason) &&
+            (query.lane === undefined || lane === query.lane) &&
+            (query.state === undefined || state === query.state) &&
+            (after === undefined || at > after) &&
+            (before === undefined || at < before) &&
+            (from === null || at.getTime() < from.at || (at.getTime() === from.at && id < from.id)),
+        );
+        const page = behind.slice(0, query.limit);
+        const last = page.at(-1);
+        const nextPosition = last && behind.length > page.length ? { at: last.letter.at.getTime(), id: last.id } : null;
+        return keysetPage(request, { nextPosition }, page.map(toShown));
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/dead_letters/replay',
+      operationId: 'dead_letters_replay',
+      summary: 'Replay dead letters',
+      description:
+        'Sends the records of dead letters through their lanes again, at most 100 and 16 MiB at once. An event that is stored by now stays as it is, so nothing is stored twice. What fails again is another dead letter.',
+      scope: 'event:write',
+      body: letterIds,
+      responses: { 200: { description: 'What was done.', schema: replayed } },
+      examples: { request: { ids: ['live-3-1042'] }, response: { replayed: 1, skipped: [] } },
+      handler: async ({ caller, target, body }) => {
+        const ids = [...new Set(body.ids)];
+        const { log, letters } = await find({ caller, target }, ids);
+        let bytes = 0;
+        const chosen: DecidedLetter[] = [];
+        const skipped: { id: string; why: string }[] = [];
+        for (const id of ids) {
+          const found = letters.find((one) => one.id === id);
+          const why = whyNotReplayed(found, bytes);
+          if (found === undefined || why !== null) {
+            skipped.push({ id, why: why ?? notFound });
+          } else {
+            bytes += found.bytes;
+            chosen.push(found);
+          }
+        }
+        if (chosen.length > 0) {
+          await log.log.append(chosen.map(({ letter }) => toReplayedRecord(letter)));
+          await decide({ caller, target }, chosen, 'replayed');
+        }
+        return { replayed: chosen.length, skipped };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/dead_letters/discard',
+      operationId: 'dead_letters_discard',
+      summary: 'Discard dead letters',
+      description: 'Marks dead letters that wait as discarded. Their records stay in the log until its retention ends.',
+      scope: 'event:write',
+      body: letterIds,
+      responses: { 200: { description: 'What was done.', schema: discarded } },
+      examples: { request: { ids: ['live-3-1042'] }, response: { discarded: 1 } },
+      handler: async ({ caller, target, body }) => {
+        const { letters } = await find({ caller, target });
+        const chosen = letters.filter(({ id, state }) => state === 'waiting' && body.ids.includes(id));
+        if (chosen.length > 0) await decide({ caller, target }, chosen, 'discarded');
+        return { discarded: chosen.length };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'GET',
+      path: '/dead_letters/:id',
+      operationId: 'dead_letters_retrieve',
+      summary: 'Show a dead letter',
+      description: 'One dead letter with the record as it was captured.',
+      scope: 'event:read',
+      params: Type.Object({ id: Type.String({ description: 'Id of the dead letter.' }) }),
+      responses: { 200: { description: 'The dead letter.', schema: wholeDeadLetter } },
+      examples: {
+        response: { ...deadLetterExample, record: { kind: 'event', event: 'checkout', distinct_id: 'user-42' } },
+      },
+      handler: async ({ caller, target, params: { id } }) => {
+        if (!new RegExp(idPattern).test(id)) throw new AppError('not_found', 'Not found.');
+        const { letters } = await find({ caller, target }, [id]);
+        const found = letters.find((one) => one.id === id);
+        if (found === undefined) throw new AppError('not_found', 'Not found.');
+        const { hasValue, record } = found.letter;
+        return { ...toShown(found), record: hasValue ? readCaptured(record.value) : null };
+      },
+    }),
+  ];
+}
+
+type State = (typeof states)[number];
+type DecidedLetter = ProjectLetter & { state: State };
+
+function stateOf({ letter }: ProjectLetter, decisions: ReadonlyMap<string, DecidedDeadLetter>): State {
+  return decisionOn(letter, decisions) ?? 'waiting';
+}
+
+const notFound = 'There is no such dead letter.';
+
+/** Null for a letter that can be sent again, beside others of so many bytes. */
+function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): string | null {
+  if (found === undefined) return notFound;
+  if (found.state !== 'waiting') return `It was ${found.state} before.`;
+  if (!found.letter.hasValue) return 'It was too large to be kept with its letter.';
+  return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0 ? 'Too much at once: send it again.' : null;
+}
+
+function toShown({ id, lane, letter, capturedAt, event, distinctId, bytes, state }: DecidedLetter) {
+  return {
+    ...{ id, lane, reason: letter.reason, detail: details[letter.reason] ?? 'The record could not be processed.' },
+    ...{ captured_at: capturedAt, dead_at: formatDateTime(letter.at), event, distinct_id: distinctId, bytes, state },
+  };
+}
+
+const details: Record<string, string> = {
+  failed_parse_message: 'The record is no JSON that can be read.',
+  empty_uuid: 'The event has no uuid.',
+  invalid_uuid: 'The uuid of the event is none.',
+  token_missing: 'The record names no project API key.',
+  event_name_missing: 'The event has no name.',
+  distinct_id_missing: 'The event has no distinct id.',
+  timestamp_out_of_range: 'No table of events can hold its time.',
+  processing_error: 'The rules failed on it: a mistake of the program.',
+  refused_by_database: 'PostgreSQL refused one of its values.',
+  ledger_conflict: 'What is stored about its ids contradicts itself.',
+  timed_out: 'Storing it took longer than a statement may, again and again.',
+};
