@@ -23,6 +23,7 @@ import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
 import { groupMemberRoutes } from './resources/groups/members.ts';
 import { findGroupRoute, groupRoutes } from './resources/groups/routes.ts';
+import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import type { InviteMailing } from './resources/invites/mailing.ts';
 import { acceptInviteRoutes, inviteRoutes } from './resources/invites/routes.ts';
@@ -110,6 +111,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...featureFlagRoutes(deps),
     ...earlyAccessFeatureRoutes(deps),
     ...liveRoutes(deps),
+    ...healthOfProjectRoutes(deps),
   ];
   return [...resources, ...schemaRoutes(resources)];
 }

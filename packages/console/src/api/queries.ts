@@ -95,9 +95,9 @@ export const projectQuery = (id: string) =>
 
 export interface Health {
   checked_at: string;
-  alarm: null | { lane: string; lag_seconds: number; threshold_seconds: number; detail: string };
+  alarm: null | { lag_seconds: number; threshold_seconds: number; detail: string };
   visible_after_seconds: number | null;
-  per_minute: { accepted: number | null; stored: number | null; dropped: { reason: string; count: number }[] | null };
+  per_minute: { stored: number; dropped: { reason: string; count: number }[] };
 }
 
 /** Asked for each ten seconds while the page is seen: one line on every page depends on it. */

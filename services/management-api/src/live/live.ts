@@ -137,6 +137,10 @@ export function createLive({ log, ...deps }: LiveDeps) {
 
   return {
     openStream,
+    /** @throws AppError `unavailable` where there is no log, or it does not answer. */
+    async lagSeconds(): Promise<number> {
+      return requireParts().lag.measure();
+    },
     /** Who is there, and how far behind what is stored is. */
     async stats(environmentId: number) {
       const { lag } = requireParts();

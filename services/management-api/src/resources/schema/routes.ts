@@ -24,6 +24,7 @@ const description = {
     groups: 'The groups that events belong to.',
     'ingestion warnings': 'What was wrong with events that were sent.',
     'dead letters': 'Events that could not be stored, to be sent again or given up.',
+    'live events': 'What is stored or dropped, as it happens.',
     invites: 'Invitations to an organization.',
     members: 'Who belongs to an organization.',
     organizations: 'Organizations.',

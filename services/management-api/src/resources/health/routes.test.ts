@@ -1,0 +1,112 @@
+import { consumerGroup, topicNames } from '@millrace/contracts';
+import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
+import { createPostgresLog, type EventLog } from '@millrace/event-log';
+import { createTestTenant, type TestTenant, uniqueTopicPrefix } from '@millrace/testing';
+import { createLive } from '../../live/live.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent } from '../../testing/stored-data.ts';
+
+const topicPrefix = uniqueTopicPrefix();
+const topics = topicNames(topicPrefix);
+let api: TestApi;
+let tenant: TestTenant;
+let pool: SqlDatabase;
+let log: EventLog;
+beforeAll(async () => {
+  api = await startTestApi(
+    {},
+    {
+      openLive(parts) {
+        pool = createSqlDatabase({ url: parts.url, logger: parts.logger, poolSize: 3 });
+        log = createPostgresLog({ database: pool, logger: parts.logger });
+        const limits = { streamsPerUser: 1, streamsPerProject: 1, publishes: false };
+        return createLive({ ...parts, ...limits, log, topics, topicPrefix });
+      },
+    },
+  );
+  await log.ensureTopics([topics.live, topics.overflow].map((topic) => ({ topic, partitions: 1 })));
+  tenant = await createTestTenant(api.database);
+  const month = new Date().toISOString().slice(0, 7);
+  await createMonths(api.database.sql, month, month);
+});
+afterAll(async () => {
+  await api.stop();
+  await log.close();
+  await pool.stop();
+});
+
+const healthOf = async (owner: TestTenant, on = api) =>
+  (await on.get(`/api/projects/${owner.projectId}/health`, owner.personalApiKey)).body;
+
+async function storeDrop(owner: TestTenant, { type, severity = 'error', count = 1, stored = 'now()' }: DroppedEvents) {
+  await api.database.sql.query(
+    `INSERT INTO ingestion_warning (project_id, id, type, severity, count, timestamp, stored_at)
+     VALUES ($1, gen_random_uuid(), $2, $3, $4, now(), ${stored})`,
+    [owner.projectId, type, severity, count],
+  );
+}
+interface DroppedEvents {
+  type: string;
+  severity?: string;
+  count?: number;
+  stored?: string;
+}
+
+test('C-032 an event that waits longer than the alarm allows raises it', async () => {
+  const { sql } = api.database;
+  await log.append([0, 1].map(() => ({ topic: topics.live, key: 'a', value: Buffer.from('{}') })));
+  const [end] = await log.endOffsets(topics.live);
+  const appendedAt = Date.now() - 20 * 60_000;
+  await sql.query(
+    `INSERT INTO consumer_position ("group", topic, partition, log, next_offset, record_before)
+     VALUES ($1, $2, $3, $4, 1, $5)`,
+    [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
+  );
+  const { alarm, visible_after_seconds } = await healthOf(tenant);
+  expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
+  expect(alarm.detail).toContain('Nothing is lost');
+  await sql.query('UPDATE consumer_position SET next_offset = 2 WHERE topic = $1', [topics.live]);
+  expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
+});
+
+test("the last minute's events are counted by what became of them, and only the project's own", async () => {
+  const { sql } = api.database;
+  const other = await createTestTenant(api.database);
+  const now = new Date().toISOString();
+  for (const owner of [tenant, tenant, other]) await storeEvent(sql, owner.projectId, { timestamp: now });
+  const imported = await storeEvent(sql, tenant.projectId, { timestamp: now });
+  await sql.query('UPDATE event SET historical_migration = true WHERE uuid = $1', [imported]);
+  const earlier = await storeEvent(sql, tenant.projectId, { timestamp: now });
+  await sql.query("UPDATE event SET created_at = now() - interval '10 min' WHERE uuid = $1", [earlier]);
+  await storeDrop(tenant, { type: 'message_size_too_large', count: 3 });
+  await storeDrop(tenant, { type: 'message_size_too_large' });
+  await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
+  await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
+  await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });
+  await storeDrop(other, { type: 'of_others' });
+  expect(await healthOf(tenant)).toEqual({
+    checked_at: expect.stringMatching(/^\d{4}-/),
+    alarm: null,
+    visible_after_seconds: 0,
+    per_minute: {
+      stored: 2,
+      dropped: [
+        { reason: 'message_size_too_large', count: 4 },
+        { reason: 'skipping_event_invalid_distinct_id', count: 1 },
+      ],
+    },
+    sources: { log: 'ok' },
+  });
+});
+
+test('where no log is known the delay is not either, and all else is', async () => {
+  const without = await startTestApi();
+  const own = await createTestTenant(without.database);
+  expect(await healthOf(own, without)).toMatchObject({
+    visible_after_seconds: null,
+    alarm: null,
+    per_minute: { stored: 0, dropped: [] },
+    sources: { log: expect.stringContaining('EVENT_LOG') },
+  });
+  await without.stop();
+});

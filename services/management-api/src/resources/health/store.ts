@@ -1,0 +1,30 @@
+import type { Sql } from '@millrace/db';
+
+/** Rows looked at: a count of more says so many. */
+const mostRows = 200_000;
+
+/** Events that happened and were stored within the last seconds. Those of an import say nothing about the last minute. */
+export async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count
+       FROM (SELECT created_at, historical_migration FROM event
+              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
+      WHERE created_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
+    [environmentId, seconds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** What was dropped of an environment's events, by reason, the most frequent in front. */
+export async function countDropped(
+  sql: Sql,
+  environmentId: number,
+  seconds: number,
+): Promise<{ reason: string; count: number }[]> {
+  return sql.query<{ reason: string; count: number }>(
+    `SELECT type AS reason, sum(count)::int AS count FROM ingestion_warning
+      WHERE project_id = $1 AND stored_at > now() - $2 * interval '1 second' AND severity = 'error'
+      GROUP BY type ORDER BY count DESC, type LIMIT 50`,
+    [environmentId, seconds],
+  );
+}
