@@ -25,8 +25,9 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     const uuid = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'ada', properties: { a: 1 } });
     await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'bob' });
     const [listed] = (await get('events/?distinct_id=ada')).body.results;
-    expect(await get(`events/${uuid}/`)).toMatchObject({ status: 200, body: listed });
-    expect((await get(`events/${uuid.toUpperCase()}`)).body).toEqual(listed);
+    const times = { captured_at: expect.stringMatching(/Z$/), stored_at: expect.stringMatching(/Z$/) };
+    expect(await get(`events/${uuid}/`)).toMatchObject({ status: 200, body: { ...listed, ...times } });
+    expect((await get(`events/${uuid.toUpperCase()}`)).body).toEqual({ ...listed, ...times });
     for (const id of [randomUUID(), 'abc', '1', '%00', `${uuid}x`]) {
       expect(await get(`events/${id}/`)).toMatchObject(NF('Not found.'));
     }
