@@ -112,7 +112,7 @@ function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void
   if (!Object.hasOwn(routesByPath, '/projects/$projectId/persons'))
     return <Button onPress={() => onTab('person')}>{text.openPerson}</Button>;
   return (
-    <Link className="button" to={`/projects/${project.id}/persons`} search={{ open: id } as never}>
+    <Link className="button" to={`/projects/${project.id}/persons`} search={{ person: id } as never}>
       {text.openPerson}
     </Link>
   );
