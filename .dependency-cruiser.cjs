@@ -98,8 +98,8 @@ module.exports = {
     forbid(
       'e2e-speaks-only-the-wire',
       { path: '^test-e2e/', pathNot: '^test-e2e/(testing|cluster|chart)/' },
-      // The library as pages are served it, and the demo shop.
-      { path: '^(services|packages)/', pathNot: '^packages/browser/(bundle|demo)/' },
+      // The library as pages are served it, the demo shop, and the console's files.
+      { path: '^(services|packages)/', pathNot: '^packages/(browser/(bundle|demo)|console/bundle)/' },
     ),
     forbid('browser-alone', { path: '^packages/browser/src/' }, { pathNot: '^packages/browser/src/' }),
     forbid(

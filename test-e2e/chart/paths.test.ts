@@ -25,6 +25,11 @@ const requests = [
   ['/api/schema/', 'management-api'],
   ['/api/docs', 'management-api'],
   ['/apiary', 'gateway'],
+  ['/console/', 'management-api'],
+  ['/console/projects/1/live', 'management-api'],
+  ['/consoles', 'gateway'],
+  ['/events', 'management-api'],
+  ['/stats', 'management-api'],
 ] as const;
 
 /** Kubernetes' `Prefix`: by whole parts of a path. */
@@ -80,6 +85,8 @@ describe.each(ways)('%s', (_, values, routesOf) => {
     expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
     const [ingest, api] = found;
     expect(answering(api?.routes ?? [], '/api/users/@me/')).toBe('management-api');
+    expect(answering(api?.routes ?? [], '/console/')).toBe('management-api');
+    expect(answering(ingest?.routes ?? [], '/console/')).toBe('gateway');
     expect(answering(api?.routes ?? [], '/capture/')).toBeUndefined();
     expect(answering(ingest?.routes ?? [], '/capture/')).toBe('gateway');
     expect(answering(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');

@@ -1,5 +1,6 @@
 export { hearAnnouncedKeys } from './announced-keys.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
+export { createConsoleLink } from './console-link.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';

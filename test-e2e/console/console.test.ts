@@ -1,0 +1,172 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConsoleSizes, firstLoadLimit, fontLimit, pageLimit, writeConsole } from '@millrace/console/bundle';
+import { createConsoleLink, eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { post } from '../support/post.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** The console in a browser, over the running system. */
+const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let sizes: ConsoleSizes;
+let services: RunningServices;
+let browser: Browser;
+let visitor: BrowserContext;
+let page: Page;
+/** What a browser says of the page's policy, and what a script threw. */
+const complaints: string[] = [];
+const asked: { method: string; path: string }[] = [];
+const elsewhere: string[] = [];
+
+beforeAll(async () => {
+  ({ sizes } = await writeConsole(directory, { isQuick: true }));
+  services = await startServices({ eventLog: 'postgres', settings: { CONSOLE_DIRECTORY: directory } });
+  browser = await launchChromium();
+  visitor = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  page = await visitor.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted/i.test(message.text())) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url());
+    if (origin !== services.apiUrl) elsewhere.push(request.url());
+    if (pathname.startsWith('/api/')) asked.push({ method: request.method(), path: pathname });
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await services?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const live = () => `${services.apiUrl}/console/projects/${services.tenant.projectId}/live`;
+
+async function violations(): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations: found } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** In both themes. */
+async function expectAccessible(): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await violations()]).toEqual([colorScheme, []]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+test('C-001 the first load, each page and the fonts keep their limits', () => {
+  expect(sizes.firstLoad).toBeLessThanOrEqual(firstLoadLimit);
+  expect(sizes.fonts).toBeLessThanOrEqual(fontLimit);
+  for (const [name, bytes] of Object.entries(sizes.pages)) expect([name, bytes <= pageLimit]).toEqual([name, true]);
+});
+
+test('C-002 C-038 without a session an address leads to sign-in, which keeps it with its query', async () => {
+  await page.goto(`${live()}?person=ada`);
+  await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
+  await expectAccessible();
+  await page.getByLabel('E-mail').fill('nobody@example.com');
+  await page.getByLabel('Password').fill('not the password');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+});
+
+test('C-033 C-038 a one-time link signs in, its secret leaves the address, and the first event is explained', async () => {
+  const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
+  await page.goto(`${services.apiUrl}/console/enter#${secret}`);
+  await page.getByText('Waiting for the first event').waitFor();
+  expect(page.url()).toBe(live());
+  expect(await page.locator('pre').first().textContent()).toContain(services.tenant.projectApiKey);
+  await expectAccessible();
+});
+
+test('C-042 nothing scrolls sideways at 360 px', async () => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('link', { name: 'Live' }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('C-039 C-041 the first Tab skips to the content, and a chosen theme is there before the styles', async () => {
+  await page.reload();
+  await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
+  await page.reload();
+  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Theme: As the system' }).click();
+});
+
+test('C-009 C-020 an event sent by curl is shown, its name as text, and opens by keyboard', async () => {
+  await page.goto(live());
+  await page.getByText('Waiting for the first event').waitFor();
+  // The page may still be joining the stream: what it misses there is stored, so it is sent until it is seen.
+  const name = '<img src=x onerror=alert(1)>';
+  const event = { api_key: services.tenant.projectApiKey, event: name, distinct_id: 'ada', properties: { total: 42 } };
+  await eventually(
+    async () => {
+      await post(`${services.ingestUrl}/capture/`, event);
+      expect(await page.getByRole('option').count()).toBeGreaterThan(0);
+    },
+    { what: 'the event on Live' },
+  );
+  await page.getByRole('listbox').focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name }).waitFor();
+  await page.getByText('total', { exact: true }).waitFor();
+  await expectAccessible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('heading', { name }).waitFor({ state: 'detached' });
+});
+
+test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address has too much is named', async () => {
+  await page.getByRole('button', { name: /^Pause/ }).click();
+  await page.waitForURL(/paused=true/);
+  await post(`${services.ingestUrl}/capture/`, {
+    ...{ api_key: services.tenant.projectApiKey, event: 'later', distinct_id: 'ada' },
+  });
+  await page.getByRole('button', { name: /^Continue · \d+ new/ }).waitFor();
+  await page.getByRole('button', { name: /^Continue/ }).click();
+  await page.getByRole('option').filter({ hasText: 'later' }).waitFor();
+  await page.goto(`${live()}?person=ada&nothing=1`);
+  await page.getByText('nothing. The rest holds.', { exact: false }).waitFor();
+  await page.getByRole('button', { name: 'Remove Person ada' }).click();
+  await page.waitForURL((url) => !url.search.includes('person'));
+});
+
+test('C-007 a project that is not there is gone, not broken', async () => {
+  await page.goto(`${services.apiUrl}/console/projects/999999/live`);
+  await page.getByRole('alert').filter({ hasText: 'This is not here' }).waitFor();
+});
+
+test('C-048 no other host is asked, only routes of the OpenAPI document, and the policy has nothing to report', async () => {
+  expect(elsewhere).toEqual([]);
+  expect(complaints).toEqual([]);
+  const document = (await (await fetch(`${services.apiUrl}/api/schema`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replace(/\/$/, '').replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`);
+    return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), pattern }));
+  });
+  const unknown = asked.filter(
+    ({ method, path }) => !routes.some((route) => route.method === method && route.pattern.test(path)),
+  );
+  expect(unknown).toEqual([]);
+  expect(asked.length).toBeGreaterThan(3);
+});
