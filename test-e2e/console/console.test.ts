@@ -92,7 +92,7 @@ test('C-033 C-038 a one-time link signs in, its secret leaves the address, and t
 
 test('C-042 nothing scrolls sideways at 360 px', async () => {
   await page.setViewportSize({ width: 360, height: 640 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('link', { name: 'Live' }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -102,11 +102,11 @@ test('C-039 C-041 the first Tab skips to the content, and a chosen theme is ther
   await page.reload();
   await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
   await page.keyboard.press('Tab');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
+  expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to content');
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
   await page.reload();
-  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Theme: As the system' }).click();
 });
