@@ -229,6 +229,8 @@ describe('with events', () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    // Its first answer is over, so that only that of the second load is waited for.
+    await detail(page).getByRole('heading', { name: hostile }).waitFor();
     const answer = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
     const body = await (await answer).text();
