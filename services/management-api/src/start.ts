@@ -179,6 +179,7 @@ function startMailing(
     );
   }
   const inviteMailing = createInviteMailing({
+    withConsole: config.console === 'on',
     sql: database.sql,
     logger,
     mailer,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
+import { useHealth } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -60,7 +61,7 @@ export function Page() {
   }
   return (
     <>
-      <PageTitle title={words.pages.live.title} now={<Rate rows={rows} />}>
+      <PageTitle title={words.pages.live.title} now={<Rate />}>
         <Button shortcut={text.space} onPress={() => change({ paused: !view.paused }, { replace: true })}>
           {view.paused ? text.goOn(live.waiting) : text.pause}
         </Button>
@@ -143,17 +144,15 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
   return !hasRows && any.data?.results.length === 0;
 }
 
-function Rate({ rows }: { rows: readonly Row[] }) {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 2000);
-    return () => clearInterval(timer);
-  }, []);
-  const recent = rows.filter(({ at }) => at > now - 10_000).length;
+/** Of all that is stored: the list may be a part of it. */
+function Rate() {
+  const { data } = useHealth(useProject().id);
+  if (!data) return null;
+  const rate = data.per_minute.stored / 60;
   return (
     <span className="pill">
-      <span className={recent > 0 ? 'dot good' : 'dot'} />
-      {text.perSecond(recent / 10)}
+      <span className={rate > 0 ? 'dot good' : 'dot'} />
+      {text.perSecond(rate)}
     </span>
   );
 }

@@ -157,11 +157,13 @@ export function InvitePage() {
   const path = `/api/signup/${encodeURIComponent(inviteId)}`;
   const invite = useQuery({
     queryKey: ['invite', inviteId],
-    queryFn: () =>
-      call<{ target_email: string; first_name: string; organization_name: string }>({ path, query: { secret } }),
+    queryFn: () => call<Invitation>({ path, query: { token: secret } }),
     retry: false,
+    enabled: secret !== '',
   });
-  const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, secret } }), open);
+  const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
+  // Whoever comes back from signing in has no secret any more, and needs none: the account's address is the invited one.
+  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} />;
   if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
   return (
     <Loaded query={invite} what={text.oneMoment}>
@@ -182,6 +184,31 @@ export function InvitePage() {
         </Entry>
       )}
     </Loaded>
+  );
+}
+
+interface Invitation {
+  target_email: string;
+  first_name: string;
+  organization_name: string;
+  has_account: boolean;
+}
+
+/** By whoever is signed in, or signs in for it. */
+function AcceptInvite({ inviteId }: { inviteId: string }) {
+  const { open } = useEntered();
+  const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
+  const form = useForm(() => ({ method: 'POST', path }), open);
+  return (
+    <Entry title={text.inviteButton}>
+      <p className="quiet">{text.inviteKnown}</p>
+      <Form form={form} button={text.inviteAccept} fields={[]}>
+        {null}
+      </Form>
+      <Link to="/sign-in" search={{ next: `/invite/${inviteId}` } as never}>
+        {words.signIn}
+      </Link>
+    </Entry>
   );
 }
 
@@ -286,7 +313,8 @@ function useEntered() {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      queryClient.clear();
+      // What this page itself has asked with a secret that is used up now is not asked again.
+      queryClient.removeQueries({ type: 'inactive' });
       // Only an address of the console: what begins with two slashes would be another host's.
       const isOwn = /^\/(?![/\\])/.test(next);
       const path = isOwn ? next : '/';

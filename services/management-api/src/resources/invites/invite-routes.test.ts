@@ -57,7 +57,7 @@ afterAll(async () => {
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
     ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },
-    ...{ patienceMs: waitMs, mailsPerHour: 0 },
+    ...{ patienceMs: waitMs, mailsPerHour: 0, withConsole: true },
   });
 const newEmail = () => `${randomUUID()}@guest.example`;
 const invite = (body: unknown, { key }: Actor = acme.A, at = path) => api.send('POST', at, { key, body });
@@ -112,6 +112,7 @@ test('I4: a person is invited, and mailed', async () => {
     'reply-to': acme.A.email,
     from: 'Millrace <no-reply@millrace.test>',
   });
+  expect(mail?.body).toContain(`https://millrace.test/console/invite/${body.id}#`);
   expect(mail?.body).toContain(`https://millrace.test/api/signup/${body.id}`);
   expect((await api.get(path, acme.M.key)).body.results[0]).toEqual(body);
 });

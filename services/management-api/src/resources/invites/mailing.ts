@@ -40,6 +40,8 @@ interface InviteMailingDeps {
   mailer?: Mailer | undefined;
   /** Address for the links; a mail without it would be of no use, so none is tried. */
   publicUrl?: string | undefined;
+  /** Links lead to the console; without it, to the API. */
+  withConsole?: boolean;
   /** How long a request waits for its mails, in milliseconds. */
   patienceMs: number;
   /** Mails one organization may send in an hour of the clock, reports of subscriptions included; 0 = no limit. */
@@ -47,7 +49,7 @@ interface InviteMailingDeps {
 }
 
 export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
-  const { sql, logger, mailer, publicUrl, patienceMs, mailsPerHour } = deps;
+  const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
   const underWay = new Set<Promise<void>>();
 
   async function sendOne({ row, token }: MailableInvite, organizationName: string): Promise<void> {
@@ -56,6 +58,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
       inviteMail({
         id: row.id,
         token,
+        withConsole,
         targetEmail: row.target_email,
         firstName: row.first_name,
         level: row.level,
@@ -128,6 +131,7 @@ interface InviteLetter {
   /** Id of the invite. */
   id: string;
   token: string;
+  withConsole: boolean;
   targetEmail: string;
   firstName: string;
   level: number;
@@ -146,6 +150,8 @@ interface InviteLetter {
 function inviteMail(letter: InviteLetter): Mail {
   const inviter = letter.inviter?.first_name || 'Someone';
   const address = `${letter.publicUrl}/api/signup/${letter.id}`;
+  // Behind `#` the secret stays out of the logs of servers.
+  const page = `${letter.publicUrl}/console/invite/${letter.id}#${letter.token}`;
   return {
     to: letter.targetEmail,
     replyTo: letter.inviter?.email,
@@ -155,8 +161,8 @@ function inviteMail(letter: InviteLetter): Mail {
       `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
       ...(letter.message ? [letter.message] : []),
       `The invitation is valid until ${formatMoment(letter.expiresAt)} and is for you alone:`,
-      `${address}/?token=${letter.token}`,
-      'To accept it as a new user and get your personal API key, send:',
+      letter.withConsole ? page : `${address}/?token=${letter.token}`,
+      'To accept it as a new user by API and get a personal API key, send:',
       `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
       'If you have a personal API key already, send instead:',
       `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>'`,
