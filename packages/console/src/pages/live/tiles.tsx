@@ -18,10 +18,15 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
     retry: false,
   });
   const dropped = droppedOf(health.data);
+  const delay = health.data?.visible_after_seconds;
   const newest = rows.find(({ message }) => message.outcome === 'dropped');
   return (
     <section className="panel tiles" aria-label={text.figures}>
-      <Tile label={text.storedMinute} value={health.data?.per_minute.stored} more="" />
+      <Tile
+        label={text.storedMinute}
+        value={health.data?.per_minute.stored}
+        more={typeof delay === 'number' ? text.untilVisible(delay) : ''}
+      />
       <Tile
         label={text.online}
         value={stats.data?.users_on_product}
@@ -68,7 +73,7 @@ function Tile({
         <span className={isBad ? 'tile-figure bad' : 'tile-figure ink'}>
           {typeof value === 'number' ? formatNumber(Math.round(value)) : '–'}
         </span>
-        <span className="hint cut">{more}</span>
+        <span className="hint cut">{more || '\u00a0'}</span>
       </p>
     </div>
   );

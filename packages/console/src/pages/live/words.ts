@@ -2,6 +2,7 @@ export const text = {
   stream: 'The stream',
   figures: 'Figures of the last minute',
   storedMinute: 'Stored, last minute',
+  untilVisible: (seconds: number) => `${seconds.toFixed(1)} s until visible`,
   online: 'Persons online',
   lastSeconds: (seconds: number) => `last ${seconds} seconds`,
   droppedMinute: 'Dropped, last minute',
