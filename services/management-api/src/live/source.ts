@@ -233,6 +233,11 @@ const keepsEvent = new Set([
   'group_key_too_long',
 ]);
 
+/** Whether a warning stands for events that were not stored. */
+export function isDropped({ type, severity }: { type: string; severity: string }): boolean {
+  return (severity === 'error' && !keepsEvent.has(type)) || dropsToo.has(type);
+}
+
 /** A warning: only names and ids, no properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
@@ -240,7 +245,6 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
   const uuid = textOf(details.eventUuid, sample.uuid);
   const event = textOf(details.event, sample.event);
   const distinctId = textOf(details.distinctId, sample.distinct_id);
-  const isDropped = (severity === 'error' && !keepsEvent.has(type)) || dropsToo.has(type);
   return liveEvent({
     id,
     event,
@@ -256,7 +260,7 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
       person_id: null,
       event,
       properties: {},
-      outcome: isDropped ? 'dropped' : 'changed',
+      outcome: isDropped({ type, severity }) ? 'dropped' : 'changed',
       reason: type,
       severity,
       count,

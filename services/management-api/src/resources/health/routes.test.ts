@@ -82,6 +82,9 @@ test("the last minute's events are counted by what became of them, and only the 
   await storeDrop(tenant, { type: 'message_size_too_large' });
   await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
   await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
+  // As Live has it: of one only a part was refused, the other was dropped on purpose.
+  await storeDrop(tenant, { type: 'group_key_too_long' });
+  await storeDrop(tenant, { type: 'rate_limited', severity: 'warning', count: 2 });
   await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });
   await storeDrop(other, { type: 'of_others' });
   expect(await healthOf(tenant)).toEqual({
@@ -92,6 +95,7 @@ test("the last minute's events are counted by what became of them, and only the 
       stored: 2,
       dropped: [
         { reason: 'message_size_too_large', count: 4 },
+        { reason: 'rate_limited', count: 2 },
         { reason: 'skipping_event_invalid_distinct_id', count: 1 },
       ],
     },

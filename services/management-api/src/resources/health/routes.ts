@@ -6,7 +6,8 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Live } from '../../live/live.ts';
-import { countDropped, countStored } from './store.ts';
+import { isDropped } from '../../live/source.ts';
+import { countStored, countWarnings } from './store.ts';
 
 /** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
 const alarmSeconds = 300;
@@ -34,16 +35,19 @@ export function healthOfProjectRoutes({ sql, live }: { sql: Sql; live: Live }) {
       },
     },
     handler: async ({ target: { environmentId } }) => {
-      const [lag, stored, dropped] = await Promise.all([
+      const [lag, stored, warnings] = await Promise.all([
         lagOf(live),
         countStored(sql, environmentId, windowSeconds),
-        countDropped(sql, environmentId, windowSeconds),
+        countWarnings(sql, environmentId, windowSeconds),
       ]);
       return {
         checked_at: new Date().toISOString(),
         alarm: alarmOf(lag.seconds),
         visible_after_seconds: lag.seconds,
-        per_minute: { stored, dropped },
+        per_minute: {
+          stored,
+          dropped: warnings.filter(isDropped).map(({ type, count }) => ({ reason: type, count })),
+        },
         sources: { log: lag.state },
       };
     },

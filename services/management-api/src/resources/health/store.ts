@@ -15,16 +15,16 @@ export async function countStored(sql: Sql, environmentId: number, seconds: numb
   return rows[0]?.count ?? 0;
 }
 
-/** What was dropped of an environment's events, by reason, the most frequent in front. */
-export async function countDropped(
+/** What was wrong with an environment's events, by kind, the most frequent in front. */
+export async function countWarnings(
   sql: Sql,
   environmentId: number,
   seconds: number,
-): Promise<{ reason: string; count: number }[]> {
-  return sql.query<{ reason: string; count: number }>(
-    `SELECT type AS reason, sum(count)::int AS count FROM ingestion_warning
-      WHERE project_id = $1 AND stored_at > now() - $2 * interval '1 second' AND severity = 'error'
-      GROUP BY type ORDER BY count DESC, type LIMIT 50`,
+): Promise<{ type: string; severity: string; count: number }[]> {
+  return sql.query<{ type: string; severity: string; count: number }>(
+    `SELECT type, severity, sum(count)::int AS count FROM ingestion_warning
+      WHERE project_id = $1 AND stored_at > now() - $2 * interval '1 second'
+      GROUP BY type, severity ORDER BY count DESC, type`,
     [environmentId, seconds],
   );
 }
