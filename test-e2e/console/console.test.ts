@@ -81,6 +81,26 @@ test('C-002 C-038 without a session an address leads to sign-in, which keeps it 
   await page.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
 });
 
+test('the link of an invite makes an account with a password, signed in at once', async () => {
+  const token = 'x'.repeat(43);
+  const { rows } = await services.database.query<{ id: string }>(
+    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, key_scopes, token_hash)
+     VALUES (gen_random_uuid(), $1, 'grace@example.com', 'grace@example.com', '{*}', encode(sha256($2::bytea), 'hex'))
+     RETURNING id`,
+    [services.tenant.organizationId, token],
+  );
+  const guest = await (await browser.newContext()).newPage();
+  await guest.goto(`${services.apiUrl}/console/invite/${rows[0]?.id}#${token}`);
+  await guest.getByText('You were invited as grace@example.com.').waitFor();
+  expect(guest.url()).not.toContain(token);
+  await guest.getByLabel('Your name').fill('Grace');
+  await guest.getByLabel('Password').fill('a mill turns while the river runs');
+  await guest.getByRole('button', { name: 'Join' }).click();
+  await guest.getByText('Waiting for the first event').waitFor();
+  await guest.getByRole('button', { name: /Grace/ }).waitFor();
+  await guest.context().close();
+});
+
 test('C-033 C-038 a one-time link signs in, its secret leaves the address, and the first event is explained', async () => {
   const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
   await page.goto(`${services.apiUrl}/console/enter#${secret}`);
