@@ -8,7 +8,7 @@ describe.each(eventLogs)('on %s', (eventLog) => {
   let services: RunningServices;
   const leaving = new AbortController();
   beforeAll(async () => {
-    services = await startServices({ eventLog });
+    services = await startServices({ eventLog, settings: { PUBLISH_PROCESSED: 'on' } });
   });
   afterAll(async () => {
     leaving.abort();

@@ -1,6 +1,6 @@
 -- Millrace events in ClickHouse.
 --
--- Leave PUBLISH_PROCESSED=on for the event consumer, put your brokers (and TOPIC_PREFIX, if you have one) into the Kafka
+-- Set PUBLISH_PROCESSED=on for the event consumer, put your brokers (and TOPIC_PREFIX, if you have one) into the Kafka
 -- table below, and run this file once: clickhouse-client --multiquery < events.sql
 --
 -- Records arrive at least once (packages/contracts/src/processed-event.ts). ReplacingMergeTree removes repetitions when

@@ -25,7 +25,10 @@ const elsewhere: string[] = [];
 
 beforeAll(async () => {
   ({ sizes } = await writeConsole(directory, { isQuick: true }));
-  services = await startServices({ eventLog: 'postgres', settings: { CONSOLE_DIRECTORY: directory } });
+  services = await startServices({
+    eventLog: 'postgres',
+    settings: { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on' },
+  });
   browser = await launchChromium();
   visitor = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   page = await visitor.newPage();

@@ -35,7 +35,7 @@ export const consumerConfigSchema = Type.Object({
     description: `which of ${lanes.join(', ')} this process works on, separated by commas`,
   }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
-    default: 'on',
+    default: 'off',
     description:
       'on or off: publish stored events to events.processed, for live events, warehouses and `millrace tail`',
   }),

@@ -123,7 +123,7 @@ export const configSchema = Type.Object({
   ...kafkaConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
-    default: 'on',
+    default: 'off',
     description: 'on or off, as for the event consumer: live events are read from events.processed',
   }),
   liveOrigins: Type.Optional(

@@ -17,7 +17,7 @@ export function addTailCommand(program: Command, terminal: Terminal): void {
   program
     .command('tail')
     .description(
-      'follow stored events as they come, until interrupted; not with PUBLISH_PROCESSED=off in the event consumer',
+      'follow stored events as they come, until interrupted; needs PUBLISH_PROCESSED=on in the event consumer',
     )
     .option('--project <id>', "only events of this project's environment", parseId)
     .option('--event <name>', 'only events of this name')

@@ -57,6 +57,8 @@ export function serviceEnvironment(
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     // No balancer has to notice.
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
+    // For live events and `millrace tail`: nobody measures here what it costs.
+    PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     // For flag definitions and test events, which the API hands on.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
     // The console shows where events go: another port than its own.
