@@ -83,20 +83,26 @@ function projectHealth() {
   });
   return Type.Object(
     {
-      checked_at: Type.String({ format: 'date-time' }),
+      checked_at: Type.String({ format: 'date-time', description: 'When this was measured.' }),
       alarm: Type.Union([alarm, Type.Null()], { description: 'Set while events are later than the threshold.' }),
       visible_after_seconds: Type.Union([Type.Number(), Type.Null()], {
         description: 'How far what is stored is behind what was accepted, in seconds, at most; of all projects.',
       }),
-      per_minute: Type.Object({
-        stored: Type.Integer({
-          description: 'Events that were stored in the last minute. Late ones and imports are left out.',
-        }),
-        dropped: Type.Array(reason, { description: 'Events that were dropped in the last minute, by reason.' }),
-      }),
-      sources: Type.Object({
-        log: Type.String({ description: '`ok`, or why the lag is not known.' }),
-      }),
+      per_minute: Type.Object(
+        {
+          stored: Type.Integer({
+            description: 'Events that were stored in the last minute. Late ones and imports are left out.',
+          }),
+          dropped: Type.Array(reason, { description: 'Events that were dropped in the last minute, by reason.' }),
+        },
+        { description: 'What became of the project’s events of the last minute.' },
+      ),
+      sources: Type.Object(
+        {
+          log: Type.String({ description: '`ok`, or why the lag is not known.' }),
+        },
+        { description: 'Whether what is measured could be asked.' },
+      ),
     },
     { title: 'ProjectHealth' },
   );
