@@ -23,6 +23,9 @@ const takingAway =
   '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
+/** Streams, of which nobody sees the end, and what goes on to a gateway, of which this API is not told. */
+const leftOut = '^(environments_)?(live_events_stream|live_events_by_token|test_event_create)$';
+
 const requirements = new URL('./schemathesis.txt', import.meta.url);
 const python = await orSkip('Schemathesis', () => installPythonTool('schemathesis', requirements));
 
@@ -52,7 +55,7 @@ const python = await orSkip('Schemathesis', () => installPythonTool('schemathesi
       ].join('\n'),
       { mode: 0o600 },
     );
-    const { code, output } = await generate(config, 40, ['--exclude-operation-id-regex', takingAway]);
+    const { code, output } = await generate(config, 40, ['--exclude-operation-id-regex', `${takingAway}|${leftOut}`]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     // Had a request made the key useless, the rest of the run would have shown nothing.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {

@@ -35,6 +35,7 @@ const messages = {
 };
 const streamed = { 200: { description: 'Events as they are stored, one line of JSON each.', stream: messages } };
 const counted = { 200: { description: 'Who is there.', schema: liveStats() } };
+const byTokenOnly = { 401: { description: 'The token is missing or wrong, or what it stands on has ended.' } };
 const statsExample = { users_on_product: 12, active_recordings: 0, window_seconds: 60, lag_seconds: 0.2 };
 
 export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
@@ -90,7 +91,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       tags,
       scope: 'public',
       query,
-      responses: streamed,
+      responses: { ...streamed, ...byTokenOnly },
       target: rightOf,
       handler: ({ target, query: { teamId: _ignored, ...query } }) =>
         live.openStream({ ...target, query, isPlain: true }),
@@ -104,7 +105,7 @@ export function liveRoutes({ sql, live, tokenSecrets }: LiveRoutesDeps) {
       tags,
       scope: 'public',
       query: Type.Object({ teamId: query.properties.teamId }),
-      responses: counted,
+      responses: { ...counted, ...byTokenOnly },
       examples: { response: statsExample },
       target: rightOf,
       handler: ({ target }) => live.stats(target.right.environmentId),
