@@ -172,6 +172,23 @@ test('C-004 C-006 C-010 a pause and a filter lie in the address; what an address
   await page.waitForURL((url) => !url.search.includes('person'));
 });
 
+test('C-007 C-008 what the stream says of itself is on the page, and a refusal is one', async () => {
+  const stream = /\/live\/events/;
+  const frames = [
+    'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":null}',
+    'event: trouble\ndata: {"detail":"The event log does not answer."}',
+    '',
+  ];
+  await page.route(stream, (route) => route.fulfill({ contentType: 'text/event-stream', body: frames.join('\n\n') }));
+  await page.goto(live());
+  await page.getByText('The event log does not answer.').waitFor();
+  await page.unroute(stream);
+  await page.route(stream, (route) => route.fulfill({ status: 403, json: { code: 'permission_denied' } }));
+  await page.goto(live());
+  await page.locator('[data-state=refused]').waitFor();
+  await page.unroute(stream);
+});
+
 test('C-007 a project that is not there is gone, not broken', async () => {
   await page.goto(`${services.apiUrl}/console/projects/999999/live`);
   await page.getByRole('alert').filter({ hasText: 'This is not here' }).waitFor();

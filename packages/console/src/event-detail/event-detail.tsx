@@ -1,10 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
-import { ingestAddress, quoteForShell } from '../api/request.ts';
+import { useHealth } from '../api/queries.ts';
+import { ApiProblem, ask, ingestAddress, quoteForShell } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Empty, Loaded } from '../parts/states.tsx';
+import { words } from '../words.ts';
 import { indentJson, memberOf, membersOf, plainText, visible } from './json-text.ts';
 import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
 import { Times } from './times.tsx';
@@ -13,19 +17,76 @@ import './event-detail.css';
 
 export type DetailTab = 'properties' | 'person' | 'raw';
 
+/** One event as the bytes the API sent. */
+export function useEventJson(uuid: string) {
+  const { id } = useProject();
+  return useQuery({
+    queryKey: ['event', id, uuid],
+    enabled: uuid !== '',
+    queryFn: async ({ signal }) => {
+      const answer = await ask({ path: `/api/projects/${id}/events/${uuid}` }, signal);
+      return answer.text();
+    },
+  });
+}
+
 interface EventDetailProps {
-  /** The event as JSON, the very bytes the API sent; everything shown is read off them. */
-  json: string;
   /** Time zone of all times. */
   zone: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
+  /** False where the keys of a list go on while an event is open. */
+  takesFocus?: boolean;
+  /** What a page adds below the buttons. */
+  children?: ReactNode;
 }
 
 /** One stored event: what is in it, whose it is, when it happened, and how to have it elsewhere. */
-export function EventDetail({ json, zone, tab, onTab, onClose, actions }: EventDetailProps) {
+export function EventDetail({
+  event,
+  ...props
+}: EventDetailProps & {
+  /** It need not be in the list beside it. */
+  event: ReturnType<typeof useEventJson>;
+}) {
+  if (event.error instanceof ApiProblem && event.error.status === 404)
+    return <NotStored onAgain={() => void event.refetch()} onClose={props.onClose} />;
+  return (
+    <Loaded query={event} what={text.what}>
+      {(json) => <Stored json={json} {...props} />}
+    </Loaded>
+  );
+}
+
+/** By its uuid it is not there: yet, or at all. */
+function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
+  const { data } = useHealth(useProject().id);
+  return (
+    <Empty title={text.goneTitle} icon="gone">
+      <p className="quiet">{text.gone(data?.visible_after_seconds ?? null)}</p>
+      <div className="form-buttons">
+        <Button look="main" onPress={onAgain}>
+          {words.again}
+        </Button>
+        <Button onPress={onClose}>{words.close}</Button>
+      </div>
+    </Empty>
+  );
+}
+
+/** @param json the very bytes the API sent; everything shown is read off them */
+function Stored({
+  json,
+  zone,
+  tab,
+  onTab,
+  onClose,
+  actions,
+  takesFocus = true,
+  children,
+}: EventDetailProps & { json: string }) {
   const project = useProject();
   const event = useMemo(() => new Map(membersOf(json)), [json]);
   const person = event.get('person') ?? '{}';
@@ -34,7 +95,7 @@ export function EventDetail({ json, zone, tab, onTab, onClose, actions }: EventD
   return (
     <>
       <div className="detail-head">
-        <DetailTitle name={visible(name)} focusKey={event.get('uuid') ?? ''} onClose={onClose} />
+        <DetailTitle name={visible(name)} focusKey={takesFocus ? (event.get('uuid') ?? '') : null} onClose={onClose} />
         <p className="cut">
           <strong>{visible(nameOf(JSON.parse(memberOf(person, 'properties') ?? '{}')))}</strong>{' '}
           <code className="quiet">{visible(plainText(event.get('distinct_id') ?? '""').slice(0, 200))}</code>
@@ -44,6 +105,7 @@ export function EventDetail({ json, zone, tab, onTab, onClose, actions }: EventD
           <CopyButton text={() => curlOfEvent(json, project.api_token)}>{text.copyCurl}</CopyButton>
           <CopyButton text={json}>{text.copyJson}</CopyButton>
         </div>
+        {children}
       </div>
       <Tabs className="detail-tabs" selectedKey={tab} onSelectionChange={(key) => onTab(key as DetailTab)}>
         <TabList className="tabs" aria-label={text.tabList}>
@@ -81,11 +143,19 @@ export function EventDetail({ json, zone, tab, onTab, onClose, actions }: EventD
 }
 
 /** Takes the focus when another event is opened, so that its reader begins there. */
-function DetailTitle({ name, focusKey, onClose }: { name: string; focusKey: string; onClose: () => void }) {
+function DetailTitle({
+  name,
+  focusKey,
+  onClose,
+}: {
+  name: string;
+  /** Null: the focus stays where it is. */
+  focusKey: string | null;
+  onClose: () => void;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another event is another reading
   useEffect(() => {
-    heading.current?.focus({ preventScroll: true });
+    if (focusKey !== null) heading.current?.focus({ preventScroll: true });
   }, [focusKey]);
   return (
     <div className="detail-title">

@@ -1,6 +1,10 @@
 import { counted } from '../words.ts';
 
 export const text = {
+  what: 'This event',
+  goneTitle: 'No such event is stored',
+  gone: (seconds: number | null) =>
+    `An event shows up ${seconds === null ? 'a moment' : `about ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`} after it arrives. One that was refused is under Warnings, with the reason.`,
   close: 'Close the event',
   openPerson: 'Open person',
   copyCurl: 'Copy as curl',

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { nameOf } from '../../event-detail/event-detail.tsx';
 import { visible } from '../../event-detail/json-text.ts';
+import { shown, summaryOf } from '../../event-detail/summary.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
@@ -118,22 +119,4 @@ export function EventList({
       </tbody>
     </table>
   );
-}
-
-const toldOfSdk = ['$current_url', '$screen_name', '$browser', '$os', '$geoip_city_name'];
-
-/** The first few properties that say something: those the program set, then those of the page and the browser. */
-function summaryOf(properties: Record<string, unknown>): string {
-  const own = Object.keys(properties).filter((name) => !name.startsWith('$') && properties[name] !== null);
-  const told = [...own, ...toldOfSdk.filter((name) => name in properties)].slice(0, 3);
-  return told
-    .map((name) => (name.startsWith('$') ? shown(properties[name]) : `${visible(name)} ${shown(properties[name])}`))
-    .join(' · ');
-}
-
-function shown(value: unknown): string {
-  if (value === undefined) return '';
-  if (typeof value === 'string') return visible(value.slice(0, 120));
-  if (Array.isArray(value)) return `[${value.length}]`;
-  return typeof value === 'object' && value !== null ? '{…}' : String(value);
 }

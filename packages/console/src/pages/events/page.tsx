@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
+import { useEventJson } from '../../event-detail/event-detail.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
@@ -8,7 +9,7 @@ import { SpanMenu } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { ColumnsDialog } from './columns.tsx';
 import { CsvButton } from './csv-button.tsx';
-import { DetailPane, useEventJson } from './detail.tsx';
+import { DetailPane } from './detail.tsx';
 import { chipsOf, FilterDialog, NameSearch } from './filters.tsx';
 import { ListPane } from './list-pane.tsx';
 import { isLongWalk } from './slow.tsx';

@@ -70,9 +70,6 @@ export const text = {
   slow: (names: string) => `Reading it took longer than is allowed${names}. A shorter time is quicker.`,
   slowBecause: (names: readonly string[]) =>
     names.length === 0 ? '' : `, because every event has to be looked at for ${names.join(' and ')}`,
-  goneTitle: 'No such event is stored',
-  gone: (seconds: number | null) =>
-    `An event shows up ${seconds === null ? 'a moment' : `about ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`} after it arrives. One that was refused is under Warnings, with the reason.`,
   counts: {
     label: (total: number, unit: string) => `${counted(total, 'event')} by ${unit}`,
     bar: (when: string, count: number) => `${when}: ${counted(count, 'event')}`,

@@ -1,163 +1,126 @@
-import { type ReactNode, useState } from 'react';
-import { ingestAddress } from '../../api/request.ts';
+import { useState } from 'react';
+import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
+import { visible } from '../../event-detail/json-text.ts';
+import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
+import { CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
-import { curlOfEvent } from './summary.ts';
-import type { Row } from './use-live.ts';
+import type { LiveMessage } from './messages.ts';
 import { text } from './words.ts';
 
 export interface Filter {
   only: (name: 'event' | 'person', value: string) => void;
   without: (event: string) => void;
-  property: (key: string, value: unknown, operator: 'exact' | 'is_not') => void;
+  property: (filter: { key: string; value: string; operator: 'exact' | 'is_not'; type: 'event' | 'person' }) => void;
 }
 
-/** One event: whose, when and why so, and what is in it. */
-export function Detail({ row: { message }, filter, onClose }: { row: Row; filter: Filter; onClose: () => void }) {
-  const { api_token: key } = useProject();
-  const [isRaw, setRaw] = useState(false);
-  const name = message.event ?? text.noName;
+interface DetailProps {
+  message: LiveMessage;
+  filter: Filter;
+  onClose: () => void;
+}
+
+/** One event: as it is stored, or why it is not. */
+export function Detail({ message, filter, onClose }: DetailProps) {
+  const { outcome, uuid, event } = message;
   return (
-    <section className="detail" aria-label={name}>
-      <div className="detail-head">
-        <div className="detail-title">
-          <h2>{name}</h2>
-          <Button look="plain" aria-label={words.close} onPress={onClose}>
-            <Icon name="close" size={12} />
-          </Button>
-        </div>
-        <p className="mono quiet cut">{message.distinct_id}</p>
-        {message.outcome !== 'stored' && <Reason message={message} />}
-        <div className="form-buttons">
-          <CopyButton text={() => curlOfEvent(message, key, ingestAddress())}>{text.copyCurl}</CopyButton>
-          <Button onPress={() => filter.only('event', name)}>{text.only}</Button>
-          <Button onPress={() => filter.without(name)}>{text.hide}</Button>
-        </div>
-      </div>
-      <div className="tabs">
-        {[false, true].map((raw) => (
-          <button
-            key={String(raw)}
-            type="button"
-            className="tab"
-            aria-pressed={raw === isRaw}
-            onClick={() => setRaw(raw)}
-          >
-            {raw ? text.raw : text.properties}
-          </button>
-        ))}
-      </div>
-      <div className="detail-body">{isRaw ? <Raw value={message} /> : <Facts row={message} filter={filter} />}</div>
+    <section className="detail" aria-label={visible(event ?? text.noName)}>
+      {outcome === 'dropped' || uuid === null ? (
+        <NotStored message={message} filter={filter} onClose={onClose} />
+      ) : (
+        <Stored uuid={uuid} message={message} filter={filter} onClose={onClose} />
+      )}
     </section>
   );
 }
 
-function Reason({ message: { outcome, reason, rule, details } }: { message: Row['message'] }) {
+function Stored({ uuid, message, filter, onClose }: DetailProps & { uuid: string }) {
+  const { timezone } = useProject();
+  const [tab, setTab] = useState<DetailTab>('properties');
+  const stored = useEventJson(uuid);
   return (
-    <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
-      <strong>{text.reason(reason ?? '')}</strong> {text.outcomeText[outcome]}
-      {details && Object.keys(details).length > 0 && <code className="live-details">{JSON.stringify(details)}</code>}
-      {rule && <span className="hint">{text.rule(rule)}</span>}
-    </div>
+    <EventDetail
+      event={stored}
+      zone={timezone}
+      tab={tab}
+      onTab={setTab}
+      onClose={onClose}
+      takesFocus={false}
+      actions={{
+        onFilter(by, key, value, isNot) {
+          if (by === 'event') filter.only('event', value);
+          else if (by === 'distinct_id') filter.only('person', value);
+          else {
+            const type = by === 'person' ? 'person' : 'event';
+            filter.property({ key, value, operator: isNot ? 'is_not' : 'exact', type });
+          }
+        },
+      }}
+    >
+      <ByName event={message.event} filter={filter} />
+      {message.outcome === 'changed' && <Reason message={message} />}
+    </EventDetail>
   );
 }
 
-function Facts({ row: message, filter }: { row: Row['message']; filter: Filter }) {
+/** What is known of it: names and ids, no properties. */
+function NotStored({ message, filter, onClose }: DetailProps) {
   const { timezone } = useProject();
-  const [typed, setTyped] = useState('');
-  const all = Object.entries(message.properties).filter(([key]) => key.toLowerCase().includes(typed.toLowerCase()));
-  const own = all.filter(([key]) => !key.startsWith('$'));
-  const others = all.filter(([key]) => key.startsWith('$'));
-  const time = (iso: string | undefined) => (iso ? <span className="mono">{formatTime(iso, timezone)}</span> : null);
+  const { event, distinct_id: distinctId, timestamp, uuid } = message;
+  const raw = JSON.stringify(message, null, 2);
   return (
     <>
-      <div className="live-find">
-        <input
-          className="input"
-          aria-label={text.findProperty}
-          placeholder={text.findProperty}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+      <div className="detail-head">
+        <div className="detail-title">
+          <h2>{visible(event ?? text.noName)}</h2>
+          <CloseButton label={words.close} onClose={onClose} />
+        </div>
+        <p className="mono quiet cut">{visible(distinctId ?? '')}</p>
+        <Reason message={message} />
+        <ByName event={event} filter={filter} />
       </div>
-      <dl className="facts">
-        {own.map(([key, value]) => (
-          <Property key={key} name={key} value={value} filter={filter} />
-        ))}
-      </dl>
-      {others.length > 0 && (
-        <details open={typed !== ''}>
-          <summary className="fold">{text.more(others.length)}</summary>
-          <dl className="facts">
-            {others.map(([key, value]) => (
-              <Property key={key} name={key} value={value} filter={filter} />
-            ))}
-          </dl>
-        </details>
-      )}
-      <dl className="facts">
-        <Fact name={text.happened}>{time(message.timestamp)}</Fact>
-        <Fact name={text.received}>{time(message.captured_at)}</Fact>
-        <Fact name={text.storedAt}>{time(message.stored_at)}</Fact>
-        <Fact name={text.personId}>{message.person_id && <span className="mono">{message.person_id}</span>}</Fact>
-        <Fact name="uuid">{message.uuid && <span className="mono">{message.uuid}</span>}</Fact>
-      </dl>
-      <p className="hint live-why">{text.whyTimes(timezone)}</p>
+      <div className="detail-body">
+        <dl className="facts">
+          <div>
+            <dt>{text.noticed}</dt>
+            <dd className="mono">{formatTime(timestamp, timezone)}</dd>
+          </div>
+          {uuid !== null && (
+            <div>
+              <dt>uuid</dt>
+              <dd className="mono">{uuid}</dd>
+            </div>
+          )}
+        </dl>
+        <div className="live-raw">
+          <CopyButton text={raw}>{text.copyJson}</CopyButton>
+          <LongText value={raw} />
+        </div>
+      </div>
     </>
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (!children) return null;
+function ByName({ event, filter }: Pick<DetailProps, 'filter'> & { event: string | null }) {
+  if (event === null) return null;
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
+    <div className="form-buttons">
+      <Button onPress={() => filter.only('event', event)}>{text.only}</Button>
+      <Button onPress={() => filter.without(event)}>{text.hide}</Button>
     </div>
   );
 }
 
-/** Beginning of a value that would fill the page. */
-const shownAtFirst = 2000;
-
-function Property({ name, value, filter }: { name: string; value: unknown; filter: Filter }) {
-  const [isWhole, setWhole] = useState(false);
-  const [isChosen, setChosen] = useState(false);
-  const whole = typeof value === 'object' && value !== null ? JSON.stringify(value, null, 1) : JSON.stringify(value);
-  const isPlain = typeof value !== 'object' || value === null;
+function Reason({ message: { outcome, reason, rule, details } }: Pick<DetailProps, 'message'>) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <button type="button" className="facts-value" aria-expanded={isChosen} onClick={() => setChosen(!isChosen)}>
-          {isWhole ? whole : whole?.slice(0, shownAtFirst)}
-        </button>
-        {!isWhole && whole !== undefined && whole.length > shownAtFirst && (
-          <Button look="plain" onPress={() => setWhole(true)}>
-            {text.showAll(whole.length)}
-          </Button>
-        )}
-        {isChosen && (
-          <span className="form-buttons">
-            {isPlain && <Button onPress={() => filter.property(name, value, 'exact')}>{text.only}</Button>}
-            {isPlain && <Button onPress={() => filter.property(name, value, 'is_not')}>{text.not}</Button>}
-            <CopyButton text={whole ?? ''} />
-          </span>
-        )}
-      </dd>
-    </div>
-  );
-}
-
-function Raw({ value }: { value: unknown }) {
-  const raw = JSON.stringify(value, null, 2);
-  return (
-    <div className="live-raw">
-      <CopyButton text={raw} />
-      <pre className="code code-wrap">{raw.slice(0, 100_000)}</pre>
+    <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
+      <strong>{text.reason(reason ?? '')}</strong> {text.outcomeText[outcome]}
+      {details && Object.keys(details).length > 0 && (
+        <code className="live-details">{visible(JSON.stringify(details))}</code>
+      )}
+      {rule && <span className="hint">{text.rule(rule)}</span>}
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { visible } from '../../event-detail/json-text.ts';
+import { shown, summaryOf } from '../../event-detail/summary.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatClock } from '../../parts/time.ts';
-import { summaryOf } from './summary.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
@@ -98,17 +99,18 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
 }
 
 function Cells({ row: { message }, zone }: { row: Row; zone: string }) {
-  const library = message.properties.$lib;
   return (
     <>
       <span className={`dot ${message.outcome === 'stored' ? 'good' : message.outcome === 'changed' ? 'warn' : 'bad'}`}>
         <span className="only-heard">{text.outcomes[message.outcome]}</span>
       </span>
       <span className="mono quiet">{formatClock(message.stored_at ?? message.timestamp, zone)}</span>
-      <strong className="cut live-name">{message.event ?? text.noName}</strong>
-      <span className="cut">{message.distinct_id}</span>
-      <span className="cut mono quiet live-wide">{typeof library === 'string' ? library : ''}</span>
-      <span className="cut live-wide">{summaryOf(message)}</span>
+      <strong className="cut live-name">{visible(message.event ?? text.noName)}</strong>
+      <span className="cut">{visible(message.distinct_id ?? '')}</span>
+      <span className="cut mono quiet live-wide">{shown(message.properties.$lib)}</span>
+      <span className="cut live-wide">
+        {message.outcome === 'stored' ? summaryOf(message.properties) : text.reason(message.reason ?? '')}
+      </span>
     </>
   );
 }

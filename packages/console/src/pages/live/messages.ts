@@ -2,7 +2,7 @@
 export interface LiveMessage {
   uuid: string | null;
   timestamp: string;
-  distinct_id: string;
+  distinct_id: string | null;
   person_id: string | null;
   event: string | null;
   properties: Record<string, unknown>;
@@ -21,11 +21,16 @@ export type LiveNotice =
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
+  /** It goes on: what was said of trouble is over. */
+  | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
 export type FromStream = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
-/** Reads frames of an event stream as they come in pieces: any line end, several lines of data, comments left out. */
+/**
+ * Reads frames of an event stream as they come in pieces: any line end, several lines of data. Of comments the one that tells the lag
+ * is handed on, as a frame of that name.
+ */
 export function createFrameReader(take: (name: string, data: string) => void) {
   let rest = '';
   let name = '';
@@ -35,7 +40,8 @@ export function createFrameReader(take: (name: string, data: string) => void) {
       if (data.length > 0) take(name, data.join('\n'));
       name = '';
       data = [];
-    } else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+    } else if (line.startsWith(': lag')) take('lag', '{}');
+    else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
     else if (line.startsWith('event:')) name = line.slice(6).trim();
   };
   return (piece: string) => {
@@ -45,7 +51,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
   };
 }
 
-const notices = ['hello', 'gap', 'share', 'trouble', 'bye'];
+const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
 /** @returns null for what this page does not know: a newer server may say more. */
 export function readFrame(name: string, data: string): FromStream | null {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { useHealth } from '../../api/queries.ts';
-import { call } from '../../api/request.ts';
+import { ApiProblem, call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
@@ -48,8 +48,7 @@ export function Page() {
     only: (name: 'event' | 'person', value: string) =>
       change(name === 'event' ? { event: [value] } : { person: value }),
     without: (value: string) => change({ without: [...view.without, value] }),
-    property: (key: string, value: unknown, operator: 'exact' | 'is_not') =>
-      change({ properties: [...view.properties, JSON.stringify({ key, operator, value })] }),
+    property: (one: object) => change({ properties: [...view.properties, JSON.stringify(one)] }),
   };
   if (isFirst && !hasFilter && live.state.kind !== 'failed') {
     return (
@@ -74,7 +73,11 @@ export function Page() {
       <StreamLine live={live} />
       <div className="panel list-detail" {...(open && { 'data-open': '' })}>
         {live.state.kind === 'failed' ? (
-          <Failed what={text.stream} error={live.state.error} onAgain={() => location.reload()} />
+          <Failed
+            what={text.stream}
+            error={new ApiProblem(live.state.status, live.state.body, new Headers())}
+            onAgain={() => location.reload()}
+          />
         ) : rows.length === 0 ? (
           <Empty title={hasFilter ? text.noneFiltered : text.none} icon="live">
             <p className="quiet">{hasFilter ? text.noneFilteredText : text.noneText}</p>
@@ -87,7 +90,7 @@ export function Page() {
             onPause={() => change({ paused: !view.paused }, { replace: true })}
           />
         )}
-        {open && <Detail row={open} filter={filter} onClose={() => setOpen(null)} />}
+        {open && <Detail key={open.key} message={open.message} filter={filter} onClose={() => setOpen(null)} />}
       </div>
       {asCall && <AsApiCall request={{ path, query }} onClose={() => setAsCall(false)} />}
     </>
@@ -158,14 +161,15 @@ function Rate() {
 }
 
 /** What the stream has to say of itself, in one line that is there only when there is something. */
-function StreamLine({ live: { state, why, missed, wasAway, share } }: { live: Live }) {
+function StreamLine({ live: { state, why, trouble, missed, wasAway, share } }: { live: Live }) {
   const said = [
     state.kind === 'waiting' && text.cut(state.seconds),
     why,
+    trouble,
     missed > 0 && text.missed(formatNumber(missed)),
     wasAway && text.away,
     share < 1 && text.share(Math.round(share * 100)),
-  ].filter((one) => typeof one === 'string');
+  ].filter((one) => typeof one === 'string' && one !== '');
   if (said.length === 0) return null;
   return (
     <p className="health-line" role="status">

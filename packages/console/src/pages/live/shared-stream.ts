@@ -4,8 +4,9 @@ import { createFrameReader, type FromStream, readFrame } from './messages.ts';
 export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
-  | { kind: 'waiting'; seconds: number; error: unknown }
-  | { kind: 'failed'; error: unknown };
+  | { kind: 'waiting'; seconds: number }
+  /** What the server answered: all that a channel can carry of it. */
+  | { kind: 'failed'; status: number; body: unknown };
 
 type Shared = { from: FromStream } | { state: StreamState };
 
@@ -67,12 +68,11 @@ async function readForever({ path, query, signal, tell }: Reading): Promise<void
       error = failure;
       failures += 1;
     }
-    const status = error instanceof ApiProblem ? error.status : 0;
-    if (status >= 400 && status < 500 && status !== 429)
-      return tell({ state: { kind: 'failed', error: plain(error) } });
-    const asked = error instanceof ApiProblem ? error.retryAfterMs : null;
+    const problem = error instanceof ApiProblem ? error : null;
+    const { status = 0, retryAfterMs: asked = null, body } = problem ?? {};
+    if (status >= 400 && status < 500 && status !== 429) return tell({ state: { kind: 'failed', status, body } });
     const waitMs = asked ?? Math.min(longestWaitMs, failures === 0 ? 200 : 1000 * 2 ** (failures - 1));
-    if (error) tell({ state: { kind: 'waiting', seconds: Math.ceil(waitMs / 1000), error: plain(error) } });
+    if (error) tell({ state: { kind: 'waiting', seconds: Math.ceil(waitMs / 1000) } });
     await sleep(waitMs, signal);
   }
 }
@@ -91,9 +91,6 @@ async function readOnce({ path, query, signal, tell }: Reading): Promise<void> {
     read(piece.value);
   }
 }
-
-/** What a channel can carry. */
-const plain = (error: unknown) => (error instanceof Error ? new Error(error.message) : error);
 
 const sleep = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {

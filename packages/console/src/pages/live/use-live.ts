@@ -25,6 +25,8 @@ export interface Live {
   /** How many the server left out since the page was opened, or the stream was away. */
   missed: number;
   wasAway: boolean;
+  /** What the server says it cannot read at the moment; null when it reads. */
+  trouble: string | null;
   /** Below 1: so much of all is shown. */
   share: number;
   waiting: number;
@@ -36,6 +38,7 @@ const empty: Live = {
   why: null,
   missed: 0,
   wasAway: false,
+  trouble: null,
   share: 1,
   waiting: 0,
 };
@@ -67,10 +70,12 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
     let count = 0;
     const seen = new Set<string>();
     const leave = joinStream(path, query, {
-      state: (state) => setLive((now) => ({ ...now, state })),
+      state: (state) => setLive((now) => ({ ...now, state, ...(state.kind === 'open' && { trouble: null }) })),
       from: (from) => {
         if (from.kind === 'hello') setLive((now) => ({ ...now, why: from.stored ? null : from.why }));
         if (from.kind === 'gap') setLive((now) => ({ ...now, missed: now.missed + from.missed }));
+        if (from.kind === 'trouble') setLive((now) => ({ ...now, trouble: from.detail }));
+        if (from.kind === 'lag') setLive((now) => (now.trouble === null ? now : { ...now, trouble: null }));
         if (from.kind === 'share') setLive((now) => ({ ...now, share: from.share }));
         if (from.kind !== 'event') return;
         const { uuid, outcome } = from.message;
