@@ -11,24 +11,27 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
 }
 
 /** A line of text with its label, and beside it what the server found wrong with it. */
-export function Field({ label, hint, problem, required = true, ...input }: FieldProps) {
-  const id = useId();
+export function Field({ problem, required = true, ...input }: FieldProps) {
   const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
+  return <LabelledInput className="input" {...input} required={required} wrong={own} />;
+}
+
+/** @param wrong said in place of the hint */
+export function LabelledInput({
+  label,
+  hint,
+  wrong,
+  ...input
+}: InputHTMLAttributes<HTMLInputElement> & { label: string; hint?: string | undefined; wrong: string | null }) {
+  const id = useId();
   return (
     <div className="field">
       <label className="field-label" htmlFor={id}>
         {label}
       </label>
-      <input
-        {...input}
-        id={id}
-        className="input"
-        required={required}
-        aria-invalid={own !== null}
-        aria-describedby={`${id}-more`}
-      />
-      <span id={`${id}-more`} className={own ? 'bad' : 'hint'}>
-        {own ?? hint}
+      <input {...input} id={id} aria-invalid={wrong !== null} aria-describedby={`${id}-more`} />
+      <span id={`${id}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
+        {wrong ?? hint}
       </span>
     </div>
   );
