@@ -37,17 +37,9 @@ export default ({ production: isProduction = false }) => ({
       project: ['{src,bundle,demo}/**/*.{ts,js,mjs}!', 'tests/**/*.ts'],
     },
     'packages/console': {
-      // What pages are made of may be there before the page that needs it.
-      entry: ['bundle/*.*s!', 'src/{main,words,parts/*,frame/{first-paint,project},api/*}.*!', 'tests/**/*.ts', tests],
-      // Named by styles; and for charts of pages.
-      ignoreDependencies: [
-        '@fontsource-variable/.*',
-        'uplot',
-        '@tanstack/react-virtual',
-        'axe-core',
-        'playwright-core',
-        '@millrace/testing',
-      ],
+      entry: ['bundle/*.*s!', 'src/{main,frame/first-paint}.*!', 'tests/**/*.ts', tests],
+      // Named by styles; and read as a file.
+      ignoreDependencies: ['@fontsource-variable/.*', 'axe-core'],
       project: ['{src,bundle}/**/*.{ts,tsx,mjs}!', '!src/**/*.test.ts!', 'tests/**/*.ts'],
     },
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },

@@ -10,10 +10,9 @@ import {
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
 import { Frame, NoProject } from './frame/frame.tsx';
-import { PageBroken } from './frame/page-broken.tsx';
 import { pages } from './pages.ts';
+import { Button } from './parts/button.tsx';
 import { Failed, Loaded } from './parts/states.tsx';
-
 import { words } from './words.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
@@ -96,5 +95,20 @@ function Start() {
     <Loaded query={me} what={words.account}>
       {() => <NoProject />}
     </Loaded>
+  );
+}
+
+/** Instead of a white page. A part that cannot be loaded is of a version that was replaced while the page was open. */
+function PageBroken({ error }: { error: unknown }) {
+  const message = error instanceof Error ? error.message : String(error);
+  const isOutdated = /dynamically imported module|importing a module|Failed to fetch|preload/i.test(message);
+  return (
+    <div className="state" data-state="failed" role="alert">
+      <h2>{isOutdated ? words.states.newVersionTitle : words.states.brokenTitle}</h2>
+      <p className="quiet">{isOutdated ? words.states.newVersion : message}</p>
+      <Button look="main" onPress={() => location.reload()}>
+        {words.reload}
+      </Button>
+    </div>
   );
 }

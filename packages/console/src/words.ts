@@ -53,6 +53,7 @@ export const words = {
   sessionEndedText: 'Sign in again to go on. What you have typed stays.',
   email: 'E-mail',
   password: 'Password',
+  passwordHint: 'At least 8 characters. A sentence is easier to keep than a riddle.',
   signIn: 'Sign in',
   pages: {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },

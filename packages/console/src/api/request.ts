@@ -8,7 +8,7 @@ export const consolePath = new URL('../', ownAddress).pathname;
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Address of a path of the API, for links and for commands that work in a terminal. */
-export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
+const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
 /** Path of the API as this page asks for it. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
 /** Where SDKs send events: named by the server, otherwise the page's own host. */
@@ -53,7 +53,7 @@ export interface ApiCall {
 }
 
 /** Path and query of a call. What is undefined, null or empty is left out; a list becomes a parameter for each. */
-export function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
+function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null || value === '') continue;
@@ -63,6 +63,10 @@ export function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): s
   const text = parameters.toString();
   return text === '' ? path : `${path}?${text}`;
 }
+
+/** The position in the address of the next page, to ask for that page with; `undefined` on the last one. */
+export const cursorOf = (next: string | null) =>
+  next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
 /** The answer's JSON as the caller knows its shape from the OpenAPI document; `undefined` for 204. @throws ApiProblem */
 export async function call<Answer>(request: ApiCall, signal?: AbortSignal): Promise<Answer> {

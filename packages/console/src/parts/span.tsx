@@ -52,7 +52,7 @@ export function lengthOf({ after, before }: Span): number {
 }
 
 /** The same span with moments instead of times ago: whoever opens its address later sees the same. */
-export function frozen({ after, before }: Span): Span {
+function frozen({ after, before }: Span): Span {
   const now = new Date();
   return {
     after: momentOf(after, now).toISOString(),
@@ -60,7 +60,7 @@ export function frozen({ after, before }: Span): Span {
   };
 }
 
-export function nameOfSpan({ after, before }: Span, zone: string): string {
+function nameOfSpan({ after, before }: Span, zone: string): string {
   if (before === '' && isPreset(after)) return text.presets[after];
   const show = (time: string) => (agoPattern.test(time) ? time : formatTime(time, zone).replace(/\.000$/, ''));
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
@@ -225,7 +225,7 @@ function localOf(moment: Date, zone: string): string {
 }
 
 /** The moment at which clocks of a zone show a time; of two (clocks are put back) the earlier or the later, of none one beside it. */
-export function fromLocal(local: string, zone: string): string {
+function fromLocal(local: string, zone: string): string {
   const wanted = Date.parse(`${local}Z`);
   if (Number.isNaN(wanted)) return '';
   let moment = wanted;

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
+import { Choices } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -60,11 +61,7 @@ export function ColumnsDialog({
             onChange={({ target }) => setTyped(target.value)}
           />
         </label>
-        <datalist id="column-names">
-          {names.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        <Choices id="column-names" names={names} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={typed.trim() === ''}>
             {text.addColumn}

@@ -1,8 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
-import { call } from '../../api/request.ts';
+import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
-import { useProject } from '../../frame/project.ts';
+import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import type { Chip } from '../../parts/chips.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -80,7 +78,7 @@ export function chipsOf(
 export const withProperty = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
   writeProperties([...properties.filter((one) => JSON.stringify(one) !== JSON.stringify(added)), added]);
 
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** Names of events as they are typed; a uuid opens its event. Enter makes one entry of the history, letters none. */
 export function NameSearch({ onEvent, onUuid }: { onEvent: (name: string) => void; onUuid: (uuid: string) => void }) {
@@ -94,7 +92,7 @@ export function NameSearch({ onEvent, onUuid }: { onEvent: (name: string) => voi
       onSubmit={(event) => {
         event.preventDefault();
         const wanted = typed.trim();
-        if (uuidPattern.test(wanted)) onUuid(wanted.toLowerCase());
+        if (isUuid(wanted)) onUuid(wanted.toLowerCase());
         else onEvent(typed);
         setTyped('');
       }}
@@ -127,7 +125,6 @@ export function FilterDialog({
   properties: readonly PropertyFilter[];
   onClose: () => void;
 }) {
-  const project = useProject();
   const [by, setBy] = useState<keyof typeof text.byWhat>('property');
   const [key, setKey] = useState('');
   const [operator, setOperator] = useState('exact');
@@ -136,19 +133,14 @@ export function FilterDialog({
   const isProperty = by === 'property' || by === 'person';
   const names = useNames('property_definitions', key, isProperty, by === 'person' ? 'person' : 'event');
   const eventNames = useNames('event_definitions', value, by === 'event');
-  const typedKey = useSettled(key.trim());
-  const found = useQuery({
-    queryKey: ['values', project.id, by, typedKey],
-    enabled: isProperty && names.includes(typedKey),
-    queryFn: ({ signal }) =>
-      call<{ name: string }[]>(
-        {
-          path: `/api/projects/${project.id}/${by === 'person' ? 'persons' : 'events'}/values`,
-          query: { key: typedKey },
-        },
-        signal,
-      ),
-  });
+  const known = useSuggestions(
+    by === 'person' ? 'persons/values' : 'events/values',
+    { key: key.trim() },
+    {
+      isNeeded: isProperty && names.includes(key.trim()),
+      items: (found: { name: string }[]) => found.map(({ name }) => name),
+    },
+  );
   const needsValue = !isProperty || !operator.endsWith('_set');
   const isComplete = (!isProperty || key.trim() !== '') && (!needsValue || value !== '');
   const add = () => {
@@ -215,7 +207,7 @@ export function FilterDialog({
           </label>
         )}
         <Choices id={keys} names={names} />
-        <Choices id={values} names={by === 'event' ? eventNames : (found.data ?? []).map(({ name }) => name)} />
+        <Choices id={values} names={by === 'event' ? eventNames : known} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={!isComplete}>
             {text.apply}
@@ -227,14 +219,6 @@ export function FilterDialog({
   );
 }
 
-const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
-  <datalist id={id}>
-    {names.map((name) => (
-      <option key={name} value={name} />
-    ))}
-  </datalist>
-);
-
 /** What the project knows of names that contain what is typed; the older answer of two is never used. */
 export function useNames(
   resource: 'event_definitions' | 'property_definitions',
@@ -242,24 +226,9 @@ export function useNames(
   isEnabled: boolean,
   type?: 'event' | 'person',
 ): string[] {
-  const project = useProject();
-  const search = useSettled(typed.trim().slice(0, 100));
-  const { data } = useQuery<{ results: { name: string }[] }>({
-    queryKey: ['names', project.id, resource, type ?? '', search],
-    enabled: isEnabled,
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      call({ path: `/api/projects/${project.id}/${resource}`, query: { search, type, limit: 50 } }, signal),
-  });
-  return (data?.results ?? []).map(({ name }) => name);
-}
-
-/** A text once nobody has typed for a moment: one question for a word, not one for each letter. */
-function useSettled(typed: string): string {
-  const [settled, setSettled] = useState(typed);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(typed), 200);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return settled;
+  return useSuggestions(
+    resource,
+    { search: typed.trim().slice(0, 100), type, limit: 50 },
+    { isNeeded: isEnabled, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
+  );
 }

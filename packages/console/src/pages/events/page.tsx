@@ -8,7 +8,7 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { ColumnsDialog } from './columns.tsx';
-import { CsvButton } from './csv-button.tsx';
+import { CsvButton } from './csv.tsx';
 import { DetailPane } from './detail.tsx';
 import { chipsOf, FilterDialog, NameSearch } from './filters.tsx';
 import { ListPane } from './list-pane.tsx';

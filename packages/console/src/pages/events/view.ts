@@ -1,11 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { call } from '../../api/request.ts';
+import { call, cursorOf } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
-import { cursorOf } from './csv.ts';
-import { type Filters, parseProperties } from './filters.tsx';
+import { type Filters, isUuid, parseProperties } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { walkedFor, worthTrying } from './slow.tsx';
 
@@ -13,7 +12,6 @@ const matching = (isUsable: (value: string) => boolean, absent = '') => ({
   read: (value: string) => (isUsable(value) ? value : undefined),
   absent,
 });
-const isUuid = (value: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 
 const address = {
   after: matching(isTime, '-24h'),

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { Bars } from '../../parts/sparkline.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { text } from './words.ts';
@@ -131,5 +130,45 @@ function Shown({ exposed }: { exposed: Exposed }) {
         </tbody>
       </table>
     </>
+  );
+}
+
+/** Bars side by side, each with its own label for whoever points at it; `label` says the whole to whoever cannot see it. */
+function Bars({
+  values,
+  label,
+  height = 40,
+}: {
+  values: readonly { label: string; value: number }[];
+  label: string;
+  height?: number;
+}) {
+  const most = Math.max(1, ...values.map(({ value }) => value));
+  const width = 100 / Math.max(1, values.length);
+  return (
+    <svg
+      width="100%"
+      height={height}
+      viewBox={`0 0 100 ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {values.map(({ label: name, value }, at) => {
+        const tall = value === 0 ? 0 : Math.max(1, (value / most) * height);
+        return (
+          <rect
+            key={name}
+            x={at * width + width * 0.1}
+            y={height - tall}
+            width={width * 0.8}
+            height={tall}
+            fill="var(--series-1)"
+          >
+            <title>{name}</title>
+          </rect>
+        );
+      })}
+    </svg>
   );
 }

@@ -1,7 +1,8 @@
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type Filter, type Flag, listOperators, plain, valuelessOperators } from './flag.ts';
-import { useCohorts, useKnownFlags, useSuggestions } from './known.ts';
+import { useCohorts, useKnownFlags } from './known.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -45,11 +46,7 @@ function PropertyFilter({ filter, onChange }: FilterProps) {
         onFocus={() => setTyping(true)}
         onChange={(event) => onChange({ ...filter, key: event.target.value })}
       />
-      <datalist id={id}>
-        {keys.map((key) => (
-          <option key={key}>{key}</option>
-        ))}
-      </datalist>
+      <Choices id={id} names={keys} />
       <select
         className="input"
         aria-label={form.operator}
@@ -187,11 +184,7 @@ export function ValuesInput({
         onKeyDown={press}
         onBlur={take}
       />
-      <datalist id={id}>
-        {offered.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </datalist>
+      <Choices id={id} names={offered} />
     </span>
   );
 }
@@ -260,11 +253,7 @@ function FlagFilter({ filter, onChange }: FilterProps) {
         onFocus={() => setTyped(shown)}
         onChange={(event) => type(event.target.value)}
       />
-      <datalist id={id}>
-        {found.map((flag) => (
-          <option key={flag.id}>{flag.key}</option>
-        ))}
-      </datalist>
+      <Choices id={id} names={found.map((flag) => flag.key)} />
       <span className="quiet flag-gives">{form.gives}</span>
       <input
         className="input mono"

@@ -224,7 +224,12 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
   return (
     <div {...place} {...(id === openId && { 'data-open': '', 'aria-current': 'true' as const })}>
       <Cell name="flag">
-        <button type="button" className="flag-link mono" tabIndex={isCurrent ? 0 : -1} onClick={() => onOpen(id)}>
+        <button
+          type="button"
+          className="flag-link row-link mono"
+          tabIndex={isCurrent ? 0 : -1}
+          onClick={() => onOpen(id)}
+        >
           {flag.key}
         </button>
         {flag.status === 'STALE' && <span className="pill pill-warn">{text.stale}</span>}

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { type ApiCall, call } from '../../api/request.ts';
+import { type ApiCall, call, cursorOf } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -13,7 +13,7 @@ import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import { type PersonsAddress, usePersonsAddress } from './address.ts';
 import { PersonDetail } from './person.tsx';
-import { type Cursor, cursorOf, type Person } from './shapes.ts';
+import type { Cursor, Person } from './shapes.ts';
 import { text } from './words.ts';
 import './persons.css';
 
@@ -58,7 +58,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
     queryFn: ({ pageParam, signal }) =>
       call<Cursor<Person>>({ ...request, query: { ...request.query, cursor: pageParam } }, signal),
     initialPageParam: '',
-    getNextPageParam: (last) => cursorOf(last),
+    getNextPageParam: ({ next }) => cursorOf(next),
   });
   return (
     <div className="list">
@@ -128,7 +128,7 @@ function Rows({
         {persons.map(({ uuid, name, distinct_ids: ids, is_identified: isIdentified, created_at: seen }) => (
           <tr key={uuid} className="person-row" {...(uuid === open && { 'data-open': '' })}>
             <td>
-              <button type="button" className="person-link" data-person={uuid} onClick={() => onOpen(uuid)}>
+              <button type="button" className="person-link row-link" data-person={uuid} onClick={() => onOpen(uuid)}>
                 {name}
               </button>
               {!isIdentified && <span className="pill">{text.anonymous}</span>}

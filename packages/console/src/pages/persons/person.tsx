@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
-import { ApiProblem, call } from '../../api/request.ts';
+import { ApiProblem, call, cursorOf } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
@@ -11,7 +11,7 @@ import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsAddress } from './address.ts';
 import { DeletePerson, Deletion } from './deletion.tsx';
-import { type Cursor, cursorOf, type Person } from './shapes.ts';
+import type { Cursor, Person } from './shapes.ts';
 import { text } from './words.ts';
 
 /** A person beside the list. Of one who was deleted, how far the work is. */
@@ -169,7 +169,7 @@ function Events({ person: { uuid } }: { person: Person }) {
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: (last) => cursorOf(last),
+    getNextPageParam: ({ next }) => cursorOf(next),
   });
   return (
     <Loaded query={query} what={text.events}>

@@ -13,7 +13,3 @@ export interface Cursor<Item> {
   results: Item[];
   next: string | null;
 }
-
-/** What to ask the next page with. */
-export const cursorOf = ({ next }: Cursor<unknown>): string | undefined =>
-  next === null ? undefined : (new URL(next, location.href).searchParams.get('cursor') ?? undefined);

@@ -146,7 +146,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
             type="password"
             autoComplete="new-password"
             maxLength={256}
-            hint={text.passwordHint}
+            hint={words.passwordHint}
             problem={save.error}
           />
         </div>

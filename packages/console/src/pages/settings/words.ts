@@ -39,7 +39,6 @@ export const text = {
   passwordText: 'A new password ends all your other sessions. Keys go on working.',
   currentPassword: 'Current password',
   newPassword: 'New password',
-  passwordHint: 'At least 8 characters. A sentence is easier to keep than a riddle.',
   setPassword: 'Set the password',
   passwordSet: 'The password is set, and your other sessions have ended.',
   themeText: 'Of the console in this browser.',

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: text.passwordHint };
+const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: words.passwordHint };
 
 /** E-mail and password, then back to the address that asked for it. */
 export function SignInPage() {

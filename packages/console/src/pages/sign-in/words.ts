@@ -12,7 +12,6 @@ export const text = {
   resetGone: 'It was used already, or its time is over. Ask for a new one.',
   name: 'Your name',
   organization: 'Name of the organization',
-  passwordHint: 'At least 8 characters. A sentence is easier to keep than a riddle.',
   newPassword: 'New password',
   askTitle: 'Set a new password',
   askText: 'We send a link to your address, if there is an account for it.',

@@ -1,15 +1,58 @@
-import { call, type Query } from '../../api/request.ts';
+import { useRef, useState } from 'react';
+import { type ApiCall, call, cursorOf, type Query } from '../../api/request.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { explain } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
 import type { ListedEvent } from './list.tsx';
+import { text } from './words.ts';
+
+/** The view as a file; while it is read the button counts and stops. */
+export function CsvButton({ request, columns }: { request: ApiCall; columns: readonly string[] }) {
+  const [rows, setRows] = useState<number | null>(null);
+  const [note, setNote] = useState<string | null>(null);
+  const reading = useRef<AbortController>(null);
+  const read = async () => {
+    if (rows !== null) return reading.current?.abort();
+    const controller = new AbortController();
+    reading.current = controller;
+    setRows(0);
+    try {
+      const { signal } = controller;
+      const whole = { path: request.path, query: { ...request.query, cursor: undefined } };
+      const { csv, isCut } = await readCsv(whole, { columns, signal, onRows: setRows });
+      save(`events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, csv);
+      if (isCut) setNote(text.csvHint(mostRows));
+    } catch (error) {
+      if (!controller.signal.aborted) setNote(explain(error));
+    } finally {
+      setRows(null);
+    }
+  };
+  return (
+    <>
+      <Button onPress={() => void read()}>{rows === null ? text.csv : text.csvRows(rows)}</Button>
+      {note !== null && (
+        <Dialog title={text.csv} onClose={() => setNote(null)}>
+          <p>{note}</p>
+          <div className="form-buttons">
+            <Button onPress={() => setNote(null)}>{words.close}</Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
 
 /** More rows than these no table program opens with pleasure; an export has no end. */
-export const mostRows = 10_000;
+const mostRows = 10_000;
 
 /**
  * Every event of a view, page by page, as a file.
  * @param onRows told how many there are so far
  * @returns whether more events exist than the file has
  */
-export async function readCsv(
+async function readCsv(
   request: { path: string; query: Query },
   { columns, signal, onRows }: { columns: readonly string[]; signal: AbortSignal; onRows: (count: number) => void },
 ): Promise<{ csv: string; isCut: boolean }> {
@@ -30,10 +73,6 @@ export async function readCsv(
   return { csv: lines.map((line) => `${line.map(cell).join(',')}\r\n`).join(''), isCut: cursor !== undefined };
 }
 
-/** The position in the address of the next page. */
-export const cursorOf = (next: string | null) =>
-  next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
-
 const asText = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
@@ -43,7 +82,7 @@ function cell(value: string): string {
   return `"${(isFormula ? `'${value}` : value).replaceAll('"', '""')}"`;
 }
 
-export function save(name: string, csv: string): void {
+function save(name: string, csv: string): void {
   // The mark tells table programs that it is UTF-8.
   const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

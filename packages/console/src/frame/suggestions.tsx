@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { call, type Query } from '../api/request.ts';
+import { useProject } from './project.ts';
+
+/** For an input's `list`. */
+export const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name} />
+    ))}
+  </datalist>
+);
+
+/** What there is to choose from while something is typed, asked for when it rests; never the answer to an earlier text. */
+export function useSuggestions<Answer, Item>(
+  path: string,
+  query: Query & { limit?: number },
+  { isNeeded, items }: { isNeeded: boolean; items: (answer: Answer) => Item[] },
+): Item[] {
+  const { id } = useProject();
+  const wanted = JSON.stringify(query);
+  const asked = useRested(wanted);
+  const { data } = useQuery({
+    queryKey: ['suggestions', id, path, asked],
+    queryFn: ({ signal }) =>
+      call<Answer>({ path: `/api/projects/${id}/${path}`, query: JSON.parse(asked) as Query }, signal),
+    staleTime: 60_000,
+    retry: false,
+    enabled: isNeeded && asked === wanted,
+  });
+  return data === undefined ? [] : items(data);
+}
+
+/** A value that has not changed for a moment. */
+function useRested<Value>(value: Value): Value {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), 250);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}
