@@ -23,7 +23,7 @@ const foldersInOrder = {
     ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'deletion', '.'],
   ],
   'services/management-api': [
-    ...['signing-secret.ts', 'config.ts', 'open-log.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],
+    ...['signing-secret.ts', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],
     // What several resources share; then the resources.
     ...['activity', 'property-filters', 'distinct-ids', 'shown-persons', 'embedded-users'].map((r) => `resources/${r}`),
     ...['live', 'resources', '.'],

@@ -2,11 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
 import {
   createSecretBox,
   type Lifecycle,
   type Logger,
+  type Metrics,
   readConfig,
   type Service,
   type ServiceHost,
@@ -20,7 +22,6 @@ import { createApp } from './app.ts';
 import { type ApiConfig, configSchema } from './config.ts';
 import { serveConsole } from './console/serve.ts';
 import { createLive } from './live/live.ts';
-import { openLog } from './open-log.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
@@ -127,6 +128,27 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
+}
+
+/** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */
+const logPool = { poolSize: 3, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
+
+/** The log as the event consumer knows it; null where nobody has said which it is. */
+function openLog(
+  config: ApiConfig,
+  { lifecycle, logger, metrics }: { lifecycle: Lifecycle; logger: Logger; metrics: Metrics },
+): EventLog | null {
+  if (config.eventLog === undefined) return null;
+  const log =
+    config.eventLog === 'kafka'
+      ? createKafkaLog({ ...kafkaConnection(config), clientId: 'management-api', logger, metrics })
+      : createPostgresLog({ database: lifecycle.own('log database', openPool(config, logger)), logger, metrics });
+  lifecycle.own('event log', { stop: () => log.close() });
+  return log;
+}
+
+function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
+  return createSqlDatabase({ url, logger, applicationName: 'management-api log', ...logPool });
 }
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };

@@ -113,6 +113,7 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
 
 async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date): Promise<void> {
   let after = begin;
+  let isFailing = false;
   while (!signal.aborted) {
     await sleep(pollMs, signal);
     const projectIds = audience.projectIds();
@@ -124,8 +125,11 @@ async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date
       // A full page is not read again, or nothing behind it would ever be.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
+      isFailing = false;
     } catch (error) {
-      logger.debug('what was dropped cannot be read; trying again', { error });
+      // Once: it is tried twice a second.
+      if (!isFailing) logger.warn('what was dropped cannot be read for live events; trying again', { error });
+      isFailing = true;
     }
   }
 }

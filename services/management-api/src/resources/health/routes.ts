@@ -7,7 +7,6 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Live } from '../../live/live.ts';
 import { isDropped } from '../../live/source.ts';
-import { countStored, countWarnings } from './store.ts';
 
 /** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
 const alarmSeconds = 300;
@@ -69,6 +68,35 @@ function alarmOf(lag: number | null) {
   const minutes = Math.round(lag / 60);
   const detail = `Events are seen ${minutes} minutes after they were sent. Nothing is lost: they wait in the log.`;
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
+}
+
+/** Rows looked at: a count of more says so many. */
+const mostRows = 200_000;
+
+/** Events that happened and were stored within the last seconds. Those of an import say nothing about the last minute. */
+async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count
+       FROM (SELECT created_at, historical_migration FROM event
+              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
+      WHERE created_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
+    [environmentId, seconds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** What was wrong with an environment's events, by kind, the most frequent in front. */
+async function countWarnings(
+  sql: Sql,
+  environmentId: number,
+  seconds: number,
+): Promise<{ type: string; severity: string; count: number }[]> {
+  return sql.query<{ type: string; severity: string; count: number }>(
+    `SELECT type, severity, sum(count)::int AS count FROM ingestion_warning
+      WHERE project_id = $1 AND stored_at > now() - $2 * interval '1 second'
+      GROUP BY type, severity ORDER BY count DESC, type`,
+    [environmentId, seconds],
+  );
 }
 
 function projectHealth() {
