@@ -101,6 +101,11 @@ module.exports = {
       // The library as pages are served it, the demo shop, and the console's files.
       { path: '^(services|packages)/', pathNot: '^packages/(browser/(bundle|demo)|console/bundle)/' },
     ),
+    forbid(
+      'console-knows-the-api-over-the-wire',
+      { path: '^packages/console/src/' },
+      { path: '^(services|packages)/', pathNot: '^packages/console/src/' },
+    ),
     forbid('browser-alone', { path: '^packages/browser/src/' }, { pathNot: '^packages/browser/src/' }),
     forbid(
       'react-knows-only-the-browser-library',
