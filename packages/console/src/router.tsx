@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import {
+  type AnyRoute,
   createRootRoute,
   createRoute,
   createRouter,
@@ -10,6 +11,7 @@ import {
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
 import { Frame, NoProject } from './frame/frame.tsx';
+import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
 import { Button } from './parts/button.tsx';
 import { Failed, Loaded } from './parts/states.tsx';
@@ -53,9 +55,36 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-const pageRoutes = pages.map(({ path, load }) =>
-  createRoute({ getParentRoute: () => project, path: `/${path}`, component: lazyRouteComponent(load, 'Page') }),
-);
+const pageRoutes = pages.map(({ path, load }) => {
+  const page = createRoute({
+    getParentRoute: () => project,
+    path: `/${path}`,
+    component: lazyRouteComponent(load, 'Page'),
+  });
+  return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
+});
+
+/** The settings are pages within a page: without a section in the address the first one opens. */
+function sectionsBelow(settings: AnyRoute) {
+  const first = createRoute({
+    getParentRoute: () => settings,
+    path: '/',
+    beforeLoad: ({ params }) => {
+      const { projectId } = params as { projectId: string };
+      throw redirect({ to: `/projects/${projectId}/settings/${sections[0]?.path ?? ''}`, replace: true });
+    },
+  });
+  return [
+    first,
+    ...sections.map(({ path, load }) =>
+      createRoute({
+        getParentRoute: () => settings,
+        path: `/${path}`,
+        component: lazyRouteComponent(load, 'Section'),
+      }),
+    ),
+  ];
+}
 
 const entry = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as never, name as never) });

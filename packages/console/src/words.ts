@@ -62,6 +62,8 @@ export const words = {
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
+  /** Of the settings. */
+  sections: { account: 'Account', keys: 'Personal API keys' },
   span: {
     time: 'Time',
     zone: 'Time zone',

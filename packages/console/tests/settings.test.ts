@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { allScopes } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { scopes } from '../src/pages/settings/scopes.ts';
+import { scopes } from '../src/pages/settings/keys/scopes.ts';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
@@ -35,7 +35,7 @@ async function openSignedIn(section: string, viewport = { width: 1280, height: 8
   const url = new URL(console.address('')).origin;
   await context.addCookies([{ name: 'millrace_session', value: await beginSession(), url }]);
   const page = await context.newPage();
-  await page.goto(console.address(`settings?section=${section}`));
+  await page.goto(console.address(`settings/${section}`));
   return page;
 }
 
@@ -178,15 +178,18 @@ test('ten keys are the limit, said before the form; addresses that name nothing 
   await page.getByText('You have 10 keys, which is the limit.').waitFor();
   expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true);
   await lookAt(page);
-  await page.goto(console.address('settings?section=purple&nonsense=1'));
-  await page.getByText('nonsense, section').waitFor();
+  await page.goto(console.address('settings?nonsense=1'));
   await page.getByLabel('First name').waitFor();
   await page.getByRole('link', { name: 'Personal API keys' }).click();
   await page.getByText('You have 10 keys').waitFor();
   await page.goBack();
   await page.getByLabel('First name').waitFor();
-  await page.goto(console.address('settings?section=keys&open=unknown'));
+  await page.goto(console.address('settings/keys?open=unknown&nonsense=1'));
   await page.locator('[data-state=gone]').waitFor();
+  await page.getByText('cannot use: nonsense').waitFor();
+  await page.goto(console.address('settings/purple'));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.goto(console.address('settings/keys'));
   await page.route('**/api/personal_api_keys', (route) =>
     route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }),
   );

@@ -6,9 +6,10 @@ import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { meQuery, type Project } from '../api/queries.ts';
 import { apiPath, call } from '../api/request.ts';
-import { type PageEntry, pages } from '../pages.ts';
+import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { inGroups } from '../parts/in-groups.ts';
 import { words } from '../words.ts';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
@@ -18,7 +19,7 @@ export function Rail({ project }: { project: Project | undefined }) {
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page was opened
   useEffect(() => setOpen(false), [pathname]);
-  const groups = [...groupPages()];
+  const groups = inGroups(pages);
   return (
     <header className="rail" {...(isOpen && { 'data-open': '' })}>
       <div className="rail-top">
@@ -62,12 +63,6 @@ export function Rail({ project }: { project: Project | undefined }) {
       </div>
     </header>
   );
-}
-
-function groupPages(): Map<string, PageEntry[]> {
-  const groups = new Map<string, PageEntry[]>();
-  for (const page of pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
-  return groups;
 }
 
 function ProjectSwitch({ project }: { project: Project | undefined }) {

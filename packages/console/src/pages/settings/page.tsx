@@ -1,57 +1,53 @@
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
-import { AddressHint } from '../../parts/chips.tsx';
+import { inGroups } from '../../parts/in-groups.ts';
 import { words } from '../../words.ts';
-import { Account } from './account.tsx';
-import { Keys } from './keys.tsx';
 import { ConfirmItIsYou } from './recent-sign-in.tsx';
+import { type SectionEntry, sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
 
-/** In the order of the list: what is one's own before what belongs to all. */
-const sections = ['account', 'keys'] as const;
-const parts = {
-  section: part.oneOf(sections, 'account'),
-  /** What is open in the section: the id of a key, or `new`. */
-  open: part.text(),
-};
-
+/** The list of the sections, and the one that the address names. */
 export function Page() {
-  const { view, change, unknown } = useAddress(parts);
-  const { id } = useProject();
-  const open = { open: view.open, onOpen: (next: string) => change({ open: next }) };
-  const shown: Record<(typeof sections)[number], () => ReactNode> = {
-    account: () => <Account />,
-    keys: () => <Keys {...open} />,
-  };
   return (
     <>
       <PageTitle title={words.pages.settings.title} />
-      <AddressHint unknown={unknown} />
       <div className="settings">
         <nav className="settings-list" aria-label={text.sectionList}>
-          <ul>
-            {sections.map((name) => (
-              <li key={name}>
-                <Link
-                  to={`/projects/${id}/settings`}
-                  search={{ section: name } as never}
-                  className="rail-item"
-                  activeProps={{}}
-                  {...(view.section === name && { 'aria-current': 'page' as const })}
-                >
-                  {text.sections[name]}
-                </Link>
-              </li>
-            ))}
-          </ul>
+          {inGroups(sections).map(([group, entries]) => (
+            <section key={group} aria-label={text.groups[group]}>
+              <p className="settings-group">{text.groups[group]}</p>
+              <ul>
+                {entries.map((entry) => (
+                  <li key={entry.path}>
+                    <SectionLink entry={entry} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
         </nav>
-        <div className="settings-section">{shown[view.section]()}</div>
+        <div className="settings-section">
+          <Outlet />
+        </div>
       </div>
       <ConfirmItIsYou />
     </>
+  );
+}
+
+function SectionLink({ entry: { path, title } }: { entry: SectionEntry }) {
+  const { id } = useProject();
+  const { pathname } = useLocation();
+  const isOpen = pathname.split('/')[4] === path;
+  return (
+    <Link
+      to={`/projects/${id}/settings/${path}`}
+      className="rail-item"
+      {...(isOpen && { 'aria-current': 'page' as const })}
+    >
+      {title}
+    </Link>
   );
 }

@@ -2,7 +2,7 @@ import { counted } from '../../words.ts';
 
 export const text = {
   sectionList: 'Sections of the settings',
-  sections: { account: 'Account', keys: 'Personal API keys' },
+  groups: { own: 'Yours', project: 'Project', organization: 'Organization' },
   save: 'Save',
   saved: 'Saved.',
   change: 'Change',

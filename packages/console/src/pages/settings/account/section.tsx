@@ -1,18 +1,20 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { type Me, meQuery, queryClient } from '../../api/queries.ts';
-import { call } from '../../api/request.ts';
-import { useProject } from '../../frame/project.ts';
-import { setTheme, useTheme } from '../../frame/theme.ts';
-import { formatAgo } from '../../parts/ago.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
-import { Loaded } from '../../parts/states.tsx';
-import { formatDay } from '../../parts/time.ts';
-import { words } from '../../words.ts';
-import { Block, Done, Sure } from './block.tsx';
-import { callRecently } from './recent-sign-in.tsx';
-import { text } from './words.ts';
+import { type Me, meQuery, queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { setTheme, useTheme } from '../../../frame/theme.ts';
+import { useAddress } from '../../../parts/address.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { formatDay } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block, Done, Sure } from '../block.tsx';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from '../words.ts';
 
 const own = '/api/users/@me';
 const sessionsPath = `${own}/login_sessions`;
@@ -32,7 +34,8 @@ interface Session {
 }
 
 /** Name, password, theme and where one is signed in. */
-export function Account() {
+export function Section() {
+  const { unknown } = useAddress({});
   const me = useQuery(meQuery);
   const sessions = useQuery({
     queryKey: sessionsKey,
@@ -40,6 +43,7 @@ export function Account() {
   });
   return (
     <>
+      <AddressHint unknown={unknown} />
       <Loaded query={me} what={words.account}>
         {(user) => (
           <>

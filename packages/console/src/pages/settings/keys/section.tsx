@@ -1,24 +1,34 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { meQuery, queryClient } from '../../api/queries.ts';
-import { ApiProblem, call } from '../../api/request.ts';
-import { useProject } from '../../frame/project.ts';
-import { formatAgo } from '../../parts/ago.ts';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Failed, Loaded } from '../../parts/states.tsx';
-import { formatDay } from '../../parts/time.ts';
-import { Block, ShownOnce, Sure } from './block.tsx';
+import { meQuery, queryClient } from '../../../api/queries.ts';
+import { ApiProblem, call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { part, useAddress } from '../../../parts/address.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
+import { formatDay } from '../../../parts/time.ts';
+import { Block, ShownOnce, Sure } from '../block.tsx';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
-import { callRecently } from './recent-sign-in.tsx';
 import { powersOf, presetOf } from './scopes.ts';
-import { text } from './words.ts';
 
 const keysKey = ['settings', 'keys'];
 /** As many as the API lets a user have. */
 const limit = 10;
 
-/** @param open id of the key that is changed, `new`, or nothing */
-export function Keys({ open, onOpen }: { open: string; onOpen: (id: string) => void }) {
+/** `open`: the id of the key that is changed, `new`, or nothing. */
+const parts = { open: part.text() };
+
+export function Section() {
+  const {
+    view: { open },
+    change,
+    unknown,
+  } = useAddress(parts);
+  const onOpen = (next: string) => change({ open: next });
   const [made, setMade] = useState<PersonalKey | null>(null);
   const query = useQuery({
     queryKey: keysKey,
@@ -38,6 +48,7 @@ export function Keys({ open, onOpen }: { open: string; onOpen: (id: string) => v
   );
   return (
     <>
+      <AddressHint unknown={unknown} />
       {made?.value && <ShownOnce title={text.keyMade(made.label)} value={made.value} onDone={() => setMade(null)} />}
       <Loaded query={query} what={text.keys}>
         {(keys) => {

@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { meQuery } from '../../api/queries.ts';
-import { useProject } from '../../frame/project.ts';
-import { Button } from '../../parts/button.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
-import { formatDay } from '../../parts/time.ts';
-import { words } from '../../words.ts';
-import { Block } from './block.tsx';
-import { callRecently } from './recent-sign-in.tsx';
+import { meQuery } from '../../../api/queries.ts';
+import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { formatDay } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from '../words.ts';
 import { type Access, type PresetName, powersOf, powersOfPreset, presetOf, scopeNames, scopes } from './scopes.ts';
-import { text } from './words.ts';
 
 export const keysPath = '/api/personal_api_keys';
 

@@ -1,0 +1,19 @@
+import type { ComponentType } from 'react';
+import { words } from '../../words.ts';
+
+/** A section of the settings: in their list, at `/projects/<id>/settings/<path>`, loaded when it is first opened. */
+export interface SectionEntry {
+  path: string;
+  title: string;
+  /** Whose it is: sections of one group stand together, below its name. */
+  group: 'own' | 'project' | 'organization';
+  load: () => Promise<{ Section: ComponentType }>;
+}
+
+const { sections: titles } = words;
+
+/** In the order of the list. A section is a folder whose `section.tsx` exports `Section`. */
+export const sections: readonly SectionEntry[] = [
+  { path: 'account', title: titles.account, group: 'own', load: () => import('./account/section.tsx') },
+  { path: 'keys', title: titles.keys, group: 'own', load: () => import('./keys/section.tsx') },
+];
