@@ -1,4 +1,4 @@
-import { createRedisClient } from './redis-client.ts';
+import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
 /** What a server says of itself; numbers are bytes. */
@@ -30,6 +30,7 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
   client.on('error', (error) => {
     lastError = error;
   });
+  watchSentinels(client, () => {});
   try {
     const facts = parseInfo(await client.info());
     return {

@@ -1,4 +1,4 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import type { RedisConnection } from './redis-config.ts';
 
 export type RedisClient = Redis | Cluster;
@@ -62,6 +62,40 @@ export function keepConnected(client: RedisClient, retryDelayMs: number): () => 
     isStopped = true;
     client.disconnect();
   };
+}
+
+/**
+ * Tells of each sentinel that does not answer, once until it does.
+ *
+ * Reason: ioredis 6.0.0 listens to no errors of the connections on which sentinels tell of a failover, and prints each of
+ * them to standard error, past the log.
+ * Relies on: `connector.connectToSentinel`, which makes these connections.
+ * Witness: redis-topologies.test.ts. If ioredis changes, this throws at start.
+ * May go: when the driver listens to them itself.
+ */
+export function watchSentinels(
+  client: RedisClient,
+  tell: (error: unknown, sentinel: { host: string; port: number }) => void,
+): void {
+  const connector: unknown = Reflect.get(client, 'connector');
+  if (!(connector instanceof SentinelConnector)) return;
+  const connect: unknown = Reflect.get(connector, 'connectToSentinel');
+  if (typeof connect !== 'function') {
+    throw new Error('ioredis has changed how it connects to sentinels; who hears their errors needs to be looked at.');
+  }
+  const away = new Set<string>();
+  Reflect.set(connector, 'connectToSentinel', (...how: unknown[]) => {
+    const sentinel: unknown = connect.apply(connector, how);
+    if (!(sentinel instanceof Redis)) return sentinel;
+    const { host = '', port = 0 } = sentinel.options;
+    const name = `${host}:${port}`;
+    sentinel.on('ready', () => away.delete(name));
+    sentinel.on('error', (error) => {
+      if (!away.has(name)) tell(error, { host, port });
+      away.add(name);
+    });
+    return sentinel;
+  });
 }
 
 /** The driver looks at its options whenever it connects. */

@@ -1,4 +1,5 @@
-import { createFaultProxy, eventually } from '@millrace/testing';
+import { freePort } from '@millrace/stack/servers/server-process';
+import { createFaultProxy, eventually, keepLogs } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
 import type { KeyValue } from './key-value.ts';
 import { createRedisKeyValue } from './redis.ts';
@@ -6,6 +7,7 @@ import { redisConnection } from './redis-config.ts';
 import { hasRedisServer, type OwnRedis, startOwnRedis } from './testing/redis-servers.ts';
 
 const logger = createLogger('test', 'error');
+const talkative = createLogger('test', 'warn');
 const password = 'secret';
 const itWithRedis = (await hasRedisServer()) ? test : test.skip;
 
@@ -24,10 +26,10 @@ async function start(...how: Parameters<typeof startOwnRedis>): Promise<OwnRedis
   return server;
 }
 
-async function open(config: Parameters<typeof redisConnection>[0]): Promise<KeyValue> {
+async function open(config: Parameters<typeof redisConnection>[0], log = logger): Promise<KeyValue> {
   const connection = redisConnection(config);
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: 2000 });
+  const store = createRedisKeyValue(connection, log, { commandTimeoutMs: 2000 });
   stores.push(store);
   await eventually(() => store.isHealthy(), { what: 'the connection' });
   return store;
@@ -135,6 +137,18 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
   await expectToWork(store);
   await master.kill();
   await expectReplicaToWork(store, replica);
+});
+
+itWithRedis('sentinels, one of which is away: it is said once', async () => {
+  const { sentinel } = await startWatchedPair();
+  const nobody = await freePort(0);
+  const { logged } = await keepLogs(talkative, async () => {
+    const both = `redis://127.0.0.1:${nobody},127.0.0.1:${sentinel.port}`;
+    const store = await open({ ...bySentinel(sentinel.port), redisUrl: both }, talkative);
+    await expectToWork(store);
+  });
+  // The driver would print it, had nobody listened.
+  expect(logged).toMatchObject([{ level: 'warn', message: 'a sentinel of Redis does not answer', port: nobody }]);
 });
 
 itWithRedis('sentinels that name another server while they are being asked for one', async () => {

@@ -1,7 +1,7 @@
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logger.ts';
 import type { CounterChange, KeyValue } from './key-value.ts';
-import { type ClientOptions, createRedisClient, keepConnected, type RedisClient } from './redis-client.ts';
+import { type ClientOptions, createRedisClient, keepConnected, type RedisClient, watchSentinels } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-config.ts';
 
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
@@ -64,6 +64,9 @@ export function createRedisKeyValue(
     if (!wasReported) logger.warn('Redis is unreachable; continuing without it', { error });
     wasReported = true;
   });
+  watchSentinels(client, (error, sentinel) => {
+    logger.warn('a sentinel of Redis does not answer', { ...sentinel, error });
+  });
   let subscriber: Subscriber | undefined;
 
   async function run<T>(command: () => Promise<T>): Promise<T> {
@@ -121,6 +124,7 @@ function createSubscriber(connection: RedisConnection, options: ClientOptions): 
   client.setMaxListeners(0);
   // The other connection reports the same trouble.
   client.on('error', () => {});
+  watchSentinels(client, () => {});
   const channels = new Set<string>();
   // What breaks off is done again with the next connection.
   const subscribe = (...some: string[]) => void client.subscribe(...some).catch(() => {});
