@@ -486,8 +486,7 @@ CREATE TABLE "organization_invite" (
     "token_hash" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    -- What the key that made an invite could do: the first key of whoever accepts it can do no more. An empty list is an
-    -- invite of a version that did not keep it.
+    -- What the key that made an invite could do: the first key of whoever accepts it can do no more.
     "key_scopes" TEXT[] NOT NULL DEFAULT '{}',
     "is_key_limited" BOOLEAN NOT NULL DEFAULT false,
     "key_expires_at" TIMESTAMPTZ(6),

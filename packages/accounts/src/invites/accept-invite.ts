@@ -166,8 +166,7 @@ async function createFirstKey(
     userId,
     actor,
     label: 'First key',
-    // None are kept of invites that an earlier version made.
-    scopes: invite.key_scopes.length > 0 ? invite.key_scopes : ['*'],
+    scopes: invite.key_scopes,
     scopedOrganizations: invite.is_key_limited ? [invite.organization_id] : [],
     expiresAt: invite.key_expires_at,
   });

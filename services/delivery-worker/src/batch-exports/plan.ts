@@ -29,8 +29,8 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 }
 
 /**
- * Makes the runs of a backfill, all at once, or closes it when all have ended. Of one that is larger than may be asked for
- * (it was begun by a former version) more are made when those have ended.
+ * Makes the runs of a backfill, all at once, or closes it when all have ended. Where the export's interval became shorter
+ * since the backfill was asked for, there may be more runs than anybody may ask for: the rest is made when those have ended.
  *
  * @returns whether there may be more.
  */

@@ -156,13 +156,6 @@ describe('the first key of a new person is no wider than the one that invited', 
     expect((await api.get(`/api/signup/${id}/?token=${token}`)).body.is_expired).toBe(true);
     expect(await signUp(id, { token })).toMatchObject({ status: 400, body: { code: 'expired' } });
   });
-
-  test('unless the invite was made by a version that did not keep it', async () => {
-    const { id, token } = await invite();
-    await api.database.sql.query("UPDATE organization_invite SET key_scopes = '{}' WHERE id = $1", [id]);
-    const { body } = await signUp(id, { token });
-    expect(await powersOf(body.personal_api_key)).toEqual([['*'], [], [], null]);
-  });
 });
 
 test('a new person gets an account, a membership and a key, once', async () => {
