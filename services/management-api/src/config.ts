@@ -134,6 +134,7 @@ export const configSchema = Type.Object({
   ),
   liveStreamsPerUser: integerSetting(10, 'streams of live events one user may have open in one process', { min: 1 }),
   liveStreamsPerProject: integerSetting(50, 'streams of live events of one environment in one process', { min: 1 }),
+  liveStreamsPerProcess: integerSetting(1000, 'streams of live events open in one process', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',

@@ -86,6 +86,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     publishes: config.publishProcessed === 'on',
     streamsPerUser: config.liveStreamsPerUser,
     streamsPerProject: config.liveStreamsPerProject,
+    streamsPerProcess: config.liveStreamsPerProcess,
   });
   const app = createApp({
     live,

@@ -5,6 +5,7 @@ import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts'
 import { type ProcessedEvent, processedEventKey, processedEventVersion, topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import { createMetrics } from '@millrace/runtime';
 import {
   createFaultProxy,
   createTestTenant,
@@ -110,7 +111,7 @@ async function startWorld(
           pools.push(pool);
           log = createPostgresLog({ database: pool, logger, pollIntervalMs: 50 });
         }
-        const limits = { streamsPerUser: 10, streamsPerProject: 12, times };
+        const limits = { streamsPerUser: 10, streamsPerProject: 12, streamsPerProcess: 100, times };
         return createLive({ ...parts, ...limits, metrics, log, topics, topicPrefix, publishes: true, ...deps });
       },
     },
@@ -807,6 +808,26 @@ test('L-034: without a setting for the log there are no streams, and the answer 
   }
 });
 
+test('L-026: a process has so many streams in all, and who leaves makes room', async () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
+  try {
+    const tenants = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)] as const;
+    const [first] = await Promise.all(tenants.map((tenant) => watch(world, tenant)));
+    const [path, key] = [pathOf(tenants[1]), bearer(tenants[1].personalApiKey)];
+    expect(await refusal(world, path, key)).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '10' },
+      body: { code: 'live_streams_taken', detail: expect.stringContaining('All 2 streams') },
+    });
+    expect(await metrics.registry.metrics()).toContain('millrace_live_refused_total{limit="process"} 1');
+    first?.close();
+    await eventually(async () => (await refusal(world, path, key)).status === 200);
+  } finally {
+    await world.stop();
+  }
+});
+
 test('L-032, L-033: streams end with the process, told when to come back, and after half an hour', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
@@ -844,7 +865,7 @@ describe('L-008, L-034: what streams stand on goes away', () => {
           const limits = { poolSize: 3, connectTimeoutMs: 500, queryTimeoutMs: 1000 };
           pool = createSqlDatabase({ url: far.toString(), logger, ...limits });
           log = createPostgresLog({ database: pool, logger, pollIntervalMs: 50 });
-          const places = { streamsPerUser: 10, streamsPerProject: 12, times };
+          const places = { streamsPerUser: 10, streamsPerProject: 12, streamsPerProcess: 100, times };
           return createLive({ sql, logger, metrics, ...places, log, topics, topicPrefix, publishes: true });
         },
       },

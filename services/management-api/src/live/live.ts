@@ -40,6 +40,7 @@ export interface LiveDeps {
   metrics: Metrics;
   streamsPerUser: number;
   streamsPerProject: number;
+  streamsPerProcess: number;
   times?: Partial<LiveTimes>;
 }
 
@@ -89,7 +90,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
    * One stream: its filter, its place, a source that reads; then the head is sent, and what comes is passed on until the client
    * leaves, the right ends, half an hour is over, or the process stops.
    *
-   * @throws AppError `invalid` naming a parameter, `rate_limited` without a place, `unavailable` without a log.
+   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a place, `unavailable` without a log.
    */
   async function openStream({ right, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
     const { source, measure, lagSeconds } = requireParts();
@@ -225,8 +226,13 @@ function helloOf(stream: {
   };
 }
 
-/** So many streams a user and an environment may have in this process. */
-function createPlaces({ streamsPerUser, streamsPerProject }: Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject'>) {
+type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
+
+/** So many streams a user, an environment and everybody together may have in this process. */
+function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
+  const refused = metrics.counter('millrace_live_refused_total', 'Streams refused, by the limit that was reached', [
+    'limit',
+  ]);
   const taken = new Map<string, number>();
   const add = (name: string, by: number) => {
     const count = (taken.get(name) ?? 0) + by;
@@ -234,16 +240,32 @@ function createPlaces({ streamsPerUser, streamsPerProject }: Pick<LiveDeps, 'str
     else taken.delete(name);
   };
   return {
-    /** @returns what gives the place back, once. @throws AppError `rate_limited`. */
+    /**
+     * @returns what gives the place back, once.
+     * @throws AppError `rate_limited`, or `unavailable` where only another process has room.
+     */
     take({ userId, environmentId }: StreamRight): () => void {
-      const [user, environment] = [`user ${userId}`, `environment ${environmentId}`];
-      if ((taken.get(user) ?? 0) >= streamsPerUser) throw throttled(10, `You have ${streamsPerUser} streams open.`);
-      if ((taken.get(environment) ?? 0) >= streamsPerProject)
+      const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];
+      const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => taken.get(name));
+      if (ofUser >= streamsPerUser) {
+        refused.inc({ limit: 'user' });
+        throw throttled(10, `You have ${streamsPerUser} streams open.`);
+      }
+      if (ofProject >= streamsPerProject) {
+        refused.inc({ limit: 'project' });
         throw throttled(10, `The project has ${streamsPerProject} streams open.`);
+      }
+      if (ofProcess >= streamsPerProcess) {
+        refused.inc({ limit: 'process' });
+        throw new AppError('unavailable', `All ${streamsPerProcess} streams of live events are taken. Try again later.`, {
+          code: 'live_streams_taken',
+          retryAfterSeconds: 10,
+        });
+      }
       let isTaken = true;
-      for (const name of [user, environment]) add(name, 1);
+      for (const name of names) add(name, 1);
       return () => {
-        if (isTaken) for (const name of [user, environment]) add(name, -1);
+        if (isTaken) for (const name of names) add(name, -1);
         isTaken = false;
       };
     },

@@ -75,7 +75,7 @@ interface TestApiOptions {
 
 /** No test but those of live events has a log. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
-  const limits = { streamsPerUser: 10, streamsPerProject: 50 };
+  const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
       openLive(parts) {
         pool = createSqlDatabase({ url: parts.url, logger: parts.logger, poolSize: 3 });
         log = createPostgresLog({ database: pool, logger: parts.logger });
-        const limits = { streamsPerUser: 1, streamsPerProject: 1, publishes: false };
+        const limits = { streamsPerUser: 1, streamsPerProject: 1, streamsPerProcess: 1, publishes: false };
         return createLive({ ...parts, ...limits, log, topics, topicPrefix });
       },
     },
