@@ -1,7 +1,13 @@
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logger.ts';
 import type { CounterChange, KeyValue } from './key-value.ts';
-import { type ClientOptions, createRedisClient, keepConnected, type RedisClient, watchSentinels } from './redis-client.ts';
+import {
+  type ClientOptions,
+  createRedisClient,
+  keepConnected,
+  type RedisClient,
+  watchSentinels,
+} from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-config.ts';
 
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */

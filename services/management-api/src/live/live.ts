@@ -257,10 +257,14 @@ function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, me
       }
       if (ofProcess >= streamsPerProcess) {
         refused.inc({ limit: 'process' });
-        throw new AppError('unavailable', `All ${streamsPerProcess} streams of live events are taken. Try again later.`, {
-          code: 'live_streams_taken',
-          retryAfterSeconds: 10,
-        });
+        throw new AppError(
+          'unavailable',
+          `All ${streamsPerProcess} streams of live events are taken. Try again later.`,
+          {
+            code: 'live_streams_taken',
+            retryAfterSeconds: 10,
+          },
+        );
       }
       let isTaken = true;
       for (const name of names) add(name, 1);

@@ -31,7 +31,7 @@ export const base = {
   has_group_types: Type.Boolean({ description: 'Whether groups were ever sent.' }),
   live_events_token: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Signed token for reading live events, for seven days and no longer than the key; null for keys without `event:read`. There is no such stream yet.',
+      'Signed token for reading live events, for seven days and no longer than the key; null for keys without `event:read`.',
   }),
   api_token: apiToken,
 };
