@@ -617,6 +617,8 @@ CREATE TABLE "batch_export_run" (
     -- Starting, Running, Completed, Failed, FailedRetryable, Cancelled.
     "status" TEXT NOT NULL DEFAULT 'Starting',
     "records_completed" INTEGER,
+    -- Of a completed run.
+    "bytes_exported" BIGINT,
     "latest_error" TEXT,
     "attempts" INTEGER NOT NULL DEFAULT 0,
     -- As of a delivery.

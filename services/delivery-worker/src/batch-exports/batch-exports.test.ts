@@ -46,7 +46,7 @@ const untilNothingIsLeft = async (work: () => Promise<boolean>) => {
 const runAll = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(deps, forever, slots)));
 const runsOf = (id: string) =>
   fixture.database.sql.query(
-    `SELECT status, records_completed, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
+    `SELECT status, records_completed, bytes_exported::int AS bytes, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
        FROM batch_export_run WHERE batch_export_id = $1 ORDER BY data_interval_start, created_at`,
     [id],
   );
@@ -81,6 +81,10 @@ test('the events stored within the interval get into the table, and no others', 
     { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
   ]);
   expect(await count(table)).toBe(3600);
+  const [sent] = await there.query(
+    `SELECT sum(octet_length(uuid) + octet_length(event) + octet_length(distinct_id) + octet_length(ip)) AS known FROM "${table}"`,
+  );
+  expect((await runsOf(id))[0]?.bytes).toBeGreaterThan(Number(sent?.known));
   const [first] = await there.query(`SELECT * FROM "${table}" WHERE distinct_id = 'd0'`);
   expect(first).toMatchObject({
     event: 'page',

@@ -6,6 +6,8 @@ export interface DestinationWriter {
   writeEvents(rows: EventRecord[]): Promise<void>;
   writePersons(rows: PersonRecord[]): Promise<void>;
   commit(): Promise<void>;
+  /** What was sent so far: of an object as it is stored, of rows their values. */
+  bytes(): number;
   /** Drops what was not committed and closes everything. Never throws; always called last. */
   close(): Promise<void>;
 }

@@ -38,6 +38,8 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
     throw error;
   }
 
+  let bytes = 0;
+
   async function write(lists: unknown[][]): Promise<void> {
     const parameters = shape.columns.map(({ type }, index) => `$${index + 1}::${arrayType(type)}`).join(', ');
     const casts = shape.columns.map(({ name, type }) => `${quote(name)}::${type}`).join(', ');
@@ -45,6 +47,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
       `INSERT INTO millrace_stage (${columns}) SELECT ${casts} FROM unnest(${parameters}) AS rows (${columns})`,
       lists,
     );
+    for (const list of lists) for (const value of list) bytes += bytesOf(value);
   }
 
   return {
@@ -58,8 +61,15 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
       await query(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM millrace_stage`);
       await query('COMMIT');
     },
+    bytes: () => bytes,
     close: () => connection.stop(),
   };
+}
+
+/** As a column holds it, about: a time has eight bytes, a number four or eight. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  return value === null ? 0 : typeof value === 'boolean' ? 1 : 8;
 }
 
 async function connect(

@@ -61,8 +61,7 @@ async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal):
         isPermanent: true,
         cause: null,
       });
-    const records = await copy(run, deps, signal);
-    await completeRun(sql, run, records);
+    await completeRun(sql, run, await copy(run, deps, signal));
     deps.counter.inc({ ...labels, result: 'completed' });
   } catch (error) {
     if (error instanceof Interrupted) {
@@ -87,15 +86,19 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   });
 }
 
-/** @returns how many records were written. */
-async function copy(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<number> {
+/** @returns how much was written. */
+async function copy(
+  run: ClaimedRun,
+  deps: ExportRunDeps,
+  signal: AbortSignal,
+): Promise<{ records: number; bytes: number }> {
   const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
   try {
     const records = await deps.database.transaction((tx) => copyPages(tx, run, { writer, deps, signal }));
     // Whoever cancelled in the meantime finds nothing at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
-    return records;
+    return { records, bytes: writer.bytes() };
   } finally {
     await writer.close();
   }

@@ -52,7 +52,7 @@ const runAll = async () => {
 const runOf = async (id: string) =>
   (
     await fixture.database.sql.query(
-      'SELECT status, records_completed, latest_error FROM batch_export_run WHERE batch_export_id = $1',
+      'SELECT status, records_completed, bytes_exported::int AS bytes, latest_error FROM batch_export_run WHERE batch_export_id = $1',
       [id],
     )
   )[0];
@@ -89,7 +89,9 @@ test('an interval becomes one object of JSON lines', async () => {
   });
   await runAll();
   expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 20, latest_error: null });
-  const records = lines((await read('a/2026/events/2026-11-10T10:00:00Z-2026-11-10T11:00:00Z.jsonl')).toString());
+  const object = await read('a/2026/events/2026-11-10T10:00:00Z-2026-11-10T11:00:00Z.jsonl');
+  expect((await runOf(id))?.bytes).toBe(object.length);
+  const records = lines(object.toString());
   expect(records.length).toBe(20);
   expect(records[0]).toMatchObject({
     event: 'page',
@@ -122,13 +124,15 @@ test('a large interval is written in parts, compressed when asked, and not one r
   const plain = await read(`large/${name}`);
   expect(plain.length).toBeGreaterThan(8 * 1024 * 1024);
   expect(new Set(lines(plain.toString()).map(({ uuid }) => uuid)).size).toBe(300);
-  expect(lines(gunzipSync(await read(`zipped/${name}.gz`)).toString()).length).toBe(300);
+  const zipped = await read(`zipped/${name}.gz`);
+  expect(lines(gunzipSync(zipped).toString()).length).toBe(300);
+  expect([(await runOf(id))?.bytes, (await runOf(compressed.id))?.bytes]).toEqual([plain.length, zipped.length]);
 });
 
 test('an interval without records makes no object', async () => {
   const { id } = await oneExport({ prefix: 'empty' });
   await runAll();
-  expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0 });
+  expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0, bytes: 0 });
   const { Contents } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: 'empty' }));
   expect(Contents ?? []).toEqual([]);
 });

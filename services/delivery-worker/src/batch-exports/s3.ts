@@ -48,12 +48,19 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
   const sink = createByteSink({ isCompressed });
   const parts: { PartNumber: number; ETag: string | undefined }[] = [];
   let uploadId: string | undefined;
+  let bytes = 0;
+
+  function takeBytes(): Buffer {
+    const taken = sink.take();
+    bytes += taken.length;
+    return taken;
+  }
 
   async function uploadPart(): Promise<void> {
     const create = new CreateMultipartUploadCommand({ ...target, ...attributes });
     uploadId ??= (await asked((limit) => client.send(create, limit))).UploadId;
     const PartNumber = parts.length + 1;
-    const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: sink.take() });
+    const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: takeBytes() });
     const { ETag } = await asked((limit) => client.send(command, limit));
     parts.push({ PartNumber, ETag });
   }
@@ -70,7 +77,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       if (!sink.hasContent()) return;
       await sink.end();
       if (uploadId === undefined) {
-        const Body = sink.take();
+        const Body = takeBytes();
         await asked((limit) => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), limit));
         return;
       }
@@ -79,6 +86,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       await asked((limit) => client.send(new CompleteMultipartUploadCommand(complete), limit));
       uploadId = undefined;
     },
+    bytes: () => bytes,
     async close() {
       if (uploadId !== undefined) {
         // Parts that nobody completes would be kept, and paid for.

@@ -149,12 +149,16 @@ export async function renewClaim(
   return rows.length > 0;
 }
 
-export async function completeRun(sql: Sql, { id, attempts }: Claim, records: number): Promise<void> {
+export async function completeRun(
+  sql: Sql,
+  { id, attempts }: Claim,
+  { records, bytes }: { records: number; bytes: number },
+): Promise<void> {
   await sql.query(
-    `UPDATE batch_export_run SET status = 'Completed', records_completed = $3, latest_error = NULL,
+    `UPDATE batch_export_run SET status = 'Completed', records_completed = $3, bytes_exported = $4, latest_error = NULL,
             finished_at = now(), last_updated_at = now()
       WHERE id = $1 AND attempts = $2 AND status = 'Running'`,
-    [id, attempts, records],
+    [id, attempts, records, bytes],
   );
 }
 

@@ -4,7 +4,7 @@ import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { exportIntervalAt, exportSpans } from '@millrace/schedule';
+import { exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
 import type { BatchExportRow } from './store.ts';
 
 export interface Range {
@@ -28,7 +28,7 @@ export async function startBackfill(
   exported: BatchExportRow,
   { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
 ): Promise<{ id: string; hasBegun: boolean }> {
-  requireFewRuns(range, exported);
+  spansOfRange(range, exported);
   const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
   if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
@@ -59,15 +59,19 @@ export function parseRange(
   return { start, end };
 }
 
-function requireFewRuns(range: Range, schedule: Pick<BatchExportRow, 'interval' | 'timezone'>): void {
-  let runs = 0;
-  for (const _span of exportSpans(range, schedule)) {
-    runs += 1;
-    if (runs <= maxBackfillRuns) continue;
+/**
+ * What the runs of a range would cover, one after the other.
+ * @throws AppError `invalid` when they are too many.
+ */
+export function spansOfRange(range: Range, schedule: Pick<BatchExportRow, 'interval' | 'timezone'>): TimeSpan[] {
+  const spans: TimeSpan[] = [];
+  for (const span of exportSpans(range, schedule)) {
+    if (spans.push(span) <= maxBackfillRuns) continue;
     throw refusal(
       `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
     );
   }
+  return spans;
 }
 
 function parseTime(value: unknown): Date {

@@ -469,6 +469,11 @@ test('model null or empty means events, persons are persons', async () => {
 
 describe('backfills', () => {
   const range = (start_at?: unknown, end_at?: unknown) => ({ start_at, end_at });
+  const preview = (id: string, asked: ReturnType<typeof range>) => {
+    const given = Object.entries(asked).filter(([, value]) => typeof value === 'string');
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
+  };
 
   test('X27: a range gets an id, and the same one again while it is running', async () => {
     const { id } = await created();
@@ -517,6 +522,22 @@ describe('backfills', () => {
     const { id } = await created();
     const refusal = VE('invalid_input', null, expect.stringContaining(detail));
     expect(await post(`${id}/backfill`, range(start, end))).toMatchObject(refusal);
+    expect(await preview(id, range(start, end))).toMatchObject(refusal);
+  });
+
+  test.each<[string, string, string, [number, string, string, string, string]]>([
+    ['hour', '2021-01-01T00:00Z', '2021-01-02T00:00Z', [24, '01T00:00', '01T01:00', '01T23:00', '02T00:00']],
+    ['hour', '2021-01-01T00:30Z', '2021-01-01T02:15Z', [3, '01T00:30', '01T01:00', '01T02:00', '01T02:15']],
+    ['day', '2021-01-01T06:00Z', '2021-01-01T07:00Z', [1, '01T06:00', '01T07:00', '01T06:00', '01T07:00']],
+    ['week', '2021-01-04T00:00Z', '2021-01-18T00:00Z', [2, '04T00:00', '11T00:00', '11T00:00', '18T00:00']],
+  ])('C-037: by the %s from %s to %s its runs are counted, and nothing is done', async (interval, start, end, runs) => {
+    const { id } = await created({ interval });
+    const { status, body } = await preview(id, range(start, end));
+    const { total_runs, first_run: first, last_run: last } = body;
+    const times = [first.start_at, first.end_at, last.start_at, last.end_at].map((time) => time.slice(8, 16));
+    expect([status, [total_runs, ...times]]).toEqual([200, runs]);
+    expect([body.start_at, body.end_at]).toEqual([first.start_at, last.end_at]);
+    expect(await backfills(id)).toEqual([]);
   });
 
   test('a year of hours is one backfill, and ten run at a time', async () => {
@@ -575,6 +596,7 @@ describe('runs', () => {
         status: 'Completed',
         records_completed: 5,
         records_total_count: 5,
+        bytes_exported: null,
       },
     });
     expect(await api.get(`${path}${id}/runs/${randomUUID()}/`, acme.M.key)).toMatchObject(NF());

@@ -15,7 +15,7 @@ import { Type } from 'typebox';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { timePosition, toTimePosition } from '../../time/time-range.ts';
-import { cancelBackfill, listBackfills, parseRange, type Range, startBackfill } from './backfills.ts';
+import { cancelBackfill, listBackfills, parseRange, type Range, spansOfRange, startBackfill } from './backfills.ts';
 import { recordExportWork } from './rules.ts';
 import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
@@ -53,6 +53,10 @@ const backfillRequest = Type.Object(
   },
   { title: 'NewBatchExportBackfill' },
 );
+const previewQuery = Type.Object({
+  start_at: Type.Optional(Type.String({ description: 'Where it would begin, ISO 8601 with an offset.' })),
+  end_at: Type.Optional(Type.String({ description: 'Where it would end, exclusive, ISO 8601 with an offset.' })),
+});
 const backfillAnswer = Type.Object(
   { backfill_id: Type.String({ description: 'Id of the backfill.' }) },
   { title: 'BatchExportBackfillId' },
@@ -62,6 +66,24 @@ const cancelledAnswer = Type.Object(
   { title: 'BatchExportCancelled' },
 );
 const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
+const ends = {
+  start_at: Type.String({ format: 'date-time', description: 'Where it begins.' }),
+  end_at: Type.String({ format: 'date-time', description: 'Where it ends, exclusive.' }),
+};
+const preview = Type.Object(
+  {
+    ...ends,
+    total_runs: Type.Integer({ description: 'How many runs it would make.' }),
+    first_run: Type.Object(ends, { description: 'What the first of them would cover.' }),
+    last_run: Type.Object(ends, { description: 'What the last of them would cover.' }),
+  },
+  { title: 'BatchExportBackfillPreview' },
+);
+const previewExample = {
+  ...{ ...range, total_runs: 24 },
+  first_run: { start_at: range.start_at, end_at: '2026-11-01T01:00:00Z' },
+  last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
+};
 
 /** Runs and backfills of an export (docs/api-rules.md#runs-and-backfills). */
 export function runRoutes(
@@ -161,6 +183,26 @@ export function runRoutes(
           await recordExportWork(tx, address, { row, field: 'run', action: 'deleted', what });
           return { cancelled: true };
         }),
+    }),
+    ...defineRoutes({
+      ...read,
+      method: 'GET',
+      path: `${path}/:id/backfill`,
+      operationId: 'batch_exports_backfill_retrieve',
+      summary: 'Preview a backfill',
+      description: 'How many runs a range of the past would make, and what the first and the last of them would cover.',
+      params,
+      query: previewQuery,
+      responses: { 200: { description: 'What it would do; nothing is done.', schema: preview } },
+      examples: { response: previewExample },
+      handler: async ({ target: address, params: { id }, query }) => {
+        const row = await requireExport(sql, address, id);
+        const range = parseRange(query, row, new Date());
+        const spans = spansOfRange(range, row).map(({ start, end }) => written(start, end));
+        const [first, last] = [spans[0], spans.at(-1)];
+        if (!first || !last) throw new Error('A range has an inside, and so a run.');
+        return { ...written(range.start, range.end), total_runs: spans.length, first_run: first, last_run: last };
+      },
     }),
     ...defineRoutes({
       ...write,

@@ -26,6 +26,10 @@ export const run = Type.Object(
     records_total_count: Type.Union([Type.Integer(), Type.Null()], {
       description: 'How many records there were; null before it is completed.',
     }),
+    bytes_exported: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'How much was sent: the object as it is stored, or the values of the rows; null before it is completed.',
+    }),
     latest_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
     data_interval_start: Type.String({ format: 'date-time', description: 'Where its interval begins.' }),
     data_interval_end: Type.String({ format: 'date-time', description: 'Where its interval ends, exclusive.' }),
@@ -44,6 +48,7 @@ export const runExample = {
   status: 'Completed',
   records_completed: 12_345,
   records_total_count: 12_345,
+  bytes_exported: 8_456_789,
   latest_error: null,
   data_interval_start: '2026-11-21T04:00:00Z',
   data_interval_end: '2026-11-21T05:00:00Z',
@@ -282,6 +287,7 @@ export function toRun(row: RunRow) {
     ...row,
     // What was not exported within an interval does not exist: a run is all or nothing.
     records_total_count: row.status === 'Completed' ? row.records_completed : null,
+    bytes_exported: row.bytes_exported === null ? null : Number(row.bytes_exported),
     data_interval_start: formatDateTime(row.data_interval_start),
     data_interval_end: formatDateTime(row.data_interval_end),
     cursor: null,

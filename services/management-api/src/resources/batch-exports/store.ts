@@ -182,6 +182,7 @@ export interface RunRow
     | 'id'
     | 'status'
     | 'records_completed'
+    | 'bytes_exported'
     | 'latest_error'
     | 'data_interval_start'
     | 'data_interval_end'
@@ -197,7 +198,7 @@ type StoredRun = RunRow & Record<string, unknown>;
 /** A server's own words about what went wrong may be long. */
 const maxErrorLength = 2000;
 
-const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed,
+const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
   left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
 /** The last ten runs of each of some exports, the newest first: one statement for all. */
