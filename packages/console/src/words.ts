@@ -63,7 +63,7 @@ export const words = {
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
   /** Of the settings. */
-  sections: { account: 'Account', keys: 'Personal API keys' },
+  sections: { account: 'Account', keys: 'Personal API keys', exports: 'Exports' },
   span: {
     time: 'Time',
     zone: 'Time zone',

@@ -27,6 +27,12 @@ export const part = {
   }),
 };
 
+/** Any text that can be used. */
+export const matching = (isUsable: (value: string) => boolean, absent = ''): Part<string> => ({
+  read: (text) => (isUsable(text) ? text : undefined),
+  absent,
+});
+
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**

@@ -6,7 +6,7 @@ import { words } from '../words.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
-import { formatTime } from './time.ts';
+import { formatTime, fromLocal, localOf } from './time.ts';
 
 /** As the API takes it: a time ago (`-24h`) stays one in the address, so that the view moves on; anything else is a moment. */
 export interface Span {
@@ -210,25 +210,4 @@ function OtherSpan({
       </form>
     </Dialog>
   );
-}
-
-/** `2026-11-24T10:15:00`, as clocks of a zone show a moment. */
-function localOf(moment: Date, zone: string): string {
-  const options = { hourCycle: 'h23', timeZone: zone } as const;
-  const format = new Intl.DateTimeFormat('en', {
-    ...options,
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-  });
-  const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
-  const { year = '', month, day, hour, minute, second } = parts;
-  return `${year.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}`;
-}
-
-/** The moment at which clocks of a zone show a time; of two (clocks are put back) the earlier or the later, of none one beside it. */
-function fromLocal(local: string, zone: string): string {
-  const wanted = Date.parse(`${local}Z`);
-  if (Number.isNaN(wanted)) return '';
-  let moment = wanted;
-  for (let step = 0; step < 3; step += 1) moment += wanted - Date.parse(`${localOf(new Date(moment), zone)}Z`);
-  return new Date(moment).toISOString();
 }

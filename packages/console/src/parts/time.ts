@@ -12,12 +12,15 @@ function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateT
 }
 
 const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 } as const;
+const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
 /** `15:04:07.812` */
 export const formatClock = (iso: string, zone: string) => format(iso, zone, clock);
 /** `24 Nov 2026, 15:04:07.812` */
 export const formatTime = (iso: string, zone: string) => format(iso, zone, { ...day, ...clock });
+/** `24 Nov 2026, 15:04` */
+export const formatMinute = (iso: string, zone: string) => format(iso, zone, minute);
 /** `24 Nov 2026` */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
@@ -25,4 +28,32 @@ export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);
+}
+
+/** `24 Nov 2026, 15:00–16:00` */
+export function formatBetween(from: string, to: string, zone: string): string {
+  const [start, end] = [new Date(from), new Date(to)];
+  if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return `${from} – ${to}`;
+  return formatOf(zone, minute).formatRange(start, end);
+}
+
+/** `2026-11-24T10:15:00`, as clocks of a zone show a moment. */
+export function localOf(moment: Date, zone: string): string {
+  const options = { hourCycle: 'h23', timeZone: zone } as const;
+  const format = new Intl.DateTimeFormat('en', {
+    ...options,
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  });
+  const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+  const { year = '', month, day, hour, minute, second } = parts;
+  return `${year.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+/** The moment at which clocks of a zone show a time; of two (clocks are put back) the earlier or the later, of none one beside it. */
+export function fromLocal(local: string, zone: string): string {
+  const wanted = Date.parse(`${local}Z`);
+  if (Number.isNaN(wanted)) return '';
+  let moment = wanted;
+  for (let step = 0; step < 3; step += 1) moment += wanted - Date.parse(`${localOf(new Date(moment), zone)}Z`);
+  return new Date(moment).toISOString();
 }

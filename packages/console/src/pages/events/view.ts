@@ -1,17 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, cursorOf } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { matching, part, useAddress } from '../../parts/address.ts';
 import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
 import { type Filters, isUuid, parseProperties } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { walkedFor, worthTrying } from './slow.tsx';
-
-const matching = (isUsable: (value: string) => boolean, absent = '') => ({
-  read: (value: string) => (isUsable(value) ? value : undefined),
-  absent,
-});
 
 const address = {
   after: matching(isTime, '-24h'),

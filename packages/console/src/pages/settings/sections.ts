@@ -16,4 +16,5 @@ const { sections: titles } = words;
 export const sections: readonly SectionEntry[] = [
   { path: 'account', title: titles.account, group: 'own', load: () => import('./account/section.tsx') },
   { path: 'keys', title: titles.keys, group: 'own', load: () => import('./keys/section.tsx') },
+  { path: 'exports', title: titles.exports, group: 'project', load: () => import('./exports/section.tsx') },
 ];

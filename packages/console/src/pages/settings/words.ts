@@ -9,6 +9,7 @@ export const text = {
   delete: 'Delete',
   end: 'End',
   never: 'Never',
+  more: 'Show more',
   of: (verb: string, what: string) => `${verb} ${what}`,
   columns: {
     browser: 'Browser',

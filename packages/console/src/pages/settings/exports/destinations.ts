@@ -1,0 +1,43 @@
+export const destinationTypes = ['S3', 'Postgres'] as const;
+export type DestinationType = (typeof destinationTypes)[number];
+
+/** A setting of a destination, as the form asks for it. `lines` is a list of names, one a line. */
+export interface DestinationSetting {
+  name: string;
+  kind: 'text' | 'secret' | 'number' | 'check' | 'lines' | readonly string[];
+  isRequired?: true;
+  /** Where it is rarely needed it is folded away. */
+  isRare?: true;
+}
+
+const ofEvents = [
+  { name: 'include_events', kind: 'lines', isRare: true },
+  { name: 'exclude_events', kind: 'lines', isRare: true },
+] as const;
+
+/** What each kind of destination needs; `file_format` has one choice and so is not asked for. */
+export const destinationSettings: Record<DestinationType, readonly DestinationSetting[]> = {
+  S3: [
+    { name: 'bucket_name', kind: 'text', isRequired: true },
+    { name: 'region', kind: 'text', isRequired: true },
+    { name: 'aws_access_key_id', kind: 'secret', isRequired: true },
+    { name: 'aws_secret_access_key', kind: 'secret', isRequired: true },
+    { name: 'prefix', kind: 'text' },
+    { name: 'compression', kind: ['gzip'] },
+    { name: 'endpoint_url', kind: 'text', isRare: true },
+    { name: 'encryption', kind: ['AES256', 'aws:kms'], isRare: true },
+    { name: 'kms_key_id', kind: 'text', isRare: true },
+    ...ofEvents,
+  ],
+  Postgres: [
+    { name: 'host', kind: 'text', isRequired: true },
+    { name: 'port', kind: 'number' },
+    { name: 'user', kind: 'secret', isRequired: true },
+    { name: 'password', kind: 'secret', isRequired: true },
+    { name: 'database', kind: 'text', isRequired: true },
+    { name: 'table_name', kind: 'text' },
+    { name: 'schema', kind: 'text', isRare: true },
+    { name: 'has_self_signed_cert', kind: 'check', isRare: true },
+    ...ofEvents,
+  ],
+};

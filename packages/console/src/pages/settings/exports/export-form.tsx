@@ -1,0 +1,320 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { ApiProblem, call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { fromLocal, localOf } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import {
+  type DestinationSetting,
+  type DestinationType,
+  destinationSettings,
+  destinationTypes,
+} from './destinations.ts';
+import { type BatchExport, exportsKey, intervals, models, useExportsPath } from './export.ts';
+import { text } from './words.ts';
+
+const { form } = text;
+
+/** A new export, or other settings for one that exists. Secrets that are left empty stay as they are. */
+export function ExportForm({
+  before,
+  onDone,
+  onClose,
+}: {
+  before: BatchExport | undefined;
+  onDone: (now: BatchExport) => unknown;
+  onClose: () => void;
+}) {
+  const { id: projectId, timezone } = useProject();
+  const path = useExportsPath();
+  const [type, setType] = useState<DestinationType>(before?.destination.type ?? 'S3');
+  const kept = before?.destination.type === type ? before.destination.config : undefined;
+  const save = useMutation({
+    mutationFn: (body: object) =>
+      call<BatchExport>(
+        before ? { method: 'PATCH', path: `${path}/${before.id}`, body } : { method: 'POST', path, body },
+      ),
+    onSuccess: async (now) => {
+      await queryClient.invalidateQueries({ queryKey: exportsKey(projectId) });
+      await onDone(now);
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = new FormData(event.currentTarget);
+    save.mutate(bodyOf(typed, { type, kept, timezone }));
+  };
+  const fields = ['name', 'start_at', 'end_at', ...destinationSettings[type].map(({ name }) => name)];
+  const problem = atSetting(save.error, fields);
+  return (
+    <Block title={before ? form.change(before.name) : text.newExport}>
+      <form className="form settings-form export-form" onSubmit={submit}>
+        <Field
+          name="name"
+          label={form.name}
+          hint={form.nameHint}
+          maxLength={400}
+          defaultValue={before?.name}
+          problem={problem}
+        />
+        <Cards
+          name="model"
+          legend={form.model}
+          options={models.map((model) => ({ value: model, ...form.models[model] }))}
+          chosen={before?.model ?? 'events'}
+        />
+        <label className="field settings-short">
+          <span className="field-label">{form.interval}</span>
+          <select className="input" name="interval" defaultValue={before?.interval ?? 'hour'}>
+            {intervals.map((interval) => (
+              <option key={interval} value={interval}>
+                {text.every[interval]}
+              </option>
+            ))}
+          </select>
+          <span className="hint">{form.intervalHint}</span>
+        </label>
+        <Cards
+          name="type"
+          legend={form.destination}
+          options={destinationTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
+          chosen={type}
+          onChoose={setType}
+        />
+        <Settings key={type} type={type} kept={kept} problem={problem} />
+        <Times before={before} problem={problem} />
+        <FormProblem problem={problem} fields={fields} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={save.isPending}>
+            {before ? form.save : form.create}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+function Cards<Value extends string>({
+  name,
+  legend,
+  options,
+  chosen,
+  onChoose,
+}: {
+  name: string;
+  legend: string;
+  options: readonly { value: Value; name: string; about: string }[];
+  chosen: Value;
+  onChoose?: (value: Value) => void;
+}) {
+  return (
+    <fieldset className="settings-fieldset">
+      <legend className="field-label">{legend}</legend>
+      <div className="settings-presets">
+        {options.map((option) => (
+          <label key={option.value} className="settings-preset">
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              defaultChecked={option.value === chosen}
+              onChange={() => onChoose?.(option.value)}
+            />
+            <span>
+              <strong>{option.name}</strong>
+              <span className="hint">{option.about}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Settings({
+  type,
+  kept,
+  problem,
+}: {
+  type: DestinationType;
+  kept: Record<string, unknown> | undefined;
+  problem: unknown;
+}) {
+  const all = destinationSettings[type];
+  const show = (settings: readonly DestinationSetting[]) =>
+    settings.map((setting) => <Setting key={setting.name} setting={setting} kept={kept} problem={problem} />);
+  const rare = all.filter(({ isRare }) => isRare);
+  const isUsed = rare.some(({ name }) => kept?.[name] !== undefined || isAbout(problem, name));
+  return (
+    <>
+      <div className="settings-pair">{show(all.filter(({ isRare }) => !isRare))}</div>
+      <details className="export-settings" open={isUsed}>
+        <summary>{form.rare}</summary>
+        <div className="settings-pair">{show(rare)}</div>
+      </details>
+    </>
+  );
+}
+
+function Setting({
+  setting: { name, kind, isRequired },
+  kept,
+  problem,
+}: {
+  setting: DestinationSetting;
+  kept: Record<string, unknown> | undefined;
+  problem: unknown;
+}) {
+  const label = form.labels[name] ?? name;
+  const hint = form.hints[name];
+  const value = kept?.[name];
+  if (kind === 'check') {
+    return (
+      <div className="field">
+        <label className="settings-choice">
+          <input type="checkbox" name={name} defaultChecked={value === true} />
+          {label}
+        </label>
+        <span className="hint">{hint}</span>
+      </div>
+    );
+  }
+  if (kind === 'lines') return <Lines name={name} label={label} hint={hint} lines={value} />;
+  if (typeof kind === 'object') {
+    return (
+      <label className="field">
+        <span className="field-label">{label}</span>
+        <select className="input" name={name} defaultValue={String(value ?? '')}>
+          <option value="">{form.noChoice}</option>
+          {kind.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
+  const isSecret = kind === 'secret';
+  return (
+    <Field
+      name={name}
+      label={label}
+      hint={isSecret ? (kept ? form.keptHint : form.secretHint) : hint}
+      type={isSecret ? 'password' : kind}
+      autoComplete={isSecret ? 'new-password' : 'off'}
+      spellCheck={false}
+      required={isRequired === true && !(isSecret && kept)}
+      defaultValue={isSecret ? undefined : String(value ?? '')}
+      problem={problem}
+    />
+  );
+}
+
+function Lines({
+  name,
+  label,
+  hint,
+  lines,
+}: {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  lines: unknown;
+}) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      <textarea
+        id={id}
+        className="input"
+        name={name}
+        rows={3}
+        spellCheck={false}
+        aria-describedby={`${id}-more`}
+        defaultValue={Array.isArray(lines) ? lines.join('\n') : ''}
+      />
+      <span id={`${id}-more`} className="hint">
+        {hint}
+      </span>
+    </div>
+  );
+}
+
+function Times({ before, problem }: { before: BatchExport | undefined; problem: unknown }) {
+  const { timezone } = useProject();
+  const local = (time: string | null | undefined) => (time ? localOf(new Date(time), timezone).slice(0, 16) : '');
+  const shared = { type: 'datetime-local', required: false, problem };
+  return (
+    <div className="settings-pair">
+      <Field
+        {...shared}
+        name="start_at"
+        label={text.from}
+        hint={form.fromHint}
+        defaultValue={local(before?.start_at)}
+      />
+      <Field {...shared} name="end_at" label={text.until} hint={form.untilHint} defaultValue={local(before?.end_at)} />
+    </div>
+  );
+}
+
+/** What was typed, as the API takes it. What is empty is taken away, but for secrets, which stay. */
+function bodyOf(
+  typed: FormData,
+  { type, kept, timezone }: { type: DestinationType; kept: Record<string, unknown> | undefined; timezone: string },
+) {
+  const time = (name: string) => {
+    const local = String(typed.get(name) ?? '');
+    return local === '' ? null : fromLocal(local, timezone);
+  };
+  const config: Record<string, unknown> = {};
+  for (const { name, kind } of destinationSettings[type]) {
+    const value = typedValue(kind, String(typed.get(name) ?? ''));
+    if (value !== null) config[name] = value;
+    // S3's files may lie in no folder, which has to be said.
+    else if (name === 'prefix') config[name] = '';
+    else if (kind !== 'secret' && kept?.[name] !== undefined) config[name] = null;
+  }
+  return {
+    name: typed.get('name'),
+    model: typed.get('model'),
+    interval: typed.get('interval'),
+    destination: { type, config },
+    start_at: time('start_at'),
+    end_at: time('end_at'),
+  };
+}
+
+function typedValue(kind: DestinationSetting['kind'], typed: string): unknown {
+  if (kind === 'check') return typed === 'on' ? true : null;
+  if (kind === 'secret') return typed === '' ? null : typed;
+  const text = typed.trim();
+  if (text === '') return null;
+  if (kind === 'number') return Number(text);
+  if (kind !== 'lines') return text;
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
+
+/** Of a destination the server names the setting within its sentence: the refusal stands beside that one. */
+function atSetting(problem: unknown, fields: readonly string[]): unknown {
+  if (!(problem instanceof ApiProblem) || problem.attr !== 'destination') return problem;
+  const attr = [...problem.message.matchAll(/'(\w+)'/g)]
+    .map(([, name]) => name)
+    .find((name) => fields.includes(name ?? ''));
+  if (attr === undefined) return problem;
+  return new ApiProblem(problem.status, { code: problem.code, detail: problem.message, attr }, new Headers());
+}

@@ -1,0 +1,174 @@
+import { useState } from 'react';
+import { useHasLevel, useProject } from '../../../frame/project.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { AsApiCall } from '../../../parts/dialog.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { formatMinute } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { More, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { destinationTypes } from './destinations.ts';
+import {
+  type BatchExport,
+  exportsKey,
+  isOpen,
+  type Run,
+  stateOf,
+  useExportsAddress,
+  useExportsPath,
+} from './export.ts';
+import { ExportForm } from './export-form.tsx';
+import { OneExport, StatePill, whereOf } from './one-export.tsx';
+import { text } from './words.ts';
+import './exports.css';
+
+/** Batch exports: their list, one of them with its runs, or the form of one. */
+export function Section() {
+  const address = useExportsAddress();
+  const {
+    view: { open },
+    change,
+    unknown,
+  } = address;
+  const last = useLastOpen(open);
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      {open === '' && <List last={last} onOpen={(id) => change({ open: id })} />}
+      {open === 'new' && (
+        <ExportForm before={undefined} onDone={({ id }) => change({ open: id })} onClose={() => change({ open: '' })} />
+      )}
+      {open !== '' && open !== 'new' && <OneExport key={open} id={open} address={address} />}
+    </>
+  );
+}
+
+function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) {
+  const { id: projectId } = useProject();
+  const mayChange = useHasLevel(1);
+  const path = useExportsPath();
+  const [isShowingCall, setShowingCall] = useState(false);
+  const query = useOffsetPages<BatchExport>(exportsKey(projectId), {
+    path,
+    every: (exports) => (exports.some(({ latest_runs: [last] }) => last && isOpen(last)) ? 5000 : false),
+  });
+  const isEmpty = query.data?.count === 0;
+  const buttons = (
+    <>
+      <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>
+      {!isEmpty && (
+        <Button look="main" isDisabled={!mayChange} onPress={() => onOpen('new')}>
+          {text.newExport}
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Block title={text.what} about={text.about} buttons={buttons}>
+      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      <Loaded query={query} what={text.what}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <NoExport mayChange={mayChange} onNew={() => onOpen('new')} />
+          ) : (
+            <>
+              <Table exports={rows} last={last} onOpen={onOpen} />
+              <More query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      {isShowingCall && <AsApiCall request={{ path }} onClose={() => setShowingCall(false)} />}
+    </Block>
+  );
+}
+
+/** The kinds of destinations with what each needs. */
+function NoExport({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
+  return (
+    <Empty title={text.emptyTitle} icon="exports">
+      <p className="quiet">{text.empty}</p>
+      <dl className="export-kinds">
+        {destinationTypes.map((type) => (
+          <div key={type}>
+            <dt>{text.types[type]}</dt>
+            <dd className="quiet">{text.needs[type]}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="form-buttons">
+        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+          {text.newExport}
+        </Button>
+      </div>
+    </Empty>
+  );
+}
+
+function Table({
+  exports,
+  last,
+  onOpen,
+}: {
+  exports: readonly BatchExport[];
+  last: string;
+  onOpen: (id: string) => void;
+}) {
+  return (
+    <table className="table settings-table settings-rows" aria-label={text.what}>
+      <thead>
+        <tr>
+          <th>{text.columns.name}</th>
+          <th>{text.columns.where}</th>
+          <th>{text.columns.every}</th>
+          <th>{text.columns.state}</th>
+          <th>{text.columns.last}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {exports.map((one) => (
+          <tr key={one.id}>
+            <td>
+              <button
+                type="button"
+                className="settings-row-link row-link"
+                ref={one.id === last ? takeFocus : undefined}
+                onClick={() => onOpen(one.id)}
+              >
+                {one.name}
+              </button>
+              <div className="hint">{text.models[one.model]}</div>
+            </td>
+            <td>
+              {text.types[one.destination.type]}
+              <div className="hint mono">{whereOf(one)}</div>
+            </td>
+            <td data-label={text.columns.every}>{text.every[one.interval]}</td>
+            <td data-label={text.columns.state}>
+              <StatePill state={stateOf(one)} />
+            </td>
+            <td data-label={text.columns.last}>
+              <LastRun run={one.latest_runs[0]} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function LastRun({ run }: { run: Run | undefined }) {
+  const { timezone } = useProject();
+  if (run === undefined) return <span className="quiet">{text.noRun}</span>;
+  const at = run.finished_at ?? run.created_at;
+  return (
+    <>
+      <time dateTime={at} title={formatMinute(at, timezone)}>
+        {formatAgo(at)}
+      </time>
+      {run.status === 'Completed' && <div className="hint">{text.rows(run.records_completed ?? 0)}</div>}
+    </>
+  );
+}

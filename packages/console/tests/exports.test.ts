@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import { type DestinationField, exportDestinations } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { destinationSettings, destinationTypes } from '../src/pages/settings/exports/destinations.ts';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  await console.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`);
+});
+afterAll(() => console?.stop());
+
+const secret = 'never-to-be-seen-again';
+const postgres = {
+  type: 'Postgres',
+  config: { host: 'warehouse.example.com', database: 'analytics', user: secret, password: secret },
+};
+const make = async (body: object = {}) =>
+  (
+    await console.api<{ id: string }>('POST', 'batch_exports', {
+      ...{ name: 'Warehouse', destination: postgres, interval: 'hour' },
+      ...body,
+    })
+  ).id;
+interface StoredRun {
+  status?: string;
+  error?: string;
+  rows?: number;
+  bytes?: number;
+}
+/** Of 09:00 to 10:00 in Berlin, triggered a minute ago. */
+const storeRun = async (exportId: string, { status = 'Completed', error, rows, bytes }: StoredRun = {}) => {
+  const id = randomUUID();
+  await console.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end, status, records_completed,
+                                   bytes_exported, latest_error, created_at, finished_at)
+     VALUES ($1, $2, '2026-11-10T08:00Z', '2026-11-10T09:00Z', $3, $4, $5, $6, now() - interval '1 minute',
+             CASE WHEN $3 IN ('Completed', 'Failed') THEN now() END)`,
+    [id, exportId, status, rows ?? null, bytes ?? null, error ?? null],
+  );
+  return id;
+};
+const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+const dialogOf = (page: Page) => page.getByRole('dialog');
+
+/** In both themes and on a telephone, as it is now. */
+async function lookAt(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test.each(destinationTypes)('the form asks for every setting of %s, and knows which are needed and secret', (type) => {
+  const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
+    ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
+  ]);
+  const fields: Record<string, DestinationField> = exportDestinations[type];
+  const known = Object.entries(fields)
+    // It has one choice; and a folder may be empty.
+    .filter(([name]) => name !== 'file_format')
+    .map(([name, field]) => [
+      ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
+    ]);
+  expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
+});
+
+test('C-007, C-038: nothing yet says what each destination needs; made by the form, refused at the field, without its secrets', async () => {
+  const page = await console.open('settings/exports');
+  await page.getByRole('heading', { name: 'No export yet' }).waitFor();
+  await page.getByText('A bucket, its region, and an access key').waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'New export' }).click();
+  expect(new URL(page.url()).searchParams.get('open')).toBe('new');
+  await page.getByLabel('Name').fill('Warehouse of the shop');
+  await page.getByLabel('How often').selectOption('every day');
+  await page.getByRole('radio', { name: 'PostgreSQL' }).check();
+  await field(page, 'Host').fill('warehouse.example.com');
+  await field(page, 'Port').fill('70000');
+  await field(page, 'User').fill('millrace');
+  await field(page, 'Password').fill(secret);
+  await field(page, 'Database').fill('analytics');
+  await page.getByText('More settings').click();
+  await page.getByLabel('Not these events').fill('$pageleave\n\nheartbeat\n');
+  await lookAt(page);
+  await page.getByRole('button', { name: 'Create export' }).click();
+  const port = field(page, 'Port');
+  await eventually(async () => expect(await port.getAttribute('aria-invalid')).toBe('true'));
+  await page.getByText("'port' must be a port between 1 and 65535.").waitFor();
+  expect(await field(page, 'Password').inputValue()).toBe(secret);
+  await port.fill('5433');
+  await page.getByRole('button', { name: 'Create export' }).click();
+  await page
+    .getByText('Events to PostgreSQL: table events of analytics on warehouse.example.com, every day.')
+    .waitFor();
+  await page.getByText('waits for its first run').waitFor();
+  await page.getByText('All settings').click();
+  await page.getByText('$pageleave, heartbeat').waitFor();
+  expect(await page.content()).not.toContain(secret);
+  await lookAt(page);
+  await page.context().close();
+});
+
+test('C-033: what is changed keeps its secrets; another server asks for them at its field', async () => {
+  const id = await make({ name: 'Kept', destination: { ...postgres, config: { ...postgres.config, schema: 'own' } } });
+  const page = await console.open(`settings/exports?open=${id}`);
+  const stored = async () =>
+    (await console.query('SELECT destination_config, destination_secrets, name FROM batch_export WHERE id = $1', [
+      id,
+    ])) as { rows: { destination_config: object; destination_secrets: object; name: string }[] };
+  const before = (await stored()).rows[0];
+  await page.getByRole('button', { name: 'Change' }).click();
+  expect(await field(page, 'Password').inputValue()).toBe('');
+  expect(await field(page, 'Schema').inputValue()).toBe('own');
+  await field(page, 'Schema').fill('');
+  await field(page, 'Table').fill('shop_events');
+  await field(page, 'Host').fill('elsewhere.example.com');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await eventually(async () => expect(await field(page, 'Host').getAttribute('aria-invalid')).toBe('true'));
+  await page.getByText('They would go to another server.').waitFor();
+  await field(page, 'Host').fill('warehouse.example.com');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('table shop_events of analytics').waitFor();
+  const after = (await stored()).rows[0];
+  expect(after?.destination_config).toEqual({
+    ...{ host: 'warehouse.example.com', database: 'analytics', table_name: 'shop_events' },
+  });
+  expect(after?.destination_secrets).toEqual(before?.destination_secrets);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await dialogOf(page).getByText('What was exported stays where it is.').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialogOf(page).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Kept' }).waitFor({ state: 'detached' });
+  await page.goto(console.address(`settings/exports?open=${id}`));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.context().close();
+});
+
+test('C-037: a failed run says what to do and what came back, and is tried again from its row', async () => {
+  const id = await make({ name: 'Failing' });
+  await storeRun(id, { status: 'Failed', error: 'The destination database failed: 28P01 (wrong user or password).' });
+  await storeRun(id, { rows: 12_345, bytes: 4_560_000 });
+  await storeRun(id, { rows: 0, bytes: 0 });
+  await storeRun(id, { status: 'Failed', error: 'The object storage failed: SomethingNew (418).' });
+  const open = await storeRun(id, { status: 'FailedRetryable', error: 'The object storage failed: ENOTFOUND.' });
+  const page = await console.open(`settings/exports?open=${id}`);
+  const row = (words: string) => block(page, 'Runs').getByRole('row').filter({ hasText: words });
+  await row('does not accept this user or password').getByText('28P01 (wrong user or password)').waitFor();
+  await row('The destination refused.').getByText('SomethingNew (418)').waitFor();
+  await row('12,345').getByText('4.6 MB').waitFor();
+  await row('12,345').getByText('10 Nov 2026, 09:00–10:00').waitFor();
+  await row('nothing to export').waitFor();
+  await lookAt(page);
+  await row('28P01').getByRole('button', { name: 'Try again: 10 Nov' }).click();
+  await page.getByText('It is exported again as a backfill').waitFor();
+  await block(page, 'Backfills').getByRole('row').filter({ hasText: '10 Nov 2026, 09:00–10:00' }).waitFor();
+  await row('name cannot be found').getByRole('button', { name: 'Cancel' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Cancel the run' }).click();
+  await row('cancelled').waitFor();
+  expect((await console.api<{ status: string }>('GET', `batch_exports/${id}/runs/${open}`)).status).toBe('Cancelled');
+  await page.getByRole('button', { name: 'Last 7 days' }).click();
+  await page.getByRole('menuitem', { name: 'Last 24 hours' }).click();
+  expect(new URL(page.url()).searchParams.get('after')).toBe('-24h');
+  await page.reload();
+  await row('12,345').waitFor();
+  await page.context().close();
+});
+
+test('C-037, C-024: a backfill says before how many runs it makes, from when to when, by the clocks of the project', async () => {
+  const id = await make({ name: 'Past', interval: 'day' });
+  const page = await console.open(`settings/exports?open=${id}`);
+  await page.getByRole('button', { name: 'Export the past' }).click();
+  await dialogOf(page).getByLabel('From').fill('2026-10-24T00:00');
+  await dialogOf(page).getByLabel('To').fill('2026-10-27T12:00');
+  await dialogOf(page).getByText('4 runs, one for each day').waitFor();
+  await dialogOf(page)
+    .getByText('The first covers 24 Oct 2026, 00:00 – 25 Oct 2026, 00:00, the last 27 Oct 2026, 00:00–12:00.')
+    .waitFor();
+  await lookAt(page);
+  await dialogOf(page).getByLabel('From').fill('2026-10-28T00:00');
+  await dialogOf(page).getByText("'start_at' happens after 'end_at'").waitFor();
+  expect(await dialogOf(page).getByRole('button', { name: 'Start' }).isDisabled()).toBe(true);
+  await dialogOf(page).getByLabel('From').fill('2026-10-25T00:00');
+  await dialogOf(page).getByRole('button', { name: 'Start 3 runs' }).click();
+  await dialogOf(page).getByText('3 runs will be made').waitFor();
+  await dialogOf(page).getByRole('button', { name: 'Close' }).click();
+  const row = block(page, 'Backfills').getByRole('row').filter({ hasText: '25 Oct 2026, 00:00 – 27 Oct 2026, 12:00' });
+  await row.getByText('running').waitFor();
+  const { results } = await console.api<{ results: object[] }>('GET', `batch_exports/${id}/backfills`);
+  expect(results).toMatchObject([{ start_at: '2026-10-24T22:00:00Z', end_at: '2026-10-27T11:00:00Z' }]);
+  await row.getByRole('button', { name: 'Cancel the backfill' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Cancel the backfill' }).click();
+  await row.getByText('cancelled').waitFor();
+  await page.getByRole('button', { name: 'Try it now' }).click();
+  await dialogOf(page).getByText('One real run over the last day that has ended').waitFor();
+  await dialogOf(page).getByText('1 run', { exact: true }).waitFor();
+  await dialogOf(page).getByRole('button', { name: 'Start 1 run' }).click();
+  await dialogOf(page).getByText('1 run will be made').waitFor();
+  await page.context().close();
+});
+
+test('paused it says since when; going on offers what was missed', async () => {
+  const id = await make({ name: 'Resting' });
+  const page = await console.open(`settings/exports?open=${id}`);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Nothing is exported until it goes on.').waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  expect(await dialogOf(page).getByLabel('Also export what was missed since').isChecked()).toBe(true);
+  expect(await violationsOf(page)).toEqual([]);
+  await dialogOf(page).getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  const { count } = await console.api<{ count: number }>('GET', `batch_exports/${id}/backfills`);
+  expect(count).toBe(1);
+  await page.context().close();
+});
+
+test.each([
+  ['member', 1],
+  ['administrator', 8],
+  ['owner', 15],
+] as const)('C-035: a %s may make, change, pause, try and delete exports', async (_name, level) => {
+  const id = await make({ name: `Of level ${level}` });
+  await storeRun(id, { status: 'Failed', error: 'The object storage failed: NoSuchBucket (404).' });
+  await console.query('UPDATE membership SET level = $1', [level]);
+  const page = await console.open('settings/exports');
+  await page.getByRole('button', { name: `Of level ${level}` }).waitFor();
+  const may = async (names: string[]) => {
+    const are = names.map((name) => page.getByRole('button', { name, exact: true }).first().isEnabled());
+    expect(await Promise.all(are)).toEqual(names.map(() => true));
+  };
+  await may(['New export', 'As API call']);
+  await page.getByRole('button', { name: `Of level ${level}` }).click();
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await may(['Pause', 'Change', 'Delete', 'Try it now', 'Export the past', 'Try again: 10 Nov 2026, 09:00–10:00']);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Nothing is exported until it goes on.').waitFor();
+  await console.query('UPDATE membership SET level = 15', []);
+  await page.context().close();
+});
+
+test('C-004 to C-007, C-020, C-039: the address is the view; the keyboard leads in and back; each state is a picture of its own', async () => {
+  const name = '<img src=x onerror=alert(1)>\u202e';
+  const id = await make({ name });
+  const page = await console.open('settings/exports?nonsense=1');
+  await page.getByText('cannot use: nonsense').waitFor();
+  const link = page.getByRole('button', { name: '<img src=x' });
+  await link.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: '<img src=x' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('open')).toBe(id);
+  expect(await page.locator('img').count()).toBe(0);
+  await page.keyboard.press('Enter');
+  await link.waitFor();
+  await eventually(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe(name));
+  await page.goBack();
+  await page.getByRole('heading', { name: '<img src=x' }).waitFor();
+  await page.getByRole('button', { name: 'As API call' }).first().click();
+  await dialogOf(page).getByText(`/batch_exports/${id}'`).waitFor();
+  await page.keyboard.press('Escape');
+  for (const [status, state, shown] of [
+    [403, 'refused', 'Because of a test.'],
+    [500, 'failed', 'Exports could not be loaded'],
+  ] as const) {
+    await page.route(/\/batch_exports\?/, (route) => route.fulfill({ status, json: { detail: 'Because of a test.' } }));
+    await page.goto(console.address('settings/exports'));
+    await page.locator(`[data-state=${state}]`).getByText(shown).waitFor();
+    await page.unroute(/\/batch_exports\?/);
+  }
+  await page.context().close();
+});
