@@ -1,0 +1,67 @@
+import { useMutation } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { call, ingestAddress } from '../api/request.ts';
+import { useProject } from '../frame/project.ts';
+import { Button, CopyButton } from '../parts/button.tsx';
+import { explain } from '../parts/states.tsx';
+import { curlOfFirst, snippets } from './snippets.ts';
+import { text } from './words.ts';
+import './sending.css';
+
+/** What to put into a program, by library, with the project's key and host in place. */
+export function SnippetChoice() {
+  const { api_token: key } = useProject();
+  const [chosen, setChosen] = useState(snippets[0]);
+  const id = useId();
+  const code = chosen?.code(key, ingestAddress()) ?? '';
+  return (
+    <>
+      <fieldset className="libraries">
+        <legend className="only-heard">{text.library}</legend>
+        {snippets.map((snippet) => (
+          <label key={snippet.name} className="library">
+            <input type="radio" name={id} checked={snippet === chosen} onChange={() => setChosen(snippet)} />
+            <span>{snippet.name}</span>
+          </label>
+        ))}
+      </fieldset>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <pre className="code" tabIndex={0}>
+        {code}
+      </pre>
+      <div className="form-buttons">
+        <CopyButton text={code} />
+      </div>
+    </>
+  );
+}
+
+/** One event from a terminal, or by a button. */
+export function TestEvent({ look }: { look?: 'main' }) {
+  const { id, api_token: key } = useProject();
+  const send = useMutation({
+    mutationFn: () => call({ method: 'POST', path: `/api/projects/${id}/test_event`, body: {} }),
+  });
+  const command = curlOfFirst(key, ingestAddress());
+  return (
+    <>
+      <p className="quiet">{text.fromTerminal}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <pre className="code" tabIndex={0}>
+        {command}
+      </pre>
+      <div className="form-buttons">
+        <CopyButton text={command} />
+      </div>
+      <p className="quiet">{text.orWithout}</p>
+      <div className="form-buttons">
+        <Button look={look} onPress={() => send.mutate()} isDisabled={send.isPending}>
+          {text.sendTest}
+        </Button>
+      </div>
+      <p role="status" className={send.error ? 'bad' : 'quiet'}>
+        {send.error ? explain(send.error) : send.isSuccess ? text.testSent : ''}
+      </p>
+    </>
+  );
+}
