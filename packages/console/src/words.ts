@@ -15,6 +15,10 @@ export const words = {
   menu: 'Menu',
   documents: 'Documents',
   projectSwitch: 'Switch project',
+  newProject: 'New project …',
+  organizations: 'Organizations',
+  environmentIn: (environment: string | null, zone: string) =>
+    environment === null ? zone : `${environment} · ${zone}`,
   pagesOfProject: 'Pages of the project',
   account: 'Account',
   signOut: 'Sign out',
@@ -26,7 +30,8 @@ export const words = {
   copy: 'Copy',
   copied: 'Copied',
   asApiCall: 'As API call',
-  asApiCallText: 'What this page shows, from a terminal. MILLRACE_API_KEY is a personal API key.',
+  asApiCallText: 'What is shown here, from a terminal. MILLRACE_API_KEY is a personal API key.',
+  asApiCallDoes: 'What this does, from a terminal. MILLRACE_API_KEY is a personal API key.',
   remove: (what: string) => `Remove ${what}`,
   clear: 'Clear all',
   visibleAfter: (seconds: number) => `Visible after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
@@ -63,7 +68,14 @@ export const words = {
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
   /** Of the settings. */
-  sections: { account: 'Account', keys: 'Personal API keys', exports: 'Exports' },
+  sections: {
+    account: 'Account',
+    keys: 'Personal API keys',
+    project: 'Project and its keys',
+    data: 'Data and privacy',
+    exports: 'Exports',
+    organization: 'Organization',
+  },
   span: {
     time: 'Time',
     zone: 'Time zone',

@@ -180,7 +180,7 @@ export const settingFields: Record<string, SettingField> = {
   autocapture_web_vitals_allowed_metrics: {
     ...anyJson('Web vitals to capture, of CLS, FCP, INP and LCP.'),
     does: 'acts',
-    effect: 'which web vitals they are',
+    effect: 'which web vitals these pages capture; null stands for all four',
     example: ['CLS'],
   },
   autocapture_exceptions_errors_to_ignore: {
@@ -317,7 +317,7 @@ export const settingFields: Record<string, SettingField> = {
     ),
     does: 'acts',
     effect:
-      'events with `$cookieless_mode`: 0 drops them with a warning, 1 gives each visitor [an id of the day](#visitors-without-cookies). 2, the stateful mode, is refused',
+      'with 1 each visitor whose events have `$cookieless_mode` gets [an id of the day](#visitors-without-cookies), with 0 such events are dropped with a warning. 2, the stateful mode, is refused',
     isEnvironmentOnly: true,
     check: checkCookielessMode,
     example: 1,

@@ -64,11 +64,15 @@ export interface OrganizationOfMe {
   name: string;
   /** 1 member, 8 administrator, 15 owner. */
   membership_level: number;
-  teams: { id: number; name: string; timezone: string }[];
+  /** Environments. A console's address has the id of one. */
+  teams: { id: number; project_id: number; name: string; timezone: string }[];
+  projects: { id: number; name: string }[];
 }
 
+/** What a page is about: an environment, and the project it belongs to. Mostly they share id and name. */
 export interface Project {
   id: number;
+  project_id: number;
   name: string;
   timezone: string;
   /** Public: with it SDKs send events. */
@@ -89,7 +93,7 @@ export const meQuery = queryOptions({
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ['project', id],
-    queryFn: ({ signal }) => call<Project>({ path: `/api/projects/${encodeURIComponent(id)}` }, signal),
+    queryFn: ({ signal }) => call<Project>({ path: `/api/environments/${encodeURIComponent(id)}` }, signal),
     staleTime: 60_000,
   });
 

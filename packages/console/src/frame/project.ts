@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import type { Project } from '../api/queries.ts';
+import { meQuery, type OrganizationOfMe, type Project } from '../api/queries.ts';
 
 export const ProjectContext = createContext<Project | null>(null);
 
@@ -12,3 +13,23 @@ export function useProject(): Project {
 
 /** Whether the caller may do in this project what asks for a level: 1 member, 8 administrator, 15 owner. */
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
+
+/** The same of the organization that the project belongs to: what is about the organization asks for a level there. */
+export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
+  const { organization } = useProject();
+  const { data: me } = useQuery(meQuery);
+  const own = me?.organizations.find(({ id }) => id === organization);
+  return (own?.membership_level ?? 0) >= level;
+}
+
+/** What an environment is called: by its project, and by its own name where the project has several. */
+export function namesOf(
+  { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,
+  { project_id: projectId, name }: Pick<Project, 'project_id' | 'name'>,
+): { project: string; environment: string | null } {
+  const isOnly = teams.filter(({ project_id: other }) => other === projectId).length < 2;
+  return {
+    project: projects.find(({ id }) => id === projectId)?.name ?? name,
+    environment: isOnly ? null : name,
+  };
+}

@@ -44,7 +44,7 @@ export function Chips({
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;
   return (
-    <p className="hint" role="status">
+    <p className="quiet" role="status">
       {words.unknownInAddress(unknown)}
     </p>
   );

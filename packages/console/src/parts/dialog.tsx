@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
 import type { ApiCall } from '../api/request.ts';
 import { curlOf } from '../api/request.ts';
@@ -27,12 +27,12 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   );
 }
 
-/** What a page shows as a command for a terminal. */
+/** What a page shows, or what a form would send, as a command for a terminal. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
   const command = curlOf(request);
   return (
     <Dialog title={words.asApiCall} onClose={onClose}>
-      <p className="quiet">{words.asApiCallText}</p>
+      <p className="quiet">{request.method === undefined ? words.asApiCallText : words.asApiCallDoes}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <pre className="code code-wrap" tabIndex={0}>
         {command}
@@ -42,5 +42,18 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
         <Button onPress={onClose}>{words.close}</Button>
       </div>
     </Dialog>
+  );
+}
+
+/** Opens `AsApiCall`. */
+export function AsApiCallButton({ request, look }: { request: ApiCall; look?: 'plain' }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button look={look} onPress={() => setOpen(true)}>
+        {words.asApiCall}
+      </Button>
+      {isOpen && <AsApiCall request={request} onClose={() => setOpen(false)} />}
+    </>
   );
 }

@@ -23,6 +23,8 @@ export interface Page {
 
 const casesPath = 'docs/cases.md';
 const settingsPath = 'docs/settings.md';
+/** What the console says of a setting is what the table says. */
+const effectWordsPath = 'packages/console/src/pages/settings/data/effects/words.ts';
 const generatedPart = '<!-- From here on written by `npm run docs`. -->\n';
 
 /** The pages, or parts of pages, that are made from the code, as they should be. */
@@ -38,16 +40,22 @@ export async function generatedPages(root: string): Promise<Page[]> {
     { path: 'docs/metrics.md', text: await metricsPage(root) },
     await page(casesPath, await ruleCaseTables(root)),
     await page(settingsPath, await fieldsOfEnvironments(root)),
+    { path: effectWordsPath, text: await effectWords(root) },
   ];
 }
 
 type Fields = Record<string, { description?: string }>;
 
+type SettingEffects = Record<string, { does: string; effect: string }>;
+
+async function readSettings(root: string): Promise<SettingEffects> {
+  const source = await importSource(root, 'packages/accounts/src/projects/setting-fields.ts');
+  return source.settingFields as SettingEffects;
+}
+
 /** What each field of an environment does: settings by their table, the others by their description in the schema of the API. */
 async function fieldsOfEnvironments(root: string): Promise<string> {
-  const { settingFields } = (await importSource(root, 'packages/accounts/src/projects/setting-fields.ts')) as {
-    settingFields: Record<string, { does: string; effect: string }>;
-  };
+  const settingFields = await readSettings(root);
   const { environment, environmentChanges } = (await importSource(
     root,
     'services/management-api/src/resources/environments/schema.ts',
@@ -60,6 +68,18 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
   const states = ['acts', 'stored only', 'off', 'read only'];
   const sorted = states.flatMap((state) => rows.filter(([, does]) => does === state));
   return `## Every field\n\n${markdownTable(['Field', '', 'What it does'], sorted)}\n`;
+}
+
+/** The same sentences for the console, which imports nothing of a service: without links, which lead nowhere there. */
+async function effectWords(root: string): Promise<string> {
+  const quote = (words: string) => (words.includes("'") ? JSON.stringify(words) : `'${words}'`);
+  const entries = Object.entries(await readSettings(root)).map(([field, { does, effect }]) => {
+    const plain = effect.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+    const sentence = `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
+    return `  ${field}: {\n    does: '${does}',\n    effect: ${quote(sentence)},\n  },`;
+  });
+  const about = '// Written by `npm run docs`: the settings of an environment, as their table has them.\n';
+  return `${about}// biome-ignore-all format: a line is an entry\nexport const effects = {\n${entries.join('\n')}\n} as const;\n`;
 }
 
 const folder = 'services/event-consumer/src/rule-cases';

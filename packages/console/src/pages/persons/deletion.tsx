@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
@@ -7,6 +7,7 @@ import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
+import { isTyped, TypedAgain } from '../../parts/typed-again.tsx';
 import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
@@ -22,7 +23,6 @@ export function DeletePerson({
   onDeleted: () => void;
 }) {
   const { id: projectId } = useProject();
-  const id = useId();
   const [typed, setTyped] = useState('');
   const [withEvents, setWithEvents] = useState(false);
   const remove = useMutation({
@@ -46,25 +46,12 @@ export function DeletePerson({
           <input type="checkbox" checked={withEvents} onChange={(event) => setWithEvents(event.target.checked)} />
           {text.deletion.withEvents}
         </label>
-        <div className="field">
-          <label className="field-label" htmlFor={id}>
-            {text.deletion.type}
-          </label>
-          <code>{person.uuid}</code>
-          <input
-            id={id}
-            className="input mono"
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        </div>
+        <TypedAgain label={text.deletion.type} wanted={person.uuid} value={typed} onChange={setTyped} />
         <p className="bad" role="alert">
           {remove.error ? explain(remove.error) : null}
         </p>
         <div className="form-buttons">
-          <Button type="submit" look="danger" isDisabled={typed.trim() !== person.uuid || remove.isPending}>
+          <Button type="submit" look="danger" isDisabled={!isTyped(typed, person.uuid) || remove.isPending}>
             {text.deletion.verb}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>

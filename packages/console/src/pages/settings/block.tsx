@@ -1,8 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useId } from 'react';
+import { type ReactNode, useId, useState } from 'react';
+import type { ApiCall } from '../../api/request.ts';
 import { Button, CopyButton } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/form.tsx';
+import { isTyped, TypedAgain } from '../../parts/typed-again.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -11,11 +13,14 @@ export function Block({
   title,
   about,
   buttons,
+  request,
   children,
 }: {
   title: string;
   about?: ReactNode;
   buttons?: ReactNode;
+  /** What it stands for, shown as a command for a terminal. */
+  request?: ApiCall;
   children?: ReactNode;
 }) {
   const id = useId();
@@ -26,7 +31,10 @@ export function Block({
           <h2 id={id}>{title}</h2>
           {about && <p className="quiet">{about}</p>}
         </div>
-        {buttons}
+        <div className="form-buttons">
+          {buttons}
+          {request && <AsApiCallButton request={request} look="plain" />}
+        </div>
       </header>
       {children}
     </section>
@@ -60,27 +68,39 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
   );
 }
 
-/** Asks before what cannot be undone. @param act what is done then; when it fails, the dialog stays and says why */
+/**
+ * Asks before what cannot be undone.
+ * @param act what is done then; when it fails, the dialog stays and says why
+ * @param typed what has to be typed before; absent = nothing
+ */
 export function Sure({
   title,
   children,
   verb,
   act,
+  typed,
   onClose,
 }: {
   title: string;
   children: ReactNode;
   verb: string;
   act: () => Promise<unknown>;
+  typed?: { label: string; text: string };
   onClose: () => void;
 }) {
   const doing = useMutation({ mutationFn: act, onSuccess: onClose });
+  const [given, setGiven] = useState('');
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="quiet">{children}</div>
+      {typed && <TypedAgain label={typed.label} wanted={typed.text} value={given} onChange={setGiven} />}
       <FormProblem problem={doing.error} fields={[]} />
       <div className="form-buttons">
-        <Button look="danger" isDisabled={doing.isPending} onPress={() => doing.mutate()}>
+        <Button
+          look="danger"
+          isDisabled={doing.isPending || (typed !== undefined && !isTyped(given, typed.text))}
+          onPress={() => doing.mutate()}
+        >
           {verb}
         </Button>
         <Button onPress={onClose}>{words.cancel}</Button>

@@ -16,5 +16,13 @@ const { sections: titles } = words;
 export const sections: readonly SectionEntry[] = [
   { path: 'account', title: titles.account, group: 'own', load: () => import('./account/section.tsx') },
   { path: 'keys', title: titles.keys, group: 'own', load: () => import('./keys/section.tsx') },
+  { path: 'project', title: titles.project, group: 'project', load: () => import('./project/section.tsx') },
+  { path: 'data', title: titles.data, group: 'project', load: () => import('./data/section.tsx') },
   { path: 'exports', title: titles.exports, group: 'project', load: () => import('./exports/section.tsx') },
+  {
+    path: 'organization',
+    title: titles.organization,
+    group: 'organization',
+    load: () => import('./organization/section.tsx'),
+  },
 ];

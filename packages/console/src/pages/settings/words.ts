@@ -4,12 +4,14 @@ export const text = {
   sectionList: 'Sections of the settings',
   groups: { own: 'Yours', project: 'Project', organization: 'Organization' },
   save: 'Save',
+  create: 'Create',
   saved: 'Saved.',
   change: 'Change',
   delete: 'Delete',
   end: 'End',
   never: 'Never',
   more: 'Show more',
+  needsAdministrator: 'An administrator of the organization can do this.',
   of: (verb: string, what: string) => `${verb} ${what}`,
   columns: {
     browser: 'Browser',
@@ -74,6 +76,7 @@ export const text = {
   changeKey: (label: string) => `Change “${label}”`,
   keyFor: 'Give it no more than its purpose needs: whoever has it can do all of this in your name.',
   keyName: 'What it is for',
+  keyNameExample: 'Deployment of the shop',
   keyNameHint: 'A name you recognize in a year, like “Deployment of the shop”.',
   may: 'What it may do',
   presets: {

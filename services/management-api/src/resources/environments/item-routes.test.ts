@@ -206,12 +206,18 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       expect(await api.send('PATCH', route, { key: fixture.keys.M })).toMatchObject(insufficient);
     }
     const patch = async (route: string) => (await api.send('PATCH', route, { key: fixture.keys.A })).body;
+    const masks = async () => (await api.get(path('secret_tokens/'), fixture.keys.M)).body;
+    expect(await masks()).toEqual({ secret_api_token: null, secret_api_token_backup: null });
     const first = await patch(rotate);
     expect(first.secret_api_token).toMatch(/^phs_[0-9A-Za-z]{48}$/);
     expect(first).toMatchObject({ id: fixture.tenant.projectId, secret_api_token_backup: null });
     const second = await patch(rotate);
     expect(second.secret_api_token).not.toBe(first.secret_api_token);
     expect(second.secret_api_token_backup).toBe(`phs_...${first.secret_api_token.slice(-4)}`);
+    expect(await masks()).toEqual({
+      secret_api_token: `phs_...${second.secret_api_token.slice(-4)}`,
+      secret_api_token_backup: `phs_...${first.secret_api_token.slice(-4)}`,
+    });
     expect(await patch(deleteBackup)).toMatchObject({
       secret_api_token: `phs_...${second.secret_api_token.slice(-4)}`,
       secret_api_token_backup: null,

@@ -16,7 +16,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type ItemDeps, type ItemKind, showItem } from './item.ts';
 import { checkDemoChange, requireAccessControlLevel } from './rules.ts';
-import type { SecretFields } from './schema.ts';
+import { type SecretFields, secretKeyMasks } from './schema.ts';
 import { upsertProductIntent } from './store.ts';
 
 const intent = {
@@ -218,6 +218,20 @@ function secretKeyRoutes(deps: ItemDeps, itemKind: ItemKind) {
   } as const;
 
   return [
+    ...defineRoutes({
+      method: 'GET',
+      tags: [`${kind}s`],
+      scope: 'project:read',
+      below,
+      path: '/secret_tokens',
+      operationId: 'secret_tokens',
+      summary: 'Show which secret keys there are',
+      description: 'Masks of the secret keys. A key itself is shown once, in the answer that makes it.',
+      responses: { 200: { description: 'The masks.', schema: secretKeyMasks } },
+      examples: { response: { secret_api_token: 'phs_...1234', secret_api_token_backup: null } },
+      handler: async ({ target: { environmentId } }) =>
+        toSecretFields(await listProjectSecretKeys(deps.sql, environmentId)),
+    }),
     ...defineRoutes({
       ...common,
       path: '/rotate_secret_token',

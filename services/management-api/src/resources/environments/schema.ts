@@ -186,6 +186,17 @@ const secretFields = {
 export const withSecretKeys = (record: TObject, title: string) =>
   Type.Object<Record<string, TSchema>>({ ...record.properties, ...secretFields }, { title });
 
+/** Which secret keys there are, without saying what they are. */
+export const secretKeyMasks = Type.Object(
+  {
+    secret_api_token: Type.Union([Type.String(), Type.Null()], {
+      description: 'Mask of the secret key in use, like `phs_...1234`; null when there is none.',
+    }),
+    secret_api_token_backup: secretFields.secret_api_token_backup,
+  },
+  { title: 'SecretKeyMasks' },
+);
+
 export type SecretFields = Record<keyof typeof secretFields, string | null>;
 
 function examplesOf(isShown: (field: SettingField) => boolean): Record<string, unknown> {

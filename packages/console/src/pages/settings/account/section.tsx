@@ -67,12 +67,17 @@ export function Section() {
 }
 
 function Name({ user }: { user: OwnUser }) {
+  const { first_name, last_name } = user;
   const save = useMutation({
     mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
   });
   return (
-    <Block title={text.name} about={text.nameText(user.email)}>
+    <Block
+      title={text.name}
+      about={text.nameText(user.email)}
+      request={{ method: 'PATCH', path: own, body: { first_name, last_name } }}
+    >
       <form
         className="form settings-form"
         onChange={() => save.reset()}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { meQuery } from '../../../api/queries.ts';
+import type { ApiCall } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
@@ -46,19 +47,19 @@ export function KeyForm({
   const [organizations, setOrganizations] = useState<readonly string[]>(before?.scoped_organizations ?? []);
   const [ends, setEnds] = useState<Ends>(before ? 'keep' : '90');
   const names = isAll ? ['*'] : scopeNames(powers);
+  const requestFor = (label: string): ApiCall => ({
+    method: before ? 'PATCH' : 'POST',
+    path: before ? `${keysPath}/${before.id}` : keysPath,
+    body: {
+      label,
+      scopes: names,
+      scoped_teams: teams,
+      scoped_organizations: organizations,
+      ...(ends !== 'keep' && { expires_at: ends === 'never' ? null : endIn(Number(ends)) }),
+    },
+  });
   const save = useMutation({
-    mutationFn: (label: string) =>
-      callRecently<PersonalKey>({
-        method: before ? 'PATCH' : 'POST',
-        path: before ? `${keysPath}/${before.id}` : keysPath,
-        body: {
-          label,
-          scopes: names,
-          scoped_teams: teams,
-          scoped_organizations: organizations,
-          ...(ends !== 'keep' && { expires_at: ends === 'never' ? null : endIn(Number(ends)) }),
-        },
-      }),
+    mutationFn: (label: string) => callRecently<PersonalKey>(requestFor(label)),
     onSuccess: onDone,
   });
   const preset: PresetName = isAll ? 'all' : presetOf(powers);
@@ -72,7 +73,11 @@ export function KeyForm({
   };
   const fields = ['label'];
   return (
-    <Block title={before ? text.changeKey(before.label) : text.newKey} about={text.keyFor}>
+    <Block
+      title={before ? text.changeKey(before.label) : text.newKey}
+      about={text.keyFor}
+      request={requestFor(before?.label ?? text.keyNameExample)}
+    >
       <form className="form settings-form settings-key-form" onSubmit={submit}>
         <Field
           name="label"

@@ -60,7 +60,7 @@ export function Section() {
               return <KeyForm key={open} before={key} onDone={finish} onClose={() => onOpen('')} />;
           }
           return (
-            <Block title={text.keys} about={text.keysText} buttons={newKey}>
+            <Block title={text.keys} about={text.keysText} buttons={newKey} request={{ path: keysPath }}>
               {keys.length >= limit && <p className="settings-note">{text.limitReached(limit)}</p>}
               {keys.length === 0 ? (
                 <Empty title={text.noKeys} icon="lock">

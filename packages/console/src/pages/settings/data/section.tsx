@@ -1,0 +1,43 @@
+import { useAddress } from '../../../parts/address.ts';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { Retention } from './retention.tsx';
+import { type Control, SettingForm } from './setting-form.tsx';
+import { StoredOnly } from './stored-only.tsx';
+import { text } from './words.ts';
+
+/** In groups by what one wants. What a setting does stands in `effects/`, written from the table of settings. */
+const time: Control[] = [{ name: 'timezone', kind: 'zone' }];
+const privacy: Control[] = [
+  { name: 'anonymize_ips', kind: 'switch', on: true, off: false },
+  { name: 'cookieless_server_hash_mode', kind: 'switch', on: 1, off: 0 },
+  { name: 'access_control', kind: 'switch', on: true, off: false, isOfOrganization: true },
+];
+const capture: Control[] = [
+  // Opting out is what is stored; people switch it on.
+  { name: 'autocapture_opt_out', kind: 'switch', on: false, off: true, absent: false },
+  { name: 'autocapture_exceptions_opt_in', kind: 'switch', on: true, off: false },
+  { name: 'autocapture_web_vitals_opt_in', kind: 'switch', on: true, off: false },
+  {
+    name: 'autocapture_web_vitals_allowed_metrics',
+    kind: 'choices',
+    choices: ['CLS', 'FCP', 'INP', 'LCP'],
+    needs: 'autocapture_web_vitals_opt_in',
+  },
+];
+const reports: Control[] = [{ name: 'slack_incoming_webhook', kind: 'address' }];
+
+/** What is captured, kept and told. */
+export function Section() {
+  const { unknown } = useAddress({});
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      <SettingForm title={text.time} controls={time} />
+      <SettingForm title={text.privacy} controls={privacy} />
+      <Retention />
+      <SettingForm title={text.capture} about={text.captureText} controls={capture} />
+      <SettingForm title={text.reports} controls={reports} />
+      <StoredOnly />
+    </>
+  );
+}

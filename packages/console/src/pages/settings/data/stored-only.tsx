@@ -1,0 +1,46 @@
+import { shown } from '../../../event-detail/summary.ts';
+import { useProject } from '../../../frame/project.ts';
+import { Block } from '../block.tsx';
+import { type Environment, useEnvironmentPath } from '../environment.ts';
+import { effects } from './effects/words.ts';
+import { Marked } from './setting-form.tsx';
+import { text } from './words.ts';
+
+const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');
+
+/** What may be written and does nothing, so that nobody looks for its effect. */
+export function StoredOnly() {
+  const path = useEnvironmentPath();
+  const environment = useProject() as Environment;
+  return (
+    <Block title={text.stored} about={text.storedText} request={{ path }}>
+      <details>
+        <summary className="settings-summary">{text.storedCount(stored.length)}</summary>
+        <table className="table settings-table">
+          <thead>
+            <tr>
+              <th>{text.columns.setting}</th>
+              <th>{text.columns.value}</th>
+              <th>{text.columns.about}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {stored.map(([name, { does, effect }]) => (
+              <tr key={name}>
+                <td>
+                  <code>{name}</code>
+                </td>
+                <td className="mono" data-label={text.columns.value}>
+                  {shown(environment[name])}
+                </td>
+                <td className="quiet">
+                  <Marked words={effect} /> {does === 'off' && <span className="pill">{text.off}</span>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </Block>
+  );
+}

@@ -1,0 +1,26 @@
+import { useMutation } from '@tanstack/react-query';
+import { meQuery, type Project, projectQuery, queryClient } from '../../api/queries.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { callRecently } from './recent-sign-in.tsx';
+
+/** An environment with its settings. */
+export type Environment = Project & Record<string, unknown>;
+
+/** Where the open environment lies. */
+export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
+
+/** A request that changes the open environment or its project: afterwards all of the page shows it. */
+export function useChange<Answer>({ onDone }: { onDone?: (answer: Answer) => void } = {}) {
+  const { id } = useProject();
+  return useMutation({
+    mutationFn: (request: ApiCall) => callRecently<Answer>(request),
+    onSuccess: async (answer) => {
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: projectQuery(String(id)).queryKey }),
+        queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
+      ]);
+      onDone?.(answer);
+    },
+  });
+}

@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useHasLevel, useProject } from '../../../frame/project.ts';
+import { Button, CopyButton } from '../../../parts/button.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { Block, Done, ShownOnce, Sure } from '../block.tsx';
+import { useChange, useEnvironmentPath } from '../environment.ts';
+import { text as shared } from '../words.ts';
+import { text } from './words.ts';
+
+/** The public key. */
+export function ProjectKey() {
+  const { api_token: key } = useProject();
+  const path = useEnvironmentPath();
+  const mayReset = useHasLevel(8);
+  const [isAsking, setAsking] = useState(false);
+  const reset = useChange();
+  return (
+    <Block title={text.key} about={text.keyText} request={{ method: 'PATCH', path: `${path}/reset_token` }}>
+      <div className="form-buttons">
+        <code className="settings-key">{key}</code>
+        <CopyButton text={key} />
+        <Button look="danger" isDisabled={!mayReset} onPress={() => setAsking(true)}>
+          {text.reset}
+        </Button>
+      </div>
+      {!mayReset && <p className="hint">{shared.needsAdministrator}</p>}
+      {reset.isSuccess && <Done>{text.wasReset}</Done>}
+      {isAsking && (
+        <Sure
+          title={text.resetTitle}
+          verb={text.reset}
+          onClose={() => setAsking(false)}
+          act={() => reset.mutateAsync({ method: 'PATCH', path: `${path}/reset_token` })}
+        >
+          {text.resetText}
+        </Sure>
+      )}
+    </Block>
+  );
+}
+
+interface SecretKeys {
+  secret_api_token: string | null;
+  secret_api_token_backup: string | null;
+}
+
+/** The secret one: its mask, and itself once when it is made. */
+export function SecretKey() {
+  const { id } = useProject();
+  const path = useEnvironmentPath();
+  const mayChange = useHasLevel(8);
+  const [question, setQuestion] = useState<'rotate' | 'remove' | null>(null);
+  const [made, setMade] = useState<string | null>(null);
+  const queryKey = ['settings', id, 'secret keys'];
+  const request = { path: `${path}/secret_tokens` };
+  const keys = useQuery({ queryKey, queryFn: ({ signal }) => call<SecretKeys>(request, signal) });
+  const change = useChange<SecretKeys>();
+  const act = async (action: string) => {
+    const answer = await change.mutateAsync({ method: 'PATCH', path: `${path}/${action}` });
+    await queryClient.invalidateQueries({ queryKey });
+    return answer;
+  };
+  const buttons = (
+    <Button isDisabled={!mayChange || !keys.data} onPress={() => setQuestion('rotate')}>
+      {keys.data?.secret_api_token ? text.rotate : text.makeSecret}
+    </Button>
+  );
+  return (
+    <>
+      <Block title={text.secretKey} about={text.secretKeyText} buttons={buttons} request={request}>
+        {!mayChange && <p className="hint">{shared.needsAdministrator}</p>}
+        <Loaded query={keys} what={text.secretKey}>
+          {({ secret_api_token: present, secret_api_token_backup: former }) =>
+            present === null ? (
+              <p className="quiet">{text.noSecretKey}</p>
+            ) : (
+              <dl className="facts settings-facts">
+                <div>
+                  <dt>{text.present}</dt>
+                  <dd>
+                    <code>{present}</code>
+                  </dd>
+                </div>
+                {former !== null && (
+                  <div>
+                    <dt>{text.former}</dt>
+                    <dd className="form-buttons">
+                      <code>{former}</code>
+                      <Button look="danger" isDisabled={!mayChange} onPress={() => setQuestion('remove')}>
+                        {text.removeFormer}
+                      </Button>
+                    </dd>
+                  </div>
+                )}
+              </dl>
+            )
+          }
+        </Loaded>
+      </Block>
+      {made !== null && <ShownOnce title={text.made} value={made} onDone={() => setMade(null)} />}
+      {question === 'rotate' && (
+        <Sure
+          title={keys.data?.secret_api_token ? text.rotateTitle : text.makeSecret}
+          verb={keys.data?.secret_api_token ? text.rotate : text.makeSecret}
+          onClose={() => setQuestion(null)}
+          act={async () => setMade((await act('rotate_secret_token')).secret_api_token)}
+        >
+          {keys.data?.secret_api_token ? text.rotateText : text.secretKeyText}
+        </Sure>
+      )}
+      {question === 'remove' && (
+        <Sure
+          title={text.removeFormerTitle}
+          verb={text.removeFormer}
+          onClose={() => setQuestion(null)}
+          act={() => act('delete_secret_token_backup')}
+        >
+          {text.removeFormerText}
+        </Sure>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { meQuery } from '../../../api/queries.ts';
+import { namesOf, useProject } from '../../../frame/project.ts';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { SnippetChoice, TestEvent } from '../../../sending/sending.tsx';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { useEnvironmentPath } from '../environment.ts';
+import { NameForm } from '../name-form.tsx';
+import { useSectionAddress } from './address.ts';
+import { ProjectKey, SecretKey } from './keys.tsx';
+import { Places, Removal } from './places.tsx';
+import { text } from './words.ts';
+
+/** What it is called, with which keys it is used, and what there is of it. */
+export function Section() {
+  const { unknown } = useSectionAddress();
+  const project = useProject();
+  const environmentPath = useEnvironmentPath();
+  const me = useQuery(meQuery);
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      <Loaded query={me} what={words.sections.project}>
+        {({ organization }) => {
+          const names = namesOf(organization ?? { teams: [], projects: [] }, project);
+          return (
+            <>
+              <NameForm
+                key={names.project}
+                title={text.name}
+                about={names.environment === null ? text.nameText : text.nameOfProject}
+                name={names.project}
+                path={`/api/projects/${project.project_id}`}
+                maxLength={200}
+              />
+              {names.environment !== null && (
+                <NameForm
+                  title={text.environmentName}
+                  about={text.environmentNameText(names.project)}
+                  name={names.environment}
+                  path={environmentPath}
+                  maxLength={200}
+                />
+              )}
+              <ProjectKey />
+              <SecretKey />
+              <Block title={text.send} about={text.sendText}>
+                <div className="settings-sending">
+                  <div className="form">
+                    <SnippetChoice />
+                  </div>
+                  <div className="form">
+                    <TestEvent />
+                  </div>
+                </div>
+              </Block>
+              <Places />
+              <Removal names={names} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { useId } from 'react';
+
+/** Before what cannot be undone: what it is about is typed once more, so that nobody deletes the wrong thing. */
+export function TypedAgain({
+  label,
+  wanted,
+  value,
+  onChange,
+}: {
+  label: string;
+  wanted: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {label}
+      </label>
+      <code className="typed-again">{wanted}</code>
+      <input
+        id={id}
+        className="input mono"
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
+  );
+}
+
+export const isTyped = (value: string, wanted: string) => value.trim() === wanted.trim();

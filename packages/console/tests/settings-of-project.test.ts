@@ -1,0 +1,248 @@
+import { eventually } from '@millrace/testing';
+import type { Locator, Page } from 'playwright-core';
+import { effects } from '../src/pages/settings/data/effects/words.ts';
+import { text as settingWords } from '../src/pages/settings/data/words.ts';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const save = async (form: Locator) => {
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('Saved.').waitFor();
+};
+
+/** In both themes and on a telephone, as it is now. */
+async function lookAt(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Whoever is looking has this level in the organization from now on. */
+const setLevel = (level: number) =>
+  console.query(
+    `UPDATE membership SET level = $1 WHERE user_id =
+       (SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1)`,
+    [level],
+  );
+
+test('settings that act are said by the table of settings, saved by what was changed, and refused at their field', async () => {
+  const page = await console.open('settings/data');
+  const time = block(page, 'Time');
+  const zone = time.getByLabel('Time zone');
+  await zone.waitFor();
+  for (const name of ['timezone', 'anonymize_ips', 'slack_incoming_webhook'] as const)
+    await page
+      .getByText(effects[name].effect.split('`')[0] ?? '')
+      .first()
+      .waitFor();
+  await lookAt(page);
+  expect(await time.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  await zone.fill('Atlantis/Poseidonis');
+  await time.getByRole('button', { name: 'Save' }).click();
+  await eventually(async () => expect(await zone.getAttribute('aria-invalid')).toBe('true'));
+  await time.getByText('is not a valid choice').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await zone.fill('Europe/Berlin');
+  await save(time);
+  await page.getByRole('button', { name: 'Switch project' }).getByText('Europe/Berlin').waitFor();
+
+  // Somebody else changes another setting of the same group meanwhile.
+  const privacy = block(page, 'Privacy');
+  await privacy.getByLabel('Discard addresses').check();
+  await console.query('UPDATE environment SET cookieless_server_hash_mode = 1 WHERE id = $1');
+  await privacy.getByRole('button', { name: 'As API call' }).click();
+  await page.getByRole('dialog').getByText('{"anonymize_ips":true}').waitFor();
+  await page.keyboard.press('Escape');
+  await save(privacy);
+  expect(await privacy.getByLabel('Count visitors without cookies').isChecked()).toBe(true);
+
+  const capture = block(page, 'What browsers and apps capture by themselves');
+  expect(await capture.getByLabel('Clicks, inputs and forms').isChecked()).toBe(true);
+  await capture.getByLabel('Clicks, inputs and forms').uncheck();
+  await capture.getByLabel('Web vitals').check();
+  await capture.getByLabel('FCP').uncheck();
+  await save(capture);
+  const { rows } = (await console.query(
+    `SELECT timezone, anonymize_ips, cookieless_server_hash_mode, autocapture_opt_out, autocapture_web_vitals_opt_in,
+            autocapture_web_vitals_allowed_metrics FROM environment WHERE id = $1`,
+  )) as { rows: unknown[] };
+  expect(rows).toEqual([
+    {
+      timezone: 'Europe/Berlin',
+      anonymize_ips: true,
+      cookieless_server_hash_mode: 1,
+      autocapture_opt_out: true,
+      autocapture_web_vitals_opt_in: true,
+      autocapture_web_vitals_allowed_metrics: ['CLS', 'INP', 'LCP'],
+    },
+  ]);
+  await page.getByText('Show 3').click();
+  await page.getByRole('row').filter({ hasText: 'session_recording_opt_in' }).waitFor();
+  await lookAt(page);
+  await page.context().close();
+});
+
+test('every setting that acts has its place, or a reason to have none', () => {
+  // Said when a project is made: whether its data are made up.
+  const elsewhere = ['is_demo'];
+  const { labels } = settingWords;
+  const acting = Object.entries(effects).filter(([, { does }]) => does === 'acts');
+  expect(acting.map(([name]) => name).filter((name) => !(name in labels))).toEqual(elsewhere);
+});
+
+test('keeping events for less time asks first, and says from which day on nothing is left', async () => {
+  const page = await console.open('settings/data');
+  const retention = block(page, 'How long events are kept');
+  await retention.getByLabel('For this many days').check();
+  await retention.getByLabel('Days', { exact: true }).fill('30');
+  await retention.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Delete events older than 30 days?').waitFor();
+  await dialog.getByText('is deleted within minutes').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
+  await dialog.getByRole('button', { name: 'Keep less' }).click();
+  await retention.getByText('Saved.').waitFor();
+  expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: 30 });
+  await retention.getByLabel('As long as').check();
+  await save(retention);
+  expect(await console.api('GET', 'event_retention')).toEqual({ event_retention_days: null });
+  await page.context().close();
+});
+
+test('C-033: keys: the project key is replaced after a warning, the secret key is shown once', async () => {
+  const page = await console.open('settings/project');
+  const key = block(page, 'Project key');
+  const value = key.locator('code');
+  const before = await value.textContent();
+  expect(before).toMatch(/^phc_/);
+  await page.getByText('array.js').first().waitFor();
+  await lookAt(page);
+  await key.getByRole('button', { name: 'Replace the key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('is refused within a second').waitFor();
+  await dialog.getByRole('button', { name: 'Replace the key' }).click();
+  await key.getByText('This is the new key.').waitFor();
+  expect(await value.textContent()).not.toBe(before);
+
+  const secret = block(page, 'Secret key');
+  await secret.getByText('There is none yet.').waitFor();
+  const shown = page.locator('[data-secret]');
+  const make = async (verb: string) => {
+    await secret.getByRole('button', { name: verb }).click();
+    await dialog.getByRole('button', { name: verb }).click();
+    await shown.waitFor();
+    const made = (await shown.textContent()) ?? '';
+    expect(made).toMatch(/^phs_\w{48}$/);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.waitFor({ state: 'detached' });
+    return made;
+  };
+  const first = await make('Make a secret key');
+  await secret.getByText(`phs_...${first.slice(-4)}`).waitFor();
+  const second = await make('Rotate');
+  await lookAt(page);
+  await secret.getByRole('button', { name: 'Remove the former one' }).click();
+  await dialog.getByRole('button', { name: 'Remove the former one' }).click();
+  await secret.getByText(`phs_...${first.slice(-4)}`).waitFor({ state: 'detached' });
+  await secret.getByText(`phs_...${second.slice(-4)}`).waitFor();
+  expect(await page.content()).not.toContain(second);
+  await page.context().close();
+});
+
+test('environments: another one is made, named in the switch, renamed, and deleted after its name was typed', async () => {
+  const page = await console.open('settings/project');
+  await page.getByRole('button', { name: 'New environment' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Staging');
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  const place = page.getByRole('button', { name: 'Switch project' });
+  await place.getByText('Staging · UTC').waitFor();
+  const name = block(page, 'Name of this environment');
+  await name.getByLabel('Name').fill('Rehearsal');
+  await save(name);
+  await place.getByText('Rehearsal · UTC').waitFor();
+  // Its pages are its own, not those of the first environment.
+  await page.getByRole('link', { name: 'Events' }).click();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
+  await place.click();
+  await page.getByRole('menuitem', { name: 'New project' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Second shop');
+  await page.keyboard.press('Enter');
+  await place.getByText('Second shop').waitFor();
+  await page.getByRole('button', { name: 'Delete this project' }).click();
+  const dialog = page.getByRole('dialog');
+  const verb = dialog.getByRole('button', { name: 'Delete this project' });
+  expect(await verb.isDisabled()).toBe(true);
+  await dialog.getByText('events and persons are removed in the background').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('textbox').fill('Second shop');
+  await verb.click();
+  await eventually(async () => expect(await place.textContent()).not.toContain('Second shop'));
+  await page.context().close();
+});
+
+test('C-035: a member sees what they may not do, disabled with the reason', async () => {
+  await setLevel(1);
+  try {
+    const page = await console.open('settings/project');
+    for (const name of ['Replace the key', 'Make a secret key', 'Rotate', 'New environment', 'Delete this project']) {
+      for (const button of await page.getByRole('button', { name, exact: true }).all())
+        expect([name, await button.isDisabled()]).toEqual([name, true]);
+    }
+    await page.getByText('An administrator of the organization can do this.').first().waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.goto(console.address('settings/data'));
+    expect(await page.getByLabel('Private to some members').isDisabled()).toBe(true);
+    expect(await page.getByLabel('For this many days').isDisabled()).toBe(true);
+    await page.goto(console.address('settings/organization'));
+    await page.getByText('The owner of the organization can do this.').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete this organization' }).isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.context().close();
+  } finally {
+    await setLevel(15);
+  }
+});
+
+test('an organization: its name and mails, another one made and left for the first, and its end', async () => {
+  const page = await console.open('settings/organization?nonsense=1');
+  await page.getByText('cannot use: nonsense').waitFor();
+  const name = block(page, 'Name');
+  await name.getByLabel('Name').fill('Corner shops Ltd');
+  await save(name);
+  await page.getByLabel('Tell the members').uncheck();
+  await save(block(page, 'Mails'));
+  await lookAt(page);
+  await page.getByRole('button', { name: 'New organization' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Side business');
+  await page.keyboard.press('Enter');
+  const place = page.getByRole('button', { name: 'Switch project' });
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await place.click();
+  await page.getByRole('menuitem', { name: 'Corner shops Ltd' }).click();
+  await place.getByText('Europe/Berlin').waitFor();
+  await place.click();
+  await page.getByRole('menuitem', { name: 'Side business' }).click();
+  await place.getByText('UTC').waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Organization', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete this organization' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1 project, members').waitFor();
+  await dialog.getByRole('textbox').fill('Side business');
+  await dialog.getByRole('button', { name: 'Delete this organization' }).click();
+  await place.getByText('Europe/Berlin').waitFor();
+  await page.context().close();
+});
