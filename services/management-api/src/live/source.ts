@@ -1,9 +1,10 @@
 // What streams show: stored events from the log, and what was dropped or changed from where warnings are stored.
 
-import { gatewayWarnings, type ProcessedEvent } from '@millrace/contracts';
+import type { ProcessedEvent } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
 import { type Logger, sleep } from '@millrace/runtime';
+import { kindOf } from '../resources/ingestion-warnings/kinds.ts';
 import { type DropRow, listDrops, readClock } from './store.ts';
 
 /** What happened to one event, as streams look at it. */
@@ -228,20 +229,6 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** Kinds that say less than `error` and stand for events that were not stored all the same. */
-const dropsToo = new Set(['blocked_token', 'rate_limited', 'event_older_than_retention']);
-/** Kinds that say `error` of a part of an event that was stored. */
-const keepsEvent = new Set([
-  'person_properties_size_violation',
-  'group_properties_size_violation',
-  'group_key_too_long',
-]);
-
-/** Whether a warning stands for events that were not stored. */
-export function isDropped({ type, severity }: { type: string; severity: string }): boolean {
-  return (severity === 'error' && !keepsEvent.has(type)) || dropsToo.has(type);
-}
-
 /** A warning: only names and ids, no properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
@@ -249,6 +236,7 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
   const uuid = textOf(details.eventUuid, sample.uuid);
   const event = textOf(details.event, sample.event);
   const distinctId = textOf(details.distinctId, sample.distinct_id);
+  const { outcome, detail, rule } = kindOf({ type, severity });
   return liveEvent({
     id,
     event,
@@ -264,44 +252,15 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
       person_id: null,
       event,
       properties: {},
-      outcome: isDropped({ type, severity }) ? 'dropped' : 'changed',
+      outcome: outcome === 'dropped' ? 'dropped' : 'changed',
       reason: type,
+      detail,
       severity,
       count,
       details,
-      rule: ruleOf(type),
+      rule,
     }),
   });
-}
-
-/** Where the documents say why. */
-const rules: Record<string, string> = {
-  quota_limited: 'docs/wire-rules.md#answers',
-  rate_limited: 'docs/wire-rules.md#answers',
-  traffic_spike: 'docs/wire-rules.md#answers',
-  ignored_invalid_timestamp: 'docs/wire-rules.md#times',
-  event_timestamp_in_future: 'docs/wire-rules.md#times',
-  distinct_id_truncated: 'docs/wire-rules.md#distinct-ids',
-  cannot_merge_already_identified: 'docs/ingestion-rules.md#merges',
-  cannot_merge_with_illegal_distinct_id: 'docs/ingestion-rules.md#illegal-distinct-ids',
-  skipping_event_invalid_distinct_id: 'docs/ingestion-rules.md#illegal-distinct-ids',
-  invalid_process_person_profile: 'docs/ingestion-rules.md#anonymous-events',
-  invalid_event_when_process_person_profile_is_false: 'docs/ingestion-rules.md#anonymous-events',
-  invalid_anon_distinct_id: 'docs/ingestion-rules.md#before-the-rules',
-  invalid_alias: 'docs/ingestion-rules.md#before-the-rules',
-  group_key_too_long: 'docs/ingestion-rules.md#groups',
-  group_type_too_long: 'docs/ingestion-rules.md#groups',
-  invalid_group_set: 'docs/ingestion-rules.md#groups',
-  group_properties_size_violation: 'docs/ingestion-rules.md#groups',
-  person_properties_size_violation: 'docs/ingestion-rules.md#person-properties',
-  historical_migration_not_in_plan: 'docs/ingestion-rules.md#historical-migrations',
-  event_dead_lettered: 'docs/ingestion-rules.md#dead-letters',
-};
-
-/** @internal A test looks every one of them up. */
-export function ruleOf(type: string): string {
-  const own = Object.hasOwn(rules, type) ? rules[type] : undefined;
-  return own ?? `docs/${type in gatewayWarnings ? 'wire-rules.md#dropped-events' : 'ingestion-rules.md#warnings'}`;
 }
 
 function liveEvent(event: Omit<LiveEvent, 'whole'>): LiveEvent {

@@ -117,3 +117,32 @@ function timeOf(value: unknown): string | null {
   const time = typeof value === 'string' ? new Date(value) : null;
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
+
+/** What went wrong and what to do about it, for people. */
+export function wordsOf(reason: string): { detail: string; advice: string } {
+  const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
+  const [detail, advice] = known ?? ['The record could not be processed.', look];
+  return { detail, advice };
+}
+
+const look = 'Look for it in the log of the event consumer. Replay it when the cause is gone.';
+const ofProgram =
+  'Replay it after an upgrade that mends this; report it if there is none. It changes nothing meanwhile.';
+const hopeless = 'Another try ends the same way. Look at who sends it, then discard it.';
+
+const reasons: Record<string, [detail: string, advice: string]> = {
+  failed_parse_message: ['The record is no JSON that can be read.', hopeless],
+  empty_uuid: ['The event has no uuid.', hopeless],
+  invalid_uuid: ['The uuid of the event is none.', hopeless],
+  token_missing: ['The record names no project API key.', hopeless],
+  event_name_missing: ['The event has no name.', hopeless],
+  distinct_id_missing: ['The event has no distinct id.', hopeless],
+  timestamp_out_of_range: ['No table of events can hold its time.', hopeless],
+  processing_error: ['The rules failed on it: a mistake of the program.', ofProgram],
+  refused_by_database: ['PostgreSQL refused one of its values.', ofProgram],
+  ledger_conflict: ['What is stored about its ids contradicts itself.', ofProgram],
+  timed_out: [
+    'Storing it took longer than a statement may, again and again.',
+    'Look at the load of PostgreSQL, then replay it.',
+  ],
+};

@@ -75,6 +75,7 @@ test('a letter says what happened to which event, and shows what was captured; t
   const id = await letter();
   const shown = {
     ...{ id, lane: 'live', reason: 'refused_by_database', detail: 'PostgreSQL refused one of its values.' },
+    advice: expect.stringContaining('Replay it'),
     ...{ captured_at: '2026-11-20T09:00:00.000Z', dead_at: '2026-11-20T10:00:00Z', event: 'buy', distinct_id: 'ada' },
     ...{ bytes: expect.any(Number), state: 'waiting' },
   };

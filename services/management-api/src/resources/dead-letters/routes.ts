@@ -21,6 +21,7 @@ import {
   type ProjectLetter,
   readCaptured,
   readLetters,
+  wordsOf,
 } from './letters.ts';
 import { deadLetter, deadLetterExample, discarded, letterIds, replayed, states, wholeDeadLetter } from './schema.ts';
 
@@ -217,21 +218,7 @@ function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): 
 
 function toShown({ id, lane, letter, capturedAt, event, distinctId, bytes, state }: DecidedLetter) {
   return {
-    ...{ id, lane, reason: letter.reason, detail: details[letter.reason] ?? 'The record could not be processed.' },
+    ...{ id, lane, reason: letter.reason, ...wordsOf(letter.reason) },
     ...{ captured_at: capturedAt, dead_at: formatDateTime(letter.at), event, distinct_id: distinctId, bytes, state },
   };
 }
-
-const details: Record<string, string> = {
-  failed_parse_message: 'The record is no JSON that can be read.',
-  empty_uuid: 'The event has no uuid.',
-  invalid_uuid: 'The uuid of the event is none.',
-  token_missing: 'The record names no project API key.',
-  event_name_missing: 'The event has no name.',
-  distinct_id_missing: 'The event has no distinct id.',
-  timestamp_out_of_range: 'No table of events can hold its time.',
-  processing_error: 'The rules failed on it: a mistake of the program.',
-  refused_by_database: 'PostgreSQL refused one of its values.',
-  ledger_conflict: 'What is stored about its ids contradicts itself.',
-  timed_out: 'Storing it took longer than a statement may, again and again.',
-};

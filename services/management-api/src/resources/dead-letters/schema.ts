@@ -1,6 +1,6 @@
 import { lanes } from '@millrace/contracts';
 import { type Static, Type } from 'typebox';
-import { idPattern } from './letters.ts';
+import { idPattern, wordsOf } from './letters.ts';
 
 export const states = ['waiting', 'replayed', 'discarded'] as const;
 
@@ -11,6 +11,7 @@ const letterFields = {
   lane: Type.Enum(lanes, { description: 'The lane it came from.' }),
   reason: Type.String({ description: 'Why it was given up, e.g. `refused_by_database`.' }),
   detail: Type.String({ description: 'The same in words.' }),
+  advice: Type.String({ description: 'What to do, for people.' }),
   captured_at: nullable('When the gateway took it, where the record tells.'),
   dead_at: Type.String({ format: 'date-time', description: 'When it was given up.' }),
   event: nullable('Name of the event, cut to 200 characters, where the record tells.'),
@@ -61,7 +62,7 @@ export const deadLetterExample: ShownDeadLetter = {
   id: 'live-3-1042',
   lane: 'live',
   reason: 'refused_by_database',
-  detail: 'PostgreSQL refused one of its values.',
+  ...wordsOf('refused_by_database'),
   captured_at: '2026-11-20T08:15:00.250Z',
   dead_at: '2026-11-20T08:15:02Z',
   event: 'checkout',

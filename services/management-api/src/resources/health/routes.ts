@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Live } from '../../live/live.ts';
-import { isDropped } from '../../live/source.ts';
+import { kindOf } from '../ingestion-warnings/kinds.ts';
 
 /** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
 const alarmSeconds = 300;
@@ -45,7 +45,9 @@ export function healthOfProjectRoutes({ sql, live }: { sql: Sql; live: Live }) {
         visible_after_seconds: lag.seconds,
         per_minute: {
           stored,
-          dropped: warnings.filter(isDropped).map(({ type, count }) => ({ reason: type, count })),
+          dropped: warnings
+            .filter((one) => kindOf(one).outcome === 'dropped')
+            .map(({ type, count }) => ({ reason: type, count })),
         },
         sources: { log: lag.state },
       };

@@ -2,6 +2,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storeWarning } from '../../testing/stored-data.ts';
 
+const unknown = expect.stringContaining('details');
+const ofWarnings = 'docs/ingestion-rules.md#warnings';
 let api: TestApi;
 let tenant: TestTenant;
 let path: string;
@@ -30,6 +32,9 @@ test('a warning shows what happened, how often and what to look at', async () =>
         id,
         type: 'missing_distinct_id',
         severity: 'error',
+        outcome: 'dropped',
+        detail: expect.stringContaining('`distinct_id`'),
+        rule: 'docs/wire-rules.md#dropped-events',
         count: 3,
         details: { samples: [{ index: 1 }] },
         timestamp: '2026-11-10T12:00:00Z',
@@ -38,11 +43,13 @@ test('a warning shows what happened, how often and what to look at', async () =>
   });
 });
 
-test('filters: type, and time with both ends exclusive', async () => {
-  const first = await warning({ type: 'a', timestamp: '2026-11-01T00:00:00Z' });
+test('filters: type, severity, and time with both ends exclusive', async () => {
+  const first = await warning({ type: 'a', severity: 'info', timestamp: '2026-11-01T00:00:00Z' });
   const second = await warning({ type: 'b', timestamp: '2026-11-02T00:00:00Z' });
   expect(await ids()).toEqual([second, first]);
   expect(await ids('?type=a')).toEqual([first]);
+  expect(await ids('?severity=error')).toEqual([second]);
+  expect(await ids('?severity=error&type=a')).toEqual([]);
   expect(await ids('?after=2026-11-01')).toEqual([second]);
   expect(await ids('?before=2026-11-02')).toEqual([first]);
   expect((await api.get(`${path}?after=x`, tenant.personalApiKey)).status).toBe(400);
@@ -71,30 +78,40 @@ describe('counts', () => {
     await warning({ type: 'b', severity: 'info', timestamp: '2026-11-10T11:30:00Z', count: 2_147_483_647 });
     expect(await counts('after=2026-11-09&before=2026-11-11')).toEqual([
       {
-        type: 'b',
-        severity: 'info',
+        ...{ type: 'b', severity: 'info', outcome: 'changed', detail: unknown, rule: ofWarnings },
         count: 2_147_483_652,
         first_at: '2026-11-10T10:30:00Z',
         last_at: '2026-11-10T11:30:00Z',
-        hours: [
-          { hour: '2026-11-10T10:30:00Z', count: 5 },
-          { hour: '2026-11-10T11:30:00Z', count: 2_147_483_647 },
+        counts: [
+          { start: '2026-11-10T10:30:00Z', count: 5 },
+          { start: '2026-11-10T11:30:00Z', count: 2_147_483_647 },
         ],
       },
       {
-        type: 'a',
-        severity: 'error',
+        ...{ type: 'a', severity: 'error', outcome: 'dropped', detail: unknown, rule: ofWarnings },
         count: 1,
         first_at: '2026-11-10T10:29:59Z',
         last_at: '2026-11-10T10:29:59Z',
-        hours: [{ hour: '2026-11-10T09:30:00Z', count: 1 }],
+        counts: [{ start: '2026-11-10T09:30:00Z', count: 1 }],
       },
     ]);
     expect(await counts('after=2026-11-10T10:29:59Z&before=2026-11-10T10:30:00Z')).toEqual([]);
+    const day = 'after=2026-11-10&before=2026-11-11';
+    expect(await counts(`${day}&severity=error`)).toMatchObject([{ type: 'a' }]);
+    expect(await counts(`${day}&type=b&severity=error`)).toEqual([]);
+    expect(await counts(`${day}&type=a&interval=minute`)).toMatchObject([
+      { counts: [{ start: '2026-11-10T10:29:00Z', count: 1 }] },
+    ]);
   });
 
   test('a span that is too long, empty or none is refused by name', async () => {
-    for (const query of ['after=-32d', 'after=2026-11-02&before=2026-11-01', 'after=x', 'before=x']) {
+    for (const query of [
+      'after=-32d',
+      'after=-25h&interval=minute',
+      'after=2026-11-02&before=2026-11-01',
+      'after=x',
+      'before=x',
+    ]) {
       const { status, body } = await api.get(`${path}/counts?${query}`, tenant.personalApiKey);
       expect([query, status, body.attr]).toEqual([query, 400, query.slice(0, query.indexOf('='))]);
     }

@@ -9,7 +9,16 @@ import type { Searches } from '../../access/searches.ts';
 import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
 import { timePosition, timeRangeQuery, toTimePosition, toTimeRange, toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { countIngestionWarnings, type HourOfWarnings, listIngestionWarnings } from './store.ts';
+import { kindOf, outcomes } from './kinds.ts';
+import { countIngestionWarnings, intervals, listIngestionWarnings, type WarningsOfInterval } from './store.ts';
+
+const severities = ['error', 'warning', 'info'] as const;
+
+const filterQuery = {
+  type: Type.Optional(Type.String({ description: 'Only warnings of this type.' })),
+  severity: Type.Optional(Type.Enum(severities, { description: 'Only warnings of this severity.' })),
+  ...timeRangeQuery,
+};
 
 export function ingestionWarningRoutes({
   sql,
@@ -30,23 +39,20 @@ export function ingestionWarningRoutes({
       description: 'What was dropped or changed while events were taken in, and why; the newest first.',
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
-      query: Type.Object({
-        ...keysetQuery,
-        type: Type.Optional(Type.String({ description: 'Only warnings of this type.' })),
-        ...timeRangeQuery,
-      }),
+      query: Type.Object({ ...keysetQuery, ...filterQuery }),
       responses: { 200: { description: 'One page of warnings.', schema: keysetPageOf(ingestionWarning) } },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
       handler: ({ caller, target, query, request }) =>
         pageShares.run(async (maxBytes) => {
           const from = toTimePosition(decodeCursor(timePosition, query.cursor));
-          const filter = { ...toTimeRange(query), ...(query.type !== undefined && { type: query.type }) };
+          const { type, severity } = query;
+          const filter = { ...toTimeRange(query), type, severity };
           const window = { from, limit: query.limit, maxBytes };
           const list = (on: Sql) => listIngestionWarnings(on, target.environmentId, filter, window);
-          const isSearch = query.type !== undefined;
+          const isSearch = type !== undefined || severity !== undefined;
           const rows = isSearch ? await searches.run({ caller, target }, 'after and before', list) : await list(sql);
           const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.id }));
-          const warnings = rows.map((row) => ({ ...row, timestamp: formatDateTime(row.timestamp) }));
+          const warnings = rows.map((row) => ({ ...row, ...kindOf(row), timestamp: formatDateTime(row.timestamp) }));
           return keysetPage(request, end, warnings);
         }),
     }),
@@ -55,57 +61,75 @@ export function ingestionWarningRoutes({
       below: belowEnvironment(sql),
       path: '/ingestion_warnings/counts',
       operationId: 'ingestion_warnings_counts',
-      summary: 'Count ingestion warnings by type and hour',
-      description: `How many events the warnings of each type stand for, in all and by hour of the project's time zone, the most frequent first. The last seven days unless \`after\` says otherwise, at most ${counted.most}.`,
+      summary: 'Count ingestion warnings by type and time',
+      description: `How many events the warnings of each type stand for, in all and by minute or hour of the project's time zone, the most frequent first. The last hour by minute or seven days by hour unless \`after\` says otherwise, at most ${spans.minute.most} or ${spans.hour.most}.`,
       tags: ['ingestion warnings'],
       scope: 'ingestion_warning:read',
-      query: Type.Object(timeRangeQuery),
+      query: Type.Object({
+        ...filterQuery,
+        interval: Type.Enum(intervals, { default: 'hour', description: '`minute` or `hour`.' }),
+      }),
       responses: { 200: { description: 'The counts.', schema: warningCounts } },
       examples: { response: warningCountsExample },
       handler: async ({ caller, target, query }) => {
         const { environmentId } = target;
-        const span = { ...toTimeSpan(query, counted), timeZone: await findTimeZone(sql, environmentId) };
+        const { interval, type, severity } = query;
+        const span = toTimeSpan(query, spans[interval]);
+        const timeZone = await findTimeZone(sql, environmentId);
         const rows = await searches.run({ caller, target }, 'after and before', (on) =>
-          countIngestionWarnings(on, environmentId, span),
+          countIngestionWarnings(on, environmentId, { ...span, type, severity, interval, timeZone }),
         );
-        return { results: byType(rows) };
+        return { interval, timezone: timeZone, results: byType(rows) };
       },
     }),
   ];
 }
 
-const dayMs = 86_400_000;
-const counted = { usualMs: 7 * dayMs, mostMs: 31 * dayMs, most: '31 days' };
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const spans = {
+  minute: { usualMs: hourMs, mostMs: dayMs, most: '24 hours by minute' },
+  hour: { usualMs: 7 * dayMs, mostMs: 31 * dayMs, most: '31 days by hour' },
+};
 
-/** Puts the hours of each type together. @param rows hours of one type are beside each other, in their order. */
-function byType(rows: readonly HourOfWarnings[]) {
-  const types = new Map<string, HourOfWarnings[]>();
+/** Puts the times of each type together. @param rows times of one type are beside each other, in their order. */
+function byType(rows: readonly WarningsOfInterval[]) {
+  const types = new Map<string, WarningsOfInterval[]>();
   for (const row of rows) {
     const name = `${row.severity} ${row.type}`;
     types.set(name, [...(types.get(name) ?? []), row]);
   }
   return [...types.values()]
-    .map((hours) => {
-      const [first, last] = [hours[0] as HourOfWarnings, hours.at(-1) as HourOfWarnings];
+    .map((times) => {
+      const [first, last] = [times[0] as WarningsOfInterval, times.at(-1) as WarningsOfInterval];
       return {
-        type: first.type,
-        severity: first.severity,
-        count: hours.reduce((sum, { count }) => sum + count, 0),
+        ...{ type: first.type, severity: first.severity, ...kindOf(first) },
+        count: times.reduce((sum, { count }) => sum + count, 0),
         first_at: formatDateTime(first.first_at),
         last_at: formatDateTime(last.last_at),
-        hours: hours.map(({ hour, count }) => ({ hour: formatDateTime(hour), count })),
+        counts: times.map(({ start, count }) => ({ start: formatDateTime(start), count })),
       };
     })
     .sort((one, other) => other.count - one.count);
 }
 
+const kindFields = {
+  type: Type.String({ description: 'What happened, e.g. `missing_distinct_id`.' }),
+  severity: Type.Enum(severities, {
+    description: '`error`: an event was dropped; `warning`: kept but changed or partly refused; `info`: intended.',
+  }),
+  outcome: Type.Enum(outcomes, {
+    description:
+      'What became of the event: nothing of it was stored, it was stored otherwise than it was sent, or all of it was.',
+  }),
+  detail: Type.String({ description: 'What happened and what to do, for people.' }),
+  rule: Type.String({ description: 'Where the documents hold the rule.' }),
+};
+
 const ingestionWarning = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the warning.' }),
-    type: Type.String({ description: 'What happened, e.g. `missing_distinct_id`.' }),
-    severity: Type.String({
-      description: '`error`: an event was dropped; `warning`: kept but changed or partly refused; `info`: intended.',
-    }),
+    ...kindFields,
     count: Type.Integer({ description: 'How many events the warning stands for.' }),
     details: freeFormObject({ description: 'Facts to act on.' }),
     timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
@@ -115,19 +139,20 @@ const ingestionWarning = Type.Object(
 
 const warningCounts = Type.Object(
   {
+    interval: Type.String({ description: 'As requested.' }),
+    timezone: Type.String({ description: 'Time zone of the intervals: that of the project.' }),
     results: Type.Array(
       Type.Object({
-        type: Type.String({ description: 'What happened.' }),
-        severity: Type.String({ description: '`error`, `warning` or `info`.' }),
+        ...kindFields,
         count: Type.Integer({ description: 'How many events the warnings stand for.' }),
         first_at: Type.String({ format: 'date-time', description: 'When it happened first in this time.' }),
         last_at: Type.String({ format: 'date-time', description: 'When it happened last in this time.' }),
-        hours: Type.Array(
+        counts: Type.Array(
           Type.Object({
-            hour: Type.String({ format: 'date-time', description: 'When the hour begins.' }),
+            start: Type.String({ format: 'date-time', description: 'When the minute or hour begins.' }),
             count: Type.Integer({ description: 'How many events its warnings stand for.' }),
           }),
-          { description: 'The hours in which it happened, the earliest first.' },
+          { description: 'The minutes or hours in which it happened, the earliest first.' },
         ),
       }),
       { description: 'One for each type.' },
@@ -136,23 +161,29 @@ const warningCounts = Type.Object(
   { title: 'IngestionWarningCounts' },
 );
 
+const kindExample = {
+  type: 'missing_distinct_id',
+  severity: 'error' as const,
+  ...kindOf({ type: 'missing_distinct_id', severity: 'error' }),
+};
+
 const warningCountsExample = {
+  interval: 'hour',
+  timezone: 'UTC',
   results: [
     {
-      type: 'missing_distinct_id',
-      severity: 'error',
+      ...kindExample,
       count: 3,
       first_at: '2026-11-20T08:15:00.250000Z',
       last_at: '2026-11-20T08:15:00.250000Z',
-      hours: [{ hour: '2026-11-20T08:00:00Z', count: 3 }],
+      counts: [{ start: '2026-11-20T08:00:00Z', count: 3 }],
     },
   ],
 };
 
 const ingestionWarningExample = {
   id: '0193f0c5-7a4e-7000-8000-00000000beef',
-  type: 'missing_distinct_id',
-  severity: 'error',
+  ...kindExample,
   count: 3,
   details: { samples: [{ index: 3, event: 'checkout' }] },
   timestamp: '2026-11-20T08:15:00.250000Z',

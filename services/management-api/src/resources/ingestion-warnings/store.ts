@@ -11,13 +11,14 @@ interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type'
 export async function listIngestionWarnings(
   sql: Sql,
   projectId: number,
-  filter: TimeRange & { type?: string },
+  filter: TimeRange & { type?: string | undefined; severity?: string | undefined },
   { from, limit, maxBytes }: { from: TimePosition | null; limit: number; maxBytes: number },
 ): Promise<Paged<IngestionWarningRow>[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`w.project_id = ${project}`);
   if (filter.type !== undefined) where.add(`w.type = ${where.parameter(filter.type)}`);
+  if (filter.severity !== undefined) where.add(`w.severity = ${where.parameter(filter.severity)}`);
   if (filter.after !== undefined) where.add(`w.timestamp > ${where.parameter(filter.after)}`);
   if (filter.before !== undefined) where.add(`w.timestamp < ${where.parameter(filter.before)}`);
   if (from !== null) {
@@ -38,30 +39,40 @@ export async function listIngestionWarnings(
   return sql.query<Paged<IngestionWarningRow> & Record<string, unknown>>(text, where.values);
 }
 
-/** The warnings of one type in one hour. */
-export interface HourOfWarnings {
+export const intervals = ['minute', 'hour'] as const;
+
+/** The warnings of one type in one minute or hour. */
+export interface WarningsOfInterval {
   type: string;
   severity: string;
-  hour: Date;
+  start: Date;
   /** Of the events they stand for. */
   count: number;
   first_at: Date;
   last_at: Date;
 }
 
-/** A project's warnings by type, severity and hour of its clocks, hours in their order. Reads no details. */
+interface CountFilter extends TimeSpan {
+  type?: string | undefined;
+  severity?: string | undefined;
+  interval: (typeof intervals)[number];
+  timeZone: string;
+}
+
+/** A project's warnings by type, severity and minute or hour of its clocks, these in their order. Reads no details. */
 export async function countIngestionWarnings(
   sql: Sql,
   projectId: number,
-  { after, before, timeZone }: TimeSpan & { timeZone: string },
-): Promise<HourOfWarnings[]> {
-  return sql.query<HourOfWarnings & Record<string, unknown>>(
-    `SELECT w.type, w.severity, date_trunc('hour', w.timestamp, $4::text) AS hour, sum(w.count)::float8 AS count,
+  { after, before, type, severity, interval, timeZone }: CountFilter,
+): Promise<WarningsOfInterval[]> {
+  return sql.query<WarningsOfInterval & Record<string, unknown>>(
+    `SELECT w.type, w.severity, date_trunc($5, w.timestamp, $4::text) AS start, sum(w.count)::float8 AS count,
             min(w.timestamp) AS first_at, max(w.timestamp) AS last_at
        FROM ingestion_warning w
       WHERE w.project_id = $1::int AND w.timestamp > $2 AND w.timestamp < $3
+        AND ($6::text IS NULL OR w.type = $6) AND ($7::text IS NULL OR w.severity = $7)
       GROUP BY w.type, w.severity, 3
       ORDER BY w.type, w.severity, 3`,
-    [projectId, after, before, timeZone],
+    [projectId, after, before, timeZone, interval, type ?? null, severity ?? null],
   );
 }
