@@ -39,6 +39,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/flags/page.tsx'),
   },
   {
+    path: 'warnings',
+    ...words.pages.warnings,
+    icon: 'warnings',
+    group: 'operation',
+    load: () => import('./pages/warnings/page.tsx'),
+  },
+  {
     path: 'settings',
     ...words.pages.settings,
     icon: 'settings',

@@ -95,6 +95,8 @@ const entries = [
   entry('/reset', entryPages, 'AskResetPage'),
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', entryPages, 'InvitePage'),
+  // Open to everybody, like the page of the API's routes: it holds nothing of a project.
+  entry('/rules/$document', () => import('./pages/rules/page.tsx'), 'RulesPage'),
 ];
 
 /** The address's query is text by name: each page reads its own part of it (`parts/address.ts`). */

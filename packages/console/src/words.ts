@@ -9,6 +9,12 @@ export const counted = (count: number, one: string, other = `${one}s`) =>
 
 export const formatNumber = (value: number) => numbers.format(value);
 
+/** `message_size_too_large` as words: what a kind of warning is called. */
+export function nameOfKind(kind: string): string {
+  const said = kind.replaceAll('_', ' ');
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+}
+
 export const words = {
   product: 'Millrace',
   skip: 'Skip to content',
@@ -37,6 +43,9 @@ export const words = {
   visibleAfter: (seconds: number) => `Visible after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
   late: (detail: string) => `Events are late. ${detail}`,
   lateLink: 'What is behind?',
+  rules: { link: 'Read the rule', newWindow: '(in a new window)', sections: 'Sections' },
+  outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as it was sent' },
+  refresh: 'Refresh',
   unknownInAddress: (names: readonly string[]) =>
     `The address has ${names.length === 1 ? 'a part' : 'parts'} this page cannot use: ${names.join(', ')}. The rest holds.`,
   states: {
@@ -65,6 +74,7 @@ export const words = {
     events: { title: 'Events', question: 'What happened?' },
     persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
+    warnings: { title: 'Warnings', question: 'Why is it not there?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
   /** Of the settings. */

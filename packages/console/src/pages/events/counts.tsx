@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
+import { barsOf } from '../../parts/chart.tsx';
 import { lengthOf, type Span } from '../../parts/span.tsx';
 import { explain } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
@@ -36,7 +37,6 @@ export function CountsBar({
   if (counts.error) return <p className="counts-note quiet">{`${text.counts.unavailable} ${explain(counts.error)}`}</p>;
   if (!counts.data) return <div className="counts counts-waiting" />;
   const { results, total, interval } = counts.data;
-  const most = Math.max(1, ...results.map(({ count }) => count));
   const show = (at: number) => {
     const next = results[at + 1]?.start;
     const start = Math.max(Date.parse(results[at]?.start ?? ''), 0);
@@ -44,7 +44,11 @@ export function CountsBar({
     onSpan({ after: new Date(start - 1).toISOString(), before: next ? new Date(next).toISOString() : span.before });
   };
   const label = (iso: string) => labelOf(iso, zone, interval);
-  const width = 1000 / Math.max(1, results.length);
+  const bars = barsOf(
+    results.map(({ count }) => count),
+    { width: 1000, height: 44 },
+  );
+  const room = 1000 / Math.max(1, results.length);
   return (
     <div className="counts">
       <svg
@@ -56,14 +60,14 @@ export function CountsBar({
         aria-label={text.counts.label(total, text.counts.units[interval])}
       >
         {results.map(({ start, count }, at) => {
-          const tall = count === 0 ? 0 : Math.max(2, (count / most) * 44);
+          const bar = bars[at];
           return (
             // The table below does the same by keyboard.
             // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
             <g key={start} className="counts-bar" onClick={() => show(at)}>
               <title>{text.counts.bar(label(start), count)}</title>
-              <rect x={at * width} y="0" width={width} height="48" className="counts-ground" />
-              <rect x={at * width + width * 0.1} y={47 - tall} width={width * 0.8} height={tall} />
+              <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />
+              {bar && <rect {...bar} y={bar.y + 3} />}
             </g>
           );
         })}

@@ -1,10 +1,11 @@
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { useEventJson } from '../../event-detail/event-detail.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
+import { pressIn } from '../../parts/keys.ts';
 import { SpanMenu } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { ColumnsDialog } from './columns.tsx';
@@ -39,7 +40,7 @@ export function Page() {
             void counts.refetch();
           }}
         >
-          {text.refresh}
+          {words.refresh}
         </Button>
       </PageTitle>
       <FilterLine shown={shown} />
@@ -49,7 +50,7 @@ export function Page() {
       <div
         className="panel list-detail"
         ref={panel}
-        onKeyDown={(event) => press(event, { ...moves.keys, y: copyOpen })}
+        onKeyDown={(event) => pressIn(event, { ...moves.keys, y: copyOpen })}
         {...(view.open !== '' && { 'data-open': '' })}
       >
         <ListPane shown={shown} onPrevious={moves.previous} onNext={moves.next} />
@@ -140,15 +141,4 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
     ...(view.open !== '' && { Escape: close }),
   };
   return { keys, next: toNext, previous: toPrevious, close };
-}
-
-function press(event: KeyboardEvent<HTMLDivElement>, keys: Record<string, () => void>): void {
-  const target = event.target as HTMLElement;
-  // Menus are drawn elsewhere and have keys of their own.
-  if (event.ctrlKey || event.metaKey || event.altKey || !event.currentTarget.contains(target)) return;
-  if (target.matches('input, select, textarea')) return;
-  const act = keys[event.key];
-  if (act === undefined) return;
-  event.preventDefault();
-  act();
 }

@@ -4,7 +4,6 @@ export const text = {
   what: 'Events',
   whatOne: 'This event',
   total: (count: number) => counted(count, 'event'),
-  refresh: 'Refresh',
   csv: 'CSV',
   csvRows: (count: number) => `${formatNumber(count)} rows, stop`,
   csvHint: (most: number) => `The first ${formatNumber(most)} events are in the file. A shorter time has the others.`,

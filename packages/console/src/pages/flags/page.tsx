@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { Choice } from '../../parts/choice.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { Search } from '../../parts/search.tsx';
 import { formatNumber, words } from '../../words.ts';
@@ -97,31 +98,6 @@ function Filters({
       <Choice name={text.sort} value={view.sort} options={text.sorts} onChoose={(sort) => change({ sort })} />
       <Button onPress={onApiCall}>{words.asApiCall}</Button>
     </Chips>
-  );
-}
-
-function Choice<Value extends string>({
-  name,
-  value,
-  options,
-  onChoose,
-}: {
-  name: string;
-  value: Value;
-  options: Record<Value, string>;
-  onChoose: (value: Value) => void;
-}) {
-  return (
-    <label className="chip flag-choice">
-      <span className="quiet">{name}:</span>
-      <select value={value} onChange={(event) => onChoose(event.target.value as Value)}>
-        {Object.entries<string>(options).map(([option, label]) => (
-          <option key={option} value={option}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -5,8 +5,9 @@ import { LongText } from '../../event-detail/properties.tsx';
 import { useProject } from '../../frame/project.ts';
 import { CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
+import { RuleLink } from '../../parts/rule-link.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { words } from '../../words.ts';
+import { nameOfKind, words } from '../../words.ts';
 import type { LiveMessage } from './messages.ts';
 import { text } from './words.ts';
 
@@ -113,14 +114,14 @@ function ByName({ event, filter }: Pick<DetailProps, 'filter'> & { event: string
   );
 }
 
-function Reason({ message: { outcome, reason, rule, details } }: Pick<DetailProps, 'message'>) {
+function Reason({ message: { outcome, reason, detail, rule, details } }: Pick<DetailProps, 'message'>) {
   return (
     <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
-      <strong>{text.reason(reason ?? '')}</strong> {text.outcomeText[outcome]}
+      <strong>{nameOfKind(reason ?? '')}</strong> {detail}
       {details && Object.keys(details).length > 0 && (
         <code className="live-details">{visible(JSON.stringify(details))}</code>
       )}
-      {rule && <span className="hint">{text.rule(rule)}</span>}
+      {rule && <RuleLink rule={rule} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { visible } from '../../event-detail/json-text.ts';
 import { shown, summaryOf } from '../../event-detail/summary.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatClock } from '../../parts/time.ts';
+import { nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
@@ -109,7 +110,7 @@ function Cells({ row: { message }, zone }: { row: Row; zone: string }) {
       <span className="cut">{visible(message.distinct_id ?? '')}</span>
       <span className="cut mono quiet live-wide">{shown(message.properties.$lib)}</span>
       <span className="cut live-wide">
-        {message.outcome === 'stored' ? summaryOf(message.properties) : text.reason(message.reason ?? '')}
+        {message.outcome === 'stored' ? summaryOf(message.properties) : nameOfKind(message.reason ?? '')}
       </span>
     </>
   );

@@ -10,6 +10,8 @@ export interface LiveMessage {
   captured_at?: string;
   stored_at?: string;
   reason?: string;
+  /** The reason in words. */
+  detail?: string;
   severity?: string;
   details?: Record<string, unknown>;
   rule?: string;

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type Health, useHealth } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { formatNumber } from '../../words.ts';
+import { Tile } from '../../parts/tile.tsx';
+import { formatNumber, nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
@@ -36,13 +37,13 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
         label={text.droppedMinute}
         value={dropped?.count}
         more={dropped?.most ?? ''}
-        isBad={(dropped?.count ?? 0) > 0}
+        tone={(dropped?.count ?? 0) > 0 ? 'bad' : undefined}
       />
       <Tile
         label={text.droppedHere}
         value={rows.filter(({ message }) => message.outcome === 'dropped').length}
-        more={newest?.message.reason ?? text.ofShown(formatNumber(rows.length))}
-        isBad={newest !== undefined}
+        more={newest ? nameOfKind(newest.message.reason ?? '') : text.ofShown(formatNumber(rows.length))}
+        tone={newest === undefined ? undefined : 'bad'}
       />
     </section>
   );
@@ -52,29 +53,5 @@ function droppedOf(health: Health | undefined): { count: number; most: string } 
   const reasons = health?.per_minute.dropped;
   if (!reasons) return undefined;
   const most = [...reasons].sort((a, b) => b.count - a.count)[0];
-  return { count: reasons.reduce((sum, { count }) => sum + count, 0), most: most?.reason ?? '' };
-}
-
-function Tile({
-  label,
-  value,
-  more,
-  isBad = false,
-}: {
-  label: string;
-  value: number | null | undefined;
-  more: string;
-  isBad?: boolean;
-}) {
-  return (
-    <div className="tile">
-      <p className="quiet">
-        {label}
-        <span className={isBad ? 'tile-figure bad' : 'tile-figure ink'}>
-          {typeof value === 'number' ? formatNumber(Math.round(value)) : '–'}
-        </span>
-        <span className="hint cut">{more || '\u00a0'}</span>
-      </p>
-    </div>
-  );
+  return { count: reasons.reduce((sum, { count }) => sum + count, 0), most: most ? nameOfKind(most.reason) : '' };
 }

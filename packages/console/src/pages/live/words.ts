@@ -26,12 +26,6 @@ export const text = {
   listLabel: 'Events as they arrive. j and k move, Enter opens, Escape closes, space pauses.',
   noName: '(no name)',
   outcomes: { stored: 'stored', changed: 'changed', dropped: 'dropped' },
-  outcomeText: { stored: '', changed: 'It was stored, but not as it was sent.', dropped: 'Nothing of it was stored.' },
-  reason: (kind: string) => {
-    const said = kind.replaceAll('_', ' ');
-    return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
-  },
-  rule: (path: string) => `The rule: ${path}`,
   came: (count: number) => `${count} new`,
   only: 'Only this',
   hide: 'Not this',

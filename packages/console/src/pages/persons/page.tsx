@@ -128,7 +128,7 @@ function Rows({
         {persons.map(({ uuid, name, distinct_ids: ids, is_identified: isIdentified, created_at: seen }) => (
           <tr key={uuid} className="person-row" {...(uuid === open && { 'data-open': '' })}>
             <td>
-              <button type="button" className="person-link row-link" data-person={uuid} onClick={() => onOpen(uuid)}>
+              <button type="button" className="link-button row-link" data-person={uuid} onClick={() => onOpen(uuid)}>
                 {name}
               </button>
               {!isIdentified && <span className="pill">{text.anonymous}</span>}

@@ -1,0 +1,32 @@
+import { useProject } from '../../frame/project.ts';
+import { matching, part, useAddress } from '../../parts/address.ts';
+import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
+
+const parts = {
+  tab: part.oneOf(['kinds', 'letters'], 'kinds'),
+  after: matching(isTime, '-7d'),
+  before: matching(isTime),
+  zone: part.oneOf(zones, 'project'),
+  severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
+  search: part.text(),
+  /** The open kind: its severity and type. */
+  open: part.text(),
+  reason: part.text(),
+  lane: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
+  state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
+  /** Id of the open dead letter: lane, partition, offset. */
+  letter: part.text(),
+};
+
+export function useWarningsAddress() {
+  const { view, change, unknown } = useAddress(parts);
+  const project = useProject();
+  const { after, before, zone } = view;
+  const span: Span = { after, before };
+  return { view, change, unknown, span, zone: zoneOf(zone, project.timezone) };
+}
+
+export type WarningsAddress = ReturnType<typeof useWarningsAddress>;
+
+/** What a filter that is a choice sends: nothing for `all`. */
+export const chosen = (value: string) => (value === 'all' ? undefined : value);

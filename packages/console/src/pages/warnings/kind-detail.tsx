@@ -1,0 +1,132 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { call, cursorOf } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { Button } from '../../parts/button.tsx';
+import { RuleLink } from '../../parts/rule-link.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { counted, nameOfKind, words } from '../../words.ts';
+import type { WarningsAddress } from './address.ts';
+import { type Facts, Finding } from './finding.tsx';
+import type { Kind } from './kind.ts';
+import { text } from './words.ts';
+
+interface Warning {
+  id: string;
+  count: number;
+  details: Facts;
+  timestamp: string;
+}
+
+const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
+
+/** One kind beside the list: what it means, its rule, and what it was about. @param kind undefined when this time has none of it */
+export function KindDetail({
+  kind,
+  address,
+  onClose,
+}: {
+  kind: Kind | undefined;
+  address: WarningsAddress;
+  onClose: () => void;
+}) {
+  if (kind === undefined) {
+    return (
+      <Aside title={text.goneTitle} onClose={onClose}>
+        <Empty title={text.goneTitle} icon="gone">
+          <p className="quiet">{text.gone}</p>
+        </Empty>
+      </Aside>
+    );
+  }
+  const { type, outcome, detail, rule, count, first_at: first, last_at: last } = kind;
+  const { zone } = address;
+  return (
+    <Aside
+      title={nameOfKind(type)}
+      onClose={onClose}
+      head={
+        <div className="detail-head">
+          <div className="detail-title">
+            <h2>{nameOfKind(type)}</h2>
+            <CloseButton label={text.close} onClose={onClose} />
+          </div>
+          <p>
+            <span className={`pill ${pills[outcome]}`}>{words.outcomes[outcome]}</span>{' '}
+            <span className="quiet">{counted(count, 'event')}</span>
+          </p>
+          <p>{detail}</p>
+          <p>
+            <RuleLink rule={rule} />
+          </p>
+        </div>
+      }
+    >
+      <div className="detail-body">
+        <dl className="facts">
+          {(
+            [
+              [text.facts.type, type],
+              [text.facts.first, formatTime(first, zone)],
+              [text.facts.last, formatTime(last, zone)],
+            ] as const
+          ).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className="mono">{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <Samples kind={kind} address={address} />
+      </div>
+    </Aside>
+  );
+}
+
+function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; address: WarningsAddress }) {
+  const { id } = useProject();
+  const { span, zone } = address;
+  const query = useInfiniteQuery({
+    queryKey: ['warnings', id, 'samples', severity, type, span],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ results: Warning[]; next: string | null }>(
+        {
+          path: `/api/projects/${id}/ingestion_warnings`,
+          query: { type, severity, ...span, limit: 20, cursor: pageParam },
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+  return (
+    <Loaded query={query} what={text.samples}>
+      {({ pages }) => (
+        <section aria-label={text.samples}>
+          <h3 className="warnings-samples">{text.samples}</h3>
+          <ol>
+            {pages
+              .flatMap(({ results }) => results)
+              .map(({ id: warning, count, details, timestamp }) => (
+                <li key={warning} className="warnings-sample">
+                  <p className="mono quiet">
+                    {formatTime(timestamp, zone)}
+                    {count > 1 && ` · ${counted(count, 'event')}`}
+                  </p>
+                  <Finding details={details} isStored={outcome !== 'dropped'} />
+                </li>
+              ))}
+          </ol>
+          {query.hasNextPage && (
+            <div className="form-buttons warnings-more">
+              <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
+                {text.more}
+              </Button>
+            </div>
+          )}
+        </section>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,18 @@
+/** All warnings of one type in a time, as the API counts them. */
+export interface Kind {
+  type: string;
+  severity: string;
+  outcome: 'dropped' | 'changed' | 'noted';
+  /** What happened and what to do. */
+  detail: string;
+  rule: string;
+  count: number;
+  first_at: string;
+  last_at: string;
+  counts: { start: string; count: number }[];
+}
+
+export const keyOf = ({ severity, type }: Kind) => `${severity} ${type}`;
+
+/** Class of its colour, which never stands without the word. */
+export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

@@ -1,0 +1,233 @@
+import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { type ApiCall, call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Bars, intoSpans } from '../../parts/chart.tsx';
+import { Chips } from '../../parts/chips.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { pressIn, rowKeys } from '../../parts/keys.ts';
+import { Search } from '../../parts/search.tsx';
+import { momentOf, SpanMenu } from '../../parts/span.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { Tile } from '../../parts/tile.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { formatNumber, nameOfKind, words } from '../../words.ts';
+import { chosen, type WarningsAddress } from './address.ts';
+import { type Kind, keyOf, toneOf } from './kind.ts';
+import { KindDetail } from './kind-detail.tsx';
+import { text } from './words.ts';
+
+export const kindsRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
+  path: `/api/projects/${project}/ingestion_warnings/counts`,
+  query: { severity: chosen(view.severity), ...span },
+});
+
+const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as const;
+
+/** Bars over a time that can be told apart. */
+const spans = 48;
+
+/** The beginning and the end of what is shown, in milliseconds. */
+function edgesOf({ span }: WarningsAddress): { from: number; to: number; spans: number } {
+  const now = new Date();
+  const to = span.before === '' ? now : momentOf(span.before, now);
+  return { from: momentOf(span.after, now).getTime(), to: to.getTime(), spans };
+}
+
+export function Kinds({ address }: { address: WarningsAddress }) {
+  const { view, change } = address;
+  const project = useProject();
+  const panel = useRef<HTMLDivElement>(null);
+  const request = kindsRequest(project.id, address);
+  const query = useQuery({
+    queryKey: ['warnings', project.id, 'kinds', request.query],
+    queryFn: ({ signal }) => call<{ results: Kind[] }>(request, signal),
+    refetchInterval: 30_000,
+  });
+  const all = query.data?.results ?? [];
+  const sought = view.search.trim().toLowerCase();
+  const kinds = all.filter(({ type, detail }) =>
+    `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(sought),
+  );
+  const open = all.find((kind) => keyOf(kind) === view.open);
+  const close = () => {
+    change({ open: '' });
+    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${view.open}"]`)?.focus());
+  };
+  return (
+    <>
+      <Figures kinds={all} isKnown={query.isSuccess} address={address} />
+      <Filters address={address} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
+      <div
+        className="panel list-detail"
+        ref={panel}
+        onKeyDown={(event) => pressIn(event, rowKeys(panel.current))}
+        {...(view.open !== '' && { 'data-open': '' })}
+      >
+        <div className="list warnings-list">
+          <Loaded query={query} what={text.what}>
+            {() =>
+              kinds.length === 0 ? (
+                <Nothing isNarrowed={sought !== '' || view.severity !== 'all'} address={address} />
+              ) : (
+                <Rows kinds={kinds} address={address} />
+              )
+            }
+          </Loaded>
+        </div>
+        {view.open !== '' && query.isSuccess && (
+          <KindDetail key={view.open} kind={open} address={address} onClose={close} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Filters({ address: { view, change, span } }: { address: WarningsAddress }) {
+  const project = useProject();
+  return (
+    <Chips
+      chips={[]}
+      search={
+        <Search value={view.search} label={text.search} onSearch={(search) => change({ search }, { replace: true })} />
+      }
+    >
+      <Choice
+        name={text.severity}
+        value={view.severity}
+        options={text.severities}
+        onChoose={(severity) => change({ severity })}
+      />
+      <SpanMenu
+        span={span}
+        zone={view.zone}
+        zoneOfProject={project.timezone}
+        presets={['-1h', '-24h', '-7d', '-30d']}
+        onSpan={change}
+        onZone={(zone) => change({ zone })}
+      />
+    </Chips>
+  );
+}
+
+/** What became of the events, of all kinds. */
+function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsAddress }) {
+  const edges = edgesOf(address);
+  return (
+    <section className="panel tiles warnings-tiles" aria-label={text.figures}>
+      {(['dropped', 'changed', 'noted'] as const).map((outcome) => {
+        const own = kinds.filter((kind) => kind.outcome === outcome);
+        const count = own.reduce((sum, one) => sum + one.count, 0);
+        const worst = own[0];
+        return (
+          <Tile
+            key={outcome}
+            label={text.tiles[outcome]}
+            value={isKnown ? count : undefined}
+            tone={count > 0 ? figureTone[outcome] : isKnown && outcome === 'dropped' ? 'good' : undefined}
+            more={worst ? text.mostly(nameOfKind(worst.type), own.length) : isKnown ? text.none : ''}
+            chart={
+              count > 0 && (
+                <Bars
+                  values={intoSpans(
+                    own.flatMap(({ counts }) => counts),
+                    { ...edges, spans: 24 },
+                  )}
+                  {...{ width: 96, height: 32, tone: toneOf[outcome], label: text.over(text.tiles[outcome]) }}
+                />
+              )
+            }
+          />
+        );
+      })}
+    </section>
+  );
+}
+
+function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAddress }) {
+  const { view, change, zone } = address;
+  const edges = edgesOf(address);
+  return (
+    <div className="warnings-rows">
+      <table className="table" aria-label={text.list}>
+        <thead>
+          <tr>
+            <th scope="col">{text.heads.kind}</th>
+            <th scope="col" className="warnings-wide">
+              {text.heads.when}
+            </th>
+            <th scope="col" className="number">
+              {text.heads.events}
+            </th>
+            <th scope="col" className="warnings-wide">
+              {text.heads.first}
+            </th>
+            <th scope="col">{text.heads.last}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {kinds.map((kind) => {
+            const { type, outcome, detail, count, first_at: first, last_at: last, counts } = kind;
+            const key = keyOf(kind);
+            return (
+              <tr key={key} className="warnings-row" {...(key === view.open && { 'data-open': '' })}>
+                <td>
+                  <div className="warnings-kind">
+                    <span className={`dot ${toneOf[outcome]}`} />
+                    <button
+                      type="button"
+                      className="link-button row-link"
+                      data-row={key}
+                      onClick={() => change({ open: key })}
+                    >
+                      {nameOfKind(type)}
+                    </button>
+                    <span className={`warnings-outcome ${toneOf[outcome]}`}>{words.outcomes[outcome]}</span>
+                  </div>
+                  <p className="quiet warnings-detail">{detail}</p>
+                </td>
+                <td className="warnings-wide warnings-bars">
+                  <Bars
+                    values={intoSpans(counts, edges)}
+                    {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(nameOfKind(type)) }}
+                  />
+                </td>
+                <td className="number">{formatNumber(count)}</td>
+                {[first, last].map((time, at) => (
+                  <td key={at === 0 ? 'first' : 'last'} className={at === 0 ? 'quiet warnings-wide' : 'quiet'}>
+                    <time dateTime={time} title={formatTime(time, zone)}>
+                      {formatAgo(time)}
+                    </time>
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Nothing({ isNarrowed, address: { change } }: { isNarrowed: boolean; address: WarningsAddress }) {
+  if (isNarrowed) {
+    return (
+      <Empty title={text.noMatchTitle} icon="warnings">
+        <p className="quiet">{text.noMatch}</p>
+        <div className="form-buttons">
+          <Button onPress={() => change({ search: '', severity: 'all' })}>{text.showAll}</Button>
+        </div>
+      </Empty>
+    );
+  }
+  return (
+    <div className="good">
+      <Empty title={text.emptyTitle} icon="check">
+        <p className="quiet">{text.empty}</p>
+      </Empty>
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query';
+import { ask } from '../../api/request.ts';
+import { indentJson, memberOf, plainText, visible } from '../../event-detail/json-text.ts';
+import { LongText } from '../../event-detail/properties.tsx';
+import { useProject } from '../../frame/project.ts';
+import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { Button, CopyButton } from '../../parts/button.tsx';
+import { RuleLink } from '../../parts/rule-link.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { formatNumber } from '../../words.ts';
+import { type Decision, type Letter, placeOf } from './letter.ts';
+import { text as ofPage } from './words.ts';
+
+const text = ofPage.letters;
+
+/** One dead letter beside the list: what went wrong, what to do, and the record as it was captured. */
+export function LetterDetail({
+  id,
+  zone,
+  onDecide,
+  onClose,
+}: {
+  id: string;
+  zone: string;
+  onDecide: (decision: Decision) => void;
+  onClose: () => void;
+}) {
+  const project = useProject();
+  const path = `/api/projects/${project.id}/dead_letters/${encodeURIComponent(id)}`;
+  const query = useQuery({
+    queryKey: ['warnings', project.id, 'letter', id],
+    queryFn: async ({ signal }) => {
+      const json = await (await ask({ path }, signal)).text();
+      return { letter: JSON.parse(json) as Letter, record: memberOf(json, 'record') ?? 'null' };
+    },
+  });
+  const letter = query.data?.letter;
+  return (
+    <Aside
+      title={text.one}
+      onClose={onClose}
+      head={letter && <Head letter={letter} onDecide={onDecide} onClose={onClose} />}
+    >
+      <Loaded query={query} what={text.one}>
+        {({ letter: shown, record }) => (
+          <div className="detail-body">
+            <Facts letter={shown} zone={zone} />
+            <Record json={record} />
+          </div>
+        )}
+      </Loaded>
+    </Aside>
+  );
+}
+
+function Head({
+  letter: { id, detail, advice, event, state },
+  onDecide,
+  onClose,
+}: {
+  letter: Letter;
+  onDecide: (decision: Decision) => void;
+  onClose: () => void;
+}) {
+  const isWaiting = state === 'waiting';
+  return (
+    <div className="detail-head">
+      <div className="detail-title">
+        <h2>{visible(event ?? text.noEvent)}</h2>
+        <CloseButton label={ofPage.close} onClose={onClose} />
+      </div>
+      <p>
+        <span className={isWaiting ? 'pill pill-bad' : 'pill'}>{text.states[state]}</span> {detail}
+      </p>
+      <p>
+        <strong>{text.todo}.</strong> {advice} <RuleLink rule="docs/ingestion-rules.md#dead-letters" />
+      </p>
+      {isWaiting ? (
+        <div className="form-buttons">
+          <Button onPress={() => onDecide({ verb: 'replay', ids: [id] })}>{text.replay}</Button>
+          <Button look="danger" onPress={() => onDecide({ verb: 'discard', ids: [id] })}>
+            {text.discard}
+          </Button>
+        </div>
+      ) : (
+        <p className="quiet">{text.decided[state]}</p>
+      )}
+    </div>
+  );
+}
+
+function Facts({ letter, zone }: { letter: Letter; zone: string }) {
+  const { id, reason, distinct_id: distinctId, captured_at: captured, dead_at: deadAt, bytes } = letter;
+  const facts: [string, string | null][] = [
+    [ofPage.names.reason ?? '', reason],
+    [ofPage.names.distinctId ?? '', distinctId],
+    [text.place, placeOf(id)],
+    [text.captured, captured && formatTime(captured, zone)],
+    [text.gaveUp, formatTime(deadAt, zone)],
+    [text.size, ofPage.bytes(formatNumber(bytes))],
+  ];
+  return (
+    <dl className="facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className="mono">{visible(value)}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+function Record({ json }: { json: string }) {
+  if (json === 'null') return <p className="warnings-note quiet">{text.noRecord}</p>;
+  const shown = json.startsWith('"') ? plainText(json) : indentJson(json);
+  return (
+    <section className="letters-record" aria-label={text.record}>
+      <h3>{text.record}</h3>
+      <CopyButton text={shown} />
+      <LongText value={shown} />
+    </section>
+  );
+}

@@ -1,0 +1,33 @@
+import { text } from './words.ts';
+
+/** A record that could not be processed. */
+export interface Letter {
+  id: string;
+  lane: string;
+  reason: string;
+  detail: string;
+  advice: string;
+  captured_at: string | null;
+  dead_at: string;
+  event: string | null;
+  distinct_id: string | null;
+  bytes: number;
+  state: 'waiting' | 'replayed' | 'discarded';
+}
+
+export interface LetterPage {
+  results: Letter[];
+  next: string | null;
+}
+
+/** What is to be done with which letters. */
+export interface Decision {
+  verb: 'replay' | 'discard';
+  ids: readonly string[];
+}
+
+/** `live · 3 · 1042`, of an id. */
+export function placeOf(id: string): string {
+  const [lane = '', partition = '', offset = ''] = id.split('-');
+  return text.letters.lanePartitionOffset(lane, partition, offset);
+}

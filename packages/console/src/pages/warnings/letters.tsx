@@ -1,0 +1,301 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { type ApiCall, ApiProblem, call, cursorOf } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chips } from '../../parts/chips.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { pressIn, rowKeys } from '../../parts/keys.ts';
+import { Search } from '../../parts/search.tsx';
+import { SpanMenu } from '../../parts/span.tsx';
+import { Empty, Failed, Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { chosen, type WarningsAddress } from './address.ts';
+import { Decide } from './decide.tsx';
+import { type Decision, type Letter, type LetterPage, placeOf } from './letter.ts';
+import { LetterDetail } from './letter-detail.tsx';
+import { text as words } from './words.ts';
+
+const text = words.letters;
+
+export const lettersRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
+  path: `/api/projects/${project}/dead_letters`,
+  query: { ...span, reason: view.reason, lane: chosen(view.lane), state: chosen(view.state) },
+});
+
+/** What could not be processed, for who may see it. */
+export function Letters({ address }: { address: WarningsAddress }) {
+  const mayDecide = useHasLevel(8);
+  if (mayDecide) return <OfAdministrator address={address} />;
+  return (
+    <div className="panel">
+      <Failed what={text.what} error={new ApiProblem(403, { detail: text.refused }, new Headers())} />
+    </div>
+  );
+}
+
+function OfAdministrator({ address }: { address: WarningsAddress }) {
+  const { view, change } = address;
+  const { id } = useProject();
+  const panel = useRef<HTMLDivElement>(null);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<Decision | null>(null);
+  const request = lettersRequest(id, address);
+  const query = useInfiniteQuery({
+    queryKey: ['warnings', id, 'letters', request.query],
+    queryFn: ({ pageParam, signal }) =>
+      call<LetterPage>({ ...request, query: { ...request.query, limit: 100, cursor: pageParam } }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+  const letters = query.data?.pages.flatMap(({ results }) => results) ?? [];
+  const current = () => document.activeElement?.closest('tr')?.querySelector('[data-row]')?.getAttribute('data-row');
+  const toggle = (letter: string) => {
+    const next = new Set(selected);
+    if (!next.delete(letter)) next.add(letter);
+    setSelected(next);
+  };
+  const keys = {
+    ...rowKeys(panel.current),
+    x: () => {
+      const letter = letters.find((one) => one.id === current());
+      if (letter?.state === 'waiting') toggle(letter.id);
+    },
+    r: () => selected.size > 0 && setAsked({ verb: 'replay', ids: [...selected] }),
+  };
+  const close = () => {
+    change({ letter: '' });
+    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${view.letter}"]`)?.focus());
+  };
+  return (
+    <>
+      <Filters address={address} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys of the list, which act only with the focus in it */}
+      <div
+        className="panel list-detail"
+        ref={panel}
+        onKeyDown={(event) => pressIn(event, keys)}
+        {...(view.letter !== '' && { 'data-open': '' })}
+      >
+        <div className="list warnings-list">
+          <Loaded query={query} what={text.what}>
+            {() =>
+              letters.length === 0 ? (
+                <Nothing address={address} />
+              ) : (
+                <>
+                  <Selection
+                    {...{ letters, selected, request, hasMore: query.hasNextPage }}
+                    onSelect={setSelected}
+                    onDecide={(verb) => setAsked({ verb, ids: [...selected] })}
+                  />
+                  <Rows {...{ letters, selected, address }} onToggle={toggle} />
+                  {query.hasNextPage && (
+                    <div className="form-buttons warnings-more">
+                      <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
+                        {text.more}
+                      </Button>
+                    </div>
+                  )}
+                </>
+              )
+            }
+          </Loaded>
+        </div>
+        {view.letter !== '' && (
+          <LetterDetail key={view.letter} id={view.letter} zone={address.zone} onDecide={setAsked} onClose={close} />
+        )}
+      </div>
+      {asked && <Decide decision={asked} onClose={() => setAsked(null)} onDone={() => setSelected(new Set())} />}
+    </>
+  );
+}
+
+function Filters({ address: { view, change, span } }: { address: WarningsAddress }) {
+  const project = useProject();
+  return (
+    <Chips
+      chips={[]}
+      search={
+        <Search value={view.reason} label={text.reason} onSearch={(reason) => change({ reason }, { replace: true })} />
+      }
+    >
+      <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
+      <Choice name={text.lane} value={view.lane} options={text.lanes} onChoose={(lane) => change({ lane })} />
+      <SpanMenu
+        span={span}
+        zone={view.zone}
+        zoneOfProject={project.timezone}
+        presets={['-1h', '-24h', '-7d', '-30d']}
+        onSpan={change}
+        onZone={(zone) => change({ zone })}
+      />
+    </Chips>
+  );
+}
+
+/** How many are selected, and what can be done with them. */
+function Selection({
+  letters,
+  selected,
+  request,
+  hasMore,
+  onSelect,
+  onDecide,
+}: {
+  letters: readonly Letter[];
+  selected: ReadonlySet<string>;
+  request: ApiCall;
+  hasMore: boolean;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  onDecide: (verb: Decision['verb']) => void;
+}) {
+  const [isReading, setReading] = useState(false);
+  const shown = idsWaiting(letters);
+  const selectAll = async () => {
+    setReading(true);
+    try {
+      onSelect(new Set(await readAllIds(request)));
+    } finally {
+      setReading(false);
+    }
+  };
+  const hasAll = shown.length > 0 && shown.every((id) => selected.has(id));
+  return (
+    <div className="letters-selection">
+      <label className="letters-check">
+        <input
+          type="checkbox"
+          aria-label={text.selectShown(shown.length)}
+          checked={hasAll}
+          disabled={shown.length === 0}
+          onChange={() => onSelect(new Set(hasAll ? [] : shown))}
+        />
+      </label>
+      <span role="status">{isReading ? text.selecting : text.selected(selected.size)}</span>
+      {hasMore && hasAll && (
+        <Button look="plain" isDisabled={isReading} onPress={() => void selectAll()}>
+          {text.selectAll}
+        </Button>
+      )}
+      <span className="hint grow letters-keys">{text.keys}</span>
+      <Button shortcut="R" isDisabled={selected.size === 0} onPress={() => onDecide('replay')}>
+        {text.replay}
+      </Button>
+      <Button look="danger" isDisabled={selected.size === 0} onPress={() => onDecide('discard')}>
+        {text.discard}
+      </Button>
+    </div>
+  );
+}
+
+/** Only what waits can be decided. */
+const idsWaiting = (letters: readonly Letter[]) =>
+  letters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+
+/** Of all pages. Each is read from the log anew, so they are large. */
+async function readAllIds(request: ApiCall): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: LetterPage = await call({ ...request, query: { ...request.query, limit: 1000, cursor } });
+    ids.push(...idsWaiting(page.results));
+    cursor = cursorOf(page.next);
+  } while (cursor !== undefined);
+  return ids;
+}
+
+function Rows({
+  letters,
+  selected,
+  address: { view, change, zone },
+  onToggle,
+}: {
+  letters: readonly Letter[];
+  selected: ReadonlySet<string>;
+  address: WarningsAddress;
+  onToggle: (id: string) => void;
+}) {
+  return (
+    <div className="warnings-rows">
+      <table className="table" aria-label={text.list}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span className="only-heard">{text.heads.select}</span>
+            </th>
+            <th scope="col">{text.heads.reason}</th>
+            <th scope="col">{text.heads.event}</th>
+            <th scope="col" className="warnings-wide">
+              {text.heads.place}
+            </th>
+            <th scope="col">{text.heads.age}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {letters.map(({ id, detail, event, distinct_id: distinctId, dead_at: deadAt, state }) => (
+            <tr key={id} className="warnings-row" {...(id === view.letter && { 'data-open': '' })}>
+              <td className="letters-select">
+                <label className="letters-check">
+                  <input
+                    type="checkbox"
+                    aria-label={text.selectOne(id)}
+                    checked={selected.has(id)}
+                    disabled={state !== 'waiting'}
+                    onChange={() => onToggle(id)}
+                  />
+                </label>
+              </td>
+              <td>
+                <button
+                  type="button"
+                  className="link-button row-link"
+                  data-row={id}
+                  onClick={() => change({ letter: id })}
+                >
+                  {detail}
+                </button>
+                {state !== 'waiting' && <span className="pill">{text.states[state]}</span>}
+              </td>
+              <td className="letters-event">
+                <div className="cut">
+                  <strong>{visible(event ?? text.noEvent)}</strong>{' '}
+                  <span className="quiet">{visible(distinctId ?? '')}</span>
+                </div>
+              </td>
+              <td className="mono quiet warnings-wide">{placeOf(id)}</td>
+              <td className="quiet">
+                <time dateTime={deadAt} title={formatTime(deadAt, zone)}>
+                  {formatAgo(deadAt)}
+                </time>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Nothing({ address: { view, change } }: { address: WarningsAddress }) {
+  const isNarrowed = view.reason !== '' || view.lane !== 'all' || view.state !== 'waiting';
+  if (!isNarrowed) {
+    return (
+      <div className="good">
+        <Empty title={text.emptyTitle} icon="check">
+          <p className="quiet">{text.empty}</p>
+        </Empty>
+      </div>
+    );
+  }
+  return (
+    <Empty title={text.noMatchTitle} icon="warnings">
+      <p className="quiet">{text.noMatch}</p>
+      <div className="form-buttons">
+        <Button onPress={() => change({ reason: '', lane: 'all', state: 'all' })}>{words.showAll}</Button>
+      </div>
+    </Empty>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { queryClient } from '../../api/queries.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint } from '../../parts/chips.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { words } from '../../words.ts';
+import { useWarningsAddress } from './address.ts';
+import { Kinds, kindsRequest } from './kinds.tsx';
+import { Letters, lettersRequest } from './letters.tsx';
+import { text } from './words.ts';
+import './warnings.css';
+
+const tabs = ['kinds', 'letters'] as const;
+
+/** What was dropped or changed and why, and what could not be processed. */
+export function Page() {
+  const address = useWarningsAddress();
+  const { view, change, unknown } = address;
+  const project = useProject();
+  const [asCall, setAsCall] = useState<ApiCall | null>(null);
+  const request = view.tab === 'kinds' ? kindsRequest(project.id, address) : lettersRequest(project.id, address);
+  return (
+    <>
+      <PageTitle title={words.pages.warnings.title}>
+        <Button onPress={() => setAsCall(request)}>{words.asApiCall}</Button>
+        <Button onPress={() => void queryClient.invalidateQueries({ queryKey: ['warnings', project.id] })}>
+          {words.refresh}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Tabs
+        className="warnings-tabs"
+        selectedKey={view.tab}
+        onSelectionChange={(key) => change({ tab: tabs.find((tab) => tab === key) ?? 'kinds' })}
+      >
+        <TabList className="tabs" aria-label={words.pages.warnings.title}>
+          {tabs.map((tab) => (
+            <Tab key={tab} id={tab} className="tab">
+              {text.tabs[tab]}
+            </Tab>
+          ))}
+        </TabList>
+        <TabPanel id="kinds" className="warnings-panel">
+          <Kinds address={address} />
+        </TabPanel>
+        <TabPanel id="letters" className="warnings-panel">
+          <Letters address={address} />
+        </TabPanel>
+      </Tabs>
+      {asCall && <AsApiCall request={asCall} onClose={() => setAsCall(null)} />}
+    </>
+  );
+}

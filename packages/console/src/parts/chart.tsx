@@ -1,0 +1,63 @@
+/**
+ * Small charts of one row of numbers. What is drawn is decided by plain functions of numbers, without React and without a browser, so
+ * that whoever else draws SVG (a report, a mail) gets the same picture.
+ */
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** A bar for each number; one that is not 0 can always be seen. @param most of the axis, by default the largest */
+export function barsOf(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
+  const room = width / Math.max(1, values.length);
+  return values.map((value, at) => {
+    const tall = value <= 0 || most <= 0 ? 0 : Math.max(2, (value / most) * height);
+    return { x: at * room + room * 0.1, y: height - tall, width: room * 0.8, height: tall };
+  });
+}
+
+/** Counts as few enough numbers to be bars: so many spans of equal length, each with its sum. */
+export function intoSpans(
+  counts: readonly { start: string; count: number }[],
+  { from, to, spans }: { from: number; to: number; spans: number },
+): number[] {
+  const sums = Array.from({ length: spans }, () => 0);
+  const length = (to - from) / spans;
+  for (const { start, count } of counts) {
+    // What began before the span does, ends in it.
+    const at = Math.min(spans - 1, Math.max(0, Math.floor((Date.parse(start) - from) / length)));
+    sums[at] = (sums[at] ?? 0) + count;
+  }
+  return sums;
+}
+
+interface BarsProps extends Size {
+  values: readonly number[];
+  /** What it shows, for who does not see it. */
+  label: string;
+  /** Shares an axis with others. */
+  most?: number | undefined;
+  /** Its colour: a class that sets `color`. */
+  tone?: string | undefined;
+}
+
+/** As wide as its place. */
+export function Bars({ values, width, height, label, most, tone }: BarsProps) {
+  return (
+    <svg
+      className={tone ? `bars ${tone}` : 'bars'}
+      width="100%"
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {barsOf(values, { width, height: height - 1 }, most).map(
+        (bar) => bar.height > 0 && <rect key={bar.x} {...bar} />,
+      )}
+      <line x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} className="bars-line" />
+    </svg>
+  );
+}
