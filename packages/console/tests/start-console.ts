@@ -17,7 +17,11 @@ export interface RunningConsole {
   /** Asks the API as the owner. @throws Error for anything but success */
   api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
   /** With the project's id as `$1`, unless other values are given. */
-  query(sql: string, values?: unknown[]): Promise<unknown>;
+  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  /** Whose events these are, for records of the log. */
+  tenant: { environmentId: number; projectApiKey: string };
+  /** Adds a record to the log that the API reads. */
+  append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
   storePerson(distinctId: string, properties: object): Promise<void>;
   stop(): Promise<void>;
 }
@@ -43,6 +47,7 @@ export async function startConsole(): Promise<RunningConsole> {
   const address = (page: string) => `${url}/console/projects/${tenant.projectId}/${page}`;
   return {
     address,
+    tenant,
     async open(path, viewport = { width: 1280, height: 800 }) {
       // A key in place of a session: its pages are the same.
       const visitor = await browser.newContext({ viewport, extraHTTPHeaders: headers, reducedMotion: 'reduce' });
@@ -61,6 +66,17 @@ export async function startConsole(): Promise<RunningConsole> {
       return (text === '' ? undefined : JSON.parse(text)) as Answer;
     },
     query: (sql, values = [tenant.projectId]) => database.query(sql, values),
+    async append(topic, { key, value, headers }) {
+      await database.query(
+        `WITH place AS (
+           INSERT INTO event_log_partition (topic, partition, next_offset) VALUES ($1, 0, 1)
+           ON CONFLICT (topic, partition) DO UPDATE SET next_offset = event_log_partition.next_offset + 1
+           RETURNING next_offset - 1 AS offset)
+         INSERT INTO event_log_record (topic, partition, "offset", key, value, headers)
+         SELECT $1, 0, place.offset, $2, $3, $4 FROM place`,
+        [topic, key, Buffer.from(value), headers],
+      );
+    },
     async storePerson(distinctId, properties) {
       const uuid = randomUUID();
       await database.query(

@@ -4,8 +4,8 @@ import type { ProcessedEvent } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
 import { type Logger, sleep } from '@millrace/runtime';
-import { kindOf } from '../resources/ingestion-warnings/kinds.ts';
 import { type DropRow, listDrops, readClock } from './store.ts';
+import { kindOf } from './warning-kinds.ts';
 
 /** What happened to one event, as streams look at it. */
 export interface LiveEvent {

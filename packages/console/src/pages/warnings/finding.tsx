@@ -20,6 +20,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
     <dl key={at} className="warnings-facts">
       {Object.entries(facts)
         .filter(([, value]) => value !== null)
+        .sort(([one], [other]) => rankOf(one) - rankOf(other))
         .map(([name, value]) => (
           <div key={name}>
             <dt>{text.names[name] ?? visible(name)}</dt>
@@ -30,6 +31,12 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
         ))}
     </dl>
   ));
+}
+
+/** What matters most in front: the order of their names. */
+function rankOf(name: string): number {
+  const at = Object.keys(text.names).indexOf(name);
+  return at === -1 ? Number.MAX_SAFE_INTEGER : at;
 }
 
 const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;

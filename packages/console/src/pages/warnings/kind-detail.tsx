@@ -63,7 +63,8 @@ export function KindDetail({
         </div>
       }
     >
-      <div className="detail-body">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <section className="detail-body" tabIndex={0} aria-label={nameOfKind(type)}>
         <dl className="facts">
           {(
             [
@@ -79,7 +80,7 @@ export function KindDetail({
           ))}
         </dl>
         <Samples kind={kind} address={address} />
-      </div>
+      </section>
     </Aside>
   );
 }

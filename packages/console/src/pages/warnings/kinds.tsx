@@ -175,8 +175,8 @@ function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAdd
             return (
               <tr key={key} className="warnings-row" {...(key === view.open && { 'data-open': '' })}>
                 <td>
+                  <span className={`dot warnings-dot ${toneOf[outcome]}`} />
                   <div className="warnings-kind">
-                    <span className={`dot ${toneOf[outcome]}`} />
                     <button
                       type="button"
                       className="link-button row-link"

@@ -44,10 +44,11 @@ export function LetterDetail({
     >
       <Loaded query={query} what={text.one}>
         {({ letter: shown, record }) => (
-          <div className="detail-body">
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+          <section className="detail-body" tabIndex={0} aria-label={text.one}>
             <Facts letter={shown} zone={zone} />
             <Record json={record} />
-          </div>
+          </section>
         )}
       </Loaded>
     </Aside>
@@ -74,7 +75,10 @@ function Head({
         <span className={isWaiting ? 'pill pill-bad' : 'pill'}>{text.states[state]}</span> {detail}
       </p>
       <p>
-        <strong>{text.todo}.</strong> {advice} <RuleLink rule="docs/ingestion-rules.md#dead-letters" />
+        <strong>{text.todo}.</strong> {advice}
+      </p>
+      <p>
+        <RuleLink rule="docs/ingestion-rules.md#dead-letters" />
       </p>
       {isWaiting ? (
         <div className="form-buttons">

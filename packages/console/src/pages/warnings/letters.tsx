@@ -227,7 +227,6 @@ function Rows({
               <span className="only-heard">{text.heads.select}</span>
             </th>
             <th scope="col">{text.heads.reason}</th>
-            <th scope="col">{text.heads.event}</th>
             <th scope="col" className="warnings-wide">
               {text.heads.place}
             </th>
@@ -258,12 +257,9 @@ function Rows({
                   {detail}
                 </button>
                 {state !== 'waiting' && <span className="pill">{text.states[state]}</span>}
-              </td>
-              <td className="letters-event">
-                <div className="cut">
-                  <strong>{visible(event ?? text.noEvent)}</strong>{' '}
-                  <span className="quiet">{visible(distinctId ?? '')}</span>
-                </div>
+                <p className="quiet warnings-detail">
+                  <strong>{visible(event ?? text.noEvent)}</strong> {visible(distinctId ?? '')}
+                </p>
               </td>
               <td className="mono quiet warnings-wide">{placeOf(id)}</td>
               <td className="quiet">

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Live } from '../../live/live.ts';
-import { kindOf } from '../ingestion-warnings/kinds.ts';
+import { kindOf } from '../../live/warning-kinds.ts';
 
 /** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
 const alarmSeconds = 300;

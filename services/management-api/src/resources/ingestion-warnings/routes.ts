@@ -6,10 +6,10 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
+import { kindOf, outcomes } from '../../live/warning-kinds.ts';
 import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
 import { timePosition, timeRangeQuery, toTimePosition, toTimeRange, toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { kindOf, outcomes } from './kinds.ts';
 import { countIngestionWarnings, intervals, listIngestionWarnings, type WarningsOfInterval } from './store.ts';
 
 const severities = ['error', 'warning', 'info'] as const;

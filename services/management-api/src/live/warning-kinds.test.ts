@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gatewayWarnings } from '@millrace/contracts';
-import { kinds } from './kinds.ts';
+import { kinds } from './warning-kinds.ts';
 
 const textOf = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8');
 

@@ -35,11 +35,11 @@ const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted'
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),
-    'The event has no name. Send a text in `event`; who calls `capture` gives it first.',
+    'The event has no name. Send a text in event; who calls capture gives it first.',
   ),
   missing_distinct_id: dropped(
     wire('dropped-events'),
-    'The event does not say whose it is. Send a text that is not blank in `distinct_id`.',
+    'The event does not say whose it is. Send a text that is not blank in distinct_id.',
   ),
   message_size_too_large: dropped(
     wire('dropped-events'),
@@ -107,7 +107,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   group_key_too_long: changed(
     ingestion('groups'),
-    'The key of a group is longer than 400 characters. The group was left out; a `$groupidentify` was dropped.',
+    'The key of a group is longer than 400 characters. The group was left out; a $groupidentify was dropped.',
   ),
   group_type_too_long: changed(
     ingestion('groups'),
@@ -115,7 +115,7 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_group_set: changed(
     ingestion('groups'),
-    '`$group_set` is no object, so the group was not changed. Send an object of properties.',
+    '$group_set is no object, so the group was not changed. Send an object of properties.',
   ),
   group_properties_size_violation: changed(
     ingestion('groups'),
@@ -123,19 +123,19 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_process_person_profile: changed(
     ingestion('anonymous-events'),
-    '`$process_person_profile` is no boolean and counted as true. Send true or false.',
+    '$process_person_profile is no boolean and counted as true. Send true or false.',
   ),
   invalid_event_when_process_person_profile_is_false: dropped(
     ingestion('anonymous-events'),
-    'A merge needs persons, and `$process_person_profile` is false. Leave it out of `$identify` and `$create_alias`.',
+    'A merge needs persons, and $process_person_profile is false. Leave it out of $identify and $create_alias.',
   ),
   invalid_anon_distinct_id: dropped(
     ingestion('before-the-rules'),
-    '`$anon_distinct_id` is no text. A number or an object would merge everybody who has it.',
+    '$anon_distinct_id is no text. A number or an object would merge everybody who has it.',
   ),
   invalid_alias: dropped(
     ingestion('before-the-rules'),
-    '`alias` is no text. A number or an object would merge everybody who has it.',
+    'alias is no text. A number or an object would merge everybody who has it.',
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),
@@ -152,13 +152,13 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   cookieless_unsupported_event: dropped(cookieless, 'Visitors without cookies cannot be identified or merged.'),
   cookieless_missing_user_agent: dropped(
     cookieless,
-    'Without `$raw_user_agent` a visitor without cookies cannot be told from others.',
+    'Without $raw_user_agent a visitor without cookies cannot be told from others.',
   ),
   cookieless_missing_ip: dropped(
     cookieless,
-    'Without an address a visitor without cookies cannot be told from others. Behind a proxy look at `TRUST_PROXY`.',
+    'Without an address a visitor without cookies cannot be told from others. Behind a proxy look at TRUST_PROXY.',
   ),
-  cookieless_missing_host: dropped(cookieless, 'Without `$host` a visitor without cookies cannot be told from others.'),
+  cookieless_missing_host: dropped(cookieless, 'Without $host a visitor without cookies cannot be told from others.'),
   cookieless_timestamp_out_of_range: dropped(
     cookieless,
     'The event came so late that nobody can tell any more which visitor it was.',

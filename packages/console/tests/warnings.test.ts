@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import { topicNames } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+const topics = topicNames();
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  for (const topic of [topics.live, topics.deadLetter])
+    await console.query('INSERT INTO event_log_partition (topic, partition) VALUES ($1, 0)', [topic]);
+});
+afterAll(() => console?.stop());
+
+interface Stored {
+  type: string;
+  severity?: string;
+  count?: number;
+  details?: object;
+  ago?: string;
+}
+
+const storeWarning = ({ type, severity = 'error', count = 1, details = {}, ago = '5 min' }: Stored) =>
+  console.query(
+    `INSERT INTO ingestion_warning (project_id, id, type, severity, count, details, timestamp)
+     VALUES ($1, '${randomUUID()}', '${type}', '${severity}', ${count}, '${JSON.stringify(details).replaceAll("'", "''")}',
+             now() - interval '${ago}')`,
+  );
+
+let next = 0;
+/** As the consumer writes one. @returns its id */
+async function storeLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
+  const { environmentId, projectApiKey } = console.tenant;
+  const offset = String(next++);
+  const captured = { kind: 'event', environment_id: environmentId, event, distinct_id: 'ada', now: new Date() };
+  const headers = {
+    ...{ dlq_reason: reason, dlq_step: 'process_batch', dlq_timestamp: new Date().toISOString() },
+    ...{ dlq_topic: topics.live, dlq_partition: '0', dlq_offset: offset, dlq_log: 'a log' },
+  };
+  const record = value || JSON.stringify(captured);
+  await console.append(topics.deadLetter, { key: `${projectApiKey}:ada`, value: record, headers });
+  return `live-0-${offset}`;
+}
+
+async function recordsIn(topic: string): Promise<number> {
+  const { rows } = await console.query('SELECT 1 FROM event_log_record WHERE topic = $1', [topic]);
+  return rows.length;
+}
+
+const hostile = `<img src=x onerror="document.title='run'">`;
+const rows = (page: Page) => page.locator('[data-row]').allTextContents();
+const aside = (page: Page) => page.getByRole('complementary');
+const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+/** No violation in either theme. */
+async function expectAccessible(page: Page) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+}
+
+test.each([
+  ['C-007, C-038: of warnings', 'warnings', /ingestion_warnings\/counts/, 'Nothing was refused in this time'],
+  ['C-007, C-038: of dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letter waits'],
+])('%s empty is good news; loading, failed, refused and gone are other pictures', async (_, path, route, empty) => {
+  const page = await console.open(path);
+  await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
+  await expectAccessible(page);
+  const answers = [
+    { status: 403, picture: 'refused' },
+    { status: 400, picture: 'failed' },
+    { status: 404, picture: 'gone' },
+  ];
+  for (const { status, picture } of answers) {
+    await page.route(route, (one) =>
+      one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
+    );
+    await page.goto(console.address(path));
+    await page.locator(`[data-state=${picture}]`).waitFor();
+    await page.unroute(route);
+  }
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(route, async (one) => {
+    await held;
+    await one.continue();
+  });
+  await page.goto(console.address(path));
+  await page.getByText('Loading').waitFor();
+  answer();
+  await page.getByRole('heading', { name: empty }).waitFor();
+  await page.context().close();
+});
+
+describe('warnings', () => {
+  beforeAll(async () => {
+    const sample = { index: 3, uuid: 'u-1', event: hostile, bytes: 2_400_000, max_bytes: 1_048_576 };
+    await storeWarning({ type: 'message_size_too_large', count: 3, ago: '3 days', details: { samples: [sample] } });
+    await storeWarning({ type: 'message_size_too_large', count: 4, details: { samples: [sample] } });
+    const details = { eventUuid: randomUUID(), event: '$identify', sourceDistinctId: 'anon', targetDistinctId: 'ada' };
+    await storeWarning({ type: 'cannot_merge_already_identified', severity: 'warning', details });
+    await storeWarning({ type: 'event_dead_lettered', details: { topic: topics.live, partition: 0, offset: '7' } });
+  });
+  afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
+
+  test('C-016, C-020, C-031: kinds are folded; one opens with its reason, the size at fault, samples and the rule', async () => {
+    const page = await console.open('warnings');
+    await eventually(async () =>
+      expect(await rows(page)).toEqual([
+        'Message size too large',
+        'Cannot merge already identified',
+        'Event dead lettered',
+      ]),
+    );
+    const row = page.getByRole('row').filter({ hasText: 'Message size too large' });
+    expect(await row.locator('.number').textContent()).toBe('7');
+    await row.getByText('3 days ago').waitFor();
+    await row.getByText('5 minutes ago').waitFor();
+    await expectAccessible(page);
+    await row.getByRole('button').click();
+    await aside(page).getByText('2,400,000 bytes').first().waitFor();
+    await aside(page).getByText('1,048,576 bytes').first().waitFor();
+    await aside(page).getByText(hostile).first().waitFor();
+    expect(await page.title()).not.toBe('run');
+    await expectAccessible(page);
+    const opened = page.waitForEvent('popup');
+    await aside(page).getByRole('link', { name: 'Read the rule' }).click();
+    const rules = await opened;
+    await rules.getByRole('heading', { name: 'Dropped events' }).waitFor();
+    await eventually(async () => expect(await rules.evaluate('document.activeElement.id')).toBe('dropped-events'));
+    await expectAccessible(rules);
+    await page.context().close();
+  });
+
+  test('C-004, C-005, C-006: filters and the open kind are in the address, and a broken address is a hint', async () => {
+    const page = await console.open('warnings?severity=loud&after=soon&colour=red');
+    await page.getByText(/parts this page cannot use: colour, after, severity/).waitFor();
+    await page.goto(console.address('warnings'));
+    await page.getByLabel('Severity:').selectOption('warning');
+    await eventually(async () => expect(await rows(page)).toEqual(['Cannot merge already identified']));
+    await page.getByRole('button', { name: 'Cannot merge already identified' }).click();
+    await aside(page).getByRole('link', { name: 'anon' }).waitFor();
+    const copy = await console.open(`warnings${new URL(page.url()).search}`);
+    await aside(copy).getByRole('heading', { name: 'Cannot merge already identified' }).waitFor();
+    await copy.context().close();
+    await page.keyboard.press('Escape');
+    await eventually(async () =>
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Cannot merge already identified'),
+    );
+    await page.goBack();
+    await aside(page).waitFor();
+    await page.goto(console.address('warnings?after=-24h'));
+    await page.getByRole('searchbox').fill('larger than');
+    await eventually(async () => expect(await rows(page)).toEqual(['Message size too large']));
+    expect(await page.locator('.warnings-row .number').textContent()).toBe('4');
+    await page.getByRole('searchbox').fill('no such thing');
+    await page.getByRole('heading', { name: 'No warning fits the filters' }).waitFor();
+    await page.goto(console.address('warnings?open=error%20quota_limited'));
+    await page.getByRole('heading', { name: 'None of this kind in this time' }).waitFor();
+    await page.context().close();
+  });
+
+  test('from a warning to the event, to who sent it and to the dead letter', async () => {
+    const page = await console.open('warnings?open=warning%20cannot_merge_already_identified');
+    const addressOf = async (name: string | RegExp) =>
+      new URL((await aside(page).getByRole('link', { name }).getAttribute('href')) ?? '', page.url());
+    await aside(page).getByRole('link', { name: 'ada' }).waitFor();
+    expect((await addressOf('ada')).searchParams.get('distinct_id')).toBe('ada');
+    const event = await addressOf(/^[\da-f-]{36}$/);
+    expect([event.pathname.endsWith('/events'), event.searchParams.get('open')?.length]).toEqual([true, 36]);
+    await page.goto(console.address('warnings?open=error%20event_dead_lettered'));
+    await aside(page).getByRole('link', { name: '7', exact: true }).click();
+    await eventually(() => expect(new URL(page.url()).searchParams.get('letter')).toBe('live-0-7'));
+    await page.locator('[data-state=gone]').waitFor();
+    await page.context().close();
+  });
+
+  test('C-039, C-042: by keyboard alone, and on a phone without sideways scrolling', async () => {
+    const page = await console.open('warnings', { width: 360, height: 640 });
+    await page.locator('[data-row]').first().waitFor();
+    expect(await overflow(page)).toBe(0);
+    await expectAccessible(page);
+    await page.locator('[data-row]').first().focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await aside(page).getByRole('heading', { name: 'Cannot merge already identified' }).waitFor();
+    expect(await overflow(page)).toBe(0);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.locator('[data-row]').first().waitFor();
+    await page.context().close();
+  });
+});
+
+describe('dead letters', () => {
+  test('C-030, C-020: one opens with its record and what to do, and is replayed once however often it is asked for', async () => {
+    const id = await storeLetter({ event: hostile });
+    const page = await console.open('warnings?tab=letters');
+    await page.getByRole('row').filter({ hasText: 'live · 0 · 0' }).getByRole('button').click();
+    await aside(page).getByText('What to do.').waitFor();
+    await aside(page).getByText('"kind": "event"').waitFor();
+    expect(await page.title()).not.toBe('run');
+    await expectAccessible(page);
+    await aside(page).getByRole('button', { name: 'Replay' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: 'Replay 1 letter?' }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Replay 1 letter' }).click();
+    await dialog.getByRole('heading', { name: '1 letter was replayed.' }).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await aside(page).getByText('It was replayed.').waitFor();
+    expect(await recordsIn(topics.live)).toBe(1);
+    expect(await console.api('POST', 'dead_letters/replay', { ids: [id] })).toMatchObject({ replayed: 0 });
+    expect(await recordsIn(topics.live)).toBe(1);
+    const { rows: activity } = await console.query("SELECT item_id FROM activity_log WHERE scope = 'DeadLetter'", []);
+    expect(activity).toEqual([{ item_id: id }]);
+    await page.context().close();
+  });
+
+  test('C-004, C-030: all of a filter are selected by keys and discarded, with the count', async () => {
+    for (let count = 0; count < 130; count += 1) await storeLetter({ reason: 'timed_out' });
+    await storeLetter({ event: 'other', value: 'no json' });
+    const page = await console.open('warnings?tab=letters&reason=timed_out');
+    await page.getByRole('checkbox', { name: 'Select the 100 letters shown' }).check();
+    await page.getByText('100 letters selected').waitFor();
+    await page.getByRole('button', { name: 'Select all that fit the filters' }).click();
+    await page.getByText('130 letters selected').waitFor();
+    await page.locator('[data-row]').first().focus();
+    await page.keyboard.press('x');
+    await page.getByText('129 letters selected').waitFor();
+    await page.keyboard.press('Shift+R');
+    await page.getByRole('dialog').getByRole('heading', { name: 'Replay 129 letters?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard 129 letters' }).click();
+    await page.getByRole('heading', { name: '129 letters were discarded.' }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await eventually(async () => expect(await rows(page)).toHaveLength(1));
+    await page.goto(console.address('warnings?tab=letters&lane=historical&state=discarded'));
+    await page.getByRole('heading', { name: 'No dead letter fits the filters' }).waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('no json').waitFor({ state: 'detached' });
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test('C-008: while the log is away the page says which', async () => {
+    const page = await console.open('live');
+    await page.route(/dead_letters/, (route) =>
+      route.fulfill({ status: 503, json: { detail: 'The event log does not answer.', code: 'log_unavailable' } }),
+    );
+    await page.goto(console.address('warnings?tab=letters'));
+    await page.locator('[data-state=failed]').getByText('The event log does not answer.').waitFor();
+    await page.context().close();
+  });
+
+  test('C-035: a member is told why there are none to see', async () => {
+    await console.query('UPDATE membership SET level = 1', []);
+    try {
+      const page = await console.open('warnings?tab=letters');
+      await page.locator('[data-state=refused]').getByText('Dead letters are for administrators').waitFor();
+      await page.context().close();
+    } finally {
+      await console.query('UPDATE membership SET level = 15', []);
+    }
+  });
+
+  test('C-042: on a phone without sideways scrolling', async () => {
+    const page = await console.open('warnings?tab=letters&state=all', { width: 360, height: 640 });
+    await page.locator('[data-row]').first().waitFor();
+    expect(await overflow(page)).toBe(0);
+    await expectAccessible(page);
+    await page.context().close();
+  });
+});
