@@ -27,6 +27,8 @@ export interface PoolOptions {
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
+  /** More settings of each connection. */
+  settings?: Record<string, string>;
 }
 
 /** An idle connection whose server is gone is noticed after about ten seconds; by itself the system waits two hours. */
@@ -62,12 +64,13 @@ export function poolConfig(options: PoolOptions): CurrentConfig {
 }
 
 export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
-  const { logger, statementTimeoutMs = 30_000, idleInTransactionTimeoutMs, lockTimeoutMs } = options;
+  const { logger, statementTimeoutMs = 30_000, idleInTransactionTimeoutMs, lockTimeoutMs, settings } = options;
   const pool = new pg.Pool({
     ...config(),
     Client: clientOf(config),
     max: options.poolSize ?? 10,
-    onConnect: (client: pg.ClientBase) => noticeLostClients(client, { idleInTransactionTimeoutMs, lockTimeoutMs }),
+    onConnect: (client: pg.ClientBase) =>
+      prepareConnection(client, { idleInTransactionTimeoutMs, lockTimeoutMs }, settings),
     statement_timeout: statementTimeoutMs,
     // The server's own limit comes first, unless the network swallows its answer.
     query_timeout:
@@ -108,8 +111,12 @@ interface LostClientLimits {
  * hours, and hold the locks of the last transaction until then. A process that was stopped (SIGSTOP, a debugger, a
  * paused machine) still has its connection; only its silence tells.
  */
-async function noticeLostClients(client: pg.ClientBase, limits: LostClientLimits): Promise<void> {
-  const settings: Record<string, string> = { ...keepAlive };
+async function prepareConnection(
+  client: pg.ClientBase,
+  limits: LostClientLimits,
+  others: Record<string, string> = {},
+): Promise<void> {
+  const settings: Record<string, string> = { ...keepAlive, ...others };
   if (limits.idleInTransactionTimeoutMs !== undefined) {
     settings.idle_in_transaction_session_timeout = String(limits.idleInTransactionTimeoutMs);
   }

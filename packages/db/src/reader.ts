@@ -1,0 +1,140 @@
+import pg from 'pg';
+import { openPool, type PoolOptions, poolConfig } from './open-pool.ts';
+
+/** What one question may cost. */
+export interface ReadLimits {
+  /** Aborted when nobody waits for the rows any more. */
+  signal: AbortSignal;
+  maxMs: number;
+  /** Of the answer as the server sends it. */
+  maxBytes: number;
+}
+
+/** Connections on which large questions are asked, beside those of all other requests. They cannot write. */
+export interface Reader {
+  /**
+   * Asks one question; `each` is called with the values of a row as soon as it is there. When it is aborted, or costs too much,
+   * the server stops it before this returns.
+   * @throws ReadLimitExceeded, the signal's reason, or the driver's error.
+   */
+  read(text: string, values: unknown[], limits: ReadLimits, each: (row: unknown[]) => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A question that cost more than its limits. */
+export class ReadLimitExceeded extends Error {
+  readonly limit: 'time' | 'memory' | 'bytes';
+
+  constructor(limit: 'time' | 'memory' | 'bytes', options?: ErrorOptions) {
+    super(`The question exceeded its limit of ${limit}.`, options);
+    this.limit = limit;
+  }
+}
+
+/** SQLSTATEs: cancelled or too slow; temporary files and memory. */
+const outOfTime = '57014';
+const outOfMemory = new Set(['53400', '53200', '53100']);
+
+const settings = {
+  default_transaction_read_only: 'on',
+  work_mem: '32MB',
+  // Compiling costs more than it saves where a question takes less than a second.
+  jit: 'off',
+  timezone: 'UTC',
+};
+
+export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): Reader {
+  const config = poolConfig(options);
+  const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
+  // Whatever the others wait for, a question can always be stopped.
+  const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
+
+  return {
+    async read(text, values, limits, each) {
+      const { signal, maxMs } = limits;
+      signal.throwIfAborted();
+      const client = await pool.connect();
+      const stopped: { why: 'aborted' | 'time' | 'bytes' | null } = { why: null };
+      let cancelling: Promise<unknown> | undefined;
+      const stop = (why: 'aborted' | 'time' | 'bytes') => {
+        stopped.why ??= why;
+        cancelling ??= control.query('SELECT pg_cancel_backend($1)', [processIdOf(client)]).catch(() => {});
+      };
+      const onAbort = () => stop('aborted');
+      const timer = setTimeout(() => stop('time'), maxMs);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      try {
+        await readRows(client, { text, values, maxBytes: limits.maxBytes, each, stop });
+        if (stopped.why !== null) throw new Error('Stopped.');
+      } catch (error) {
+        if (stopped.why === 'aborted') signal.throwIfAborted();
+        if (stopped.why === 'time' || stopped.why === 'bytes')
+          throw new ReadLimitExceeded(stopped.why, { cause: error });
+        const code = String((error as { code?: unknown }).code);
+        if (code === outOfTime) throw new ReadLimitExceeded('time', { cause: error });
+        if (outOfMemory.has(code)) throw new ReadLimitExceeded('memory', { cause: error });
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        await cancelling;
+        // A connection whose question was stopped is given up: a late cancellation must not stop the next one.
+        client.release(cancelling !== undefined);
+      }
+    },
+    async stop() {
+      await Promise.all([pool.end(), control.end()]);
+    },
+  };
+}
+
+function processIdOf(client: pg.PoolClient): number {
+  return (client as pg.PoolClient & { processID: number }).processID;
+}
+
+interface Reading {
+  text: string;
+  values: unknown[];
+  maxBytes: number;
+  each: (row: unknown[]) => void;
+  stop: (why: 'bytes') => void;
+}
+
+function readRows(client: pg.PoolClient, { text, values, maxBytes, each, stop }: Reading): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Without a listener a connection that breaks would end the process.
+    const onError = (error: Error) => reject(error);
+    client.on('error', onError);
+    let bytes = 0;
+    let failure: unknown;
+    const config: pg.QueryArrayConfig = { text, values, rowMode: 'array' };
+    const query = new pg.Query<unknown[]>(config);
+    query.on('row', (row: unknown) => {
+      if (failure !== undefined || bytes > maxBytes) return;
+      bytes += sizeOf(row as unknown[]);
+      if (bytes > maxBytes) return stop('bytes');
+      try {
+        each(row as unknown[]);
+      } catch (error) {
+        failure = error;
+        stop('bytes');
+      }
+    });
+    query.on('error', (error) => settle(() => reject(failure ?? error)));
+    query.on('end', () => settle(() => (failure === undefined ? resolve() : reject(failure))));
+    client.query(query);
+
+    function settle(how: () => void): void {
+      client.off('error', onError);
+      how();
+    }
+  });
+}
+
+/** About as much as the values take in memory. */
+function sizeOf(row: unknown[]): number {
+  let size = 8 * row.length;
+  for (const value of row) size += typeof value === 'string' ? value.length : Array.isArray(value) ? sizeOf(value) : 8;
+  return size;
+}

@@ -1,0 +1,114 @@
+import type { FunnelUnit, UnitRow } from '../event-store/port.ts';
+import type { ActorsPlan, FunnelPoint } from '../plan/actors.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { isoIn } from '../plan/dates.ts';
+import type { FunnelPlan } from '../plan/funnel.ts';
+import type { ShownGroup, ShownPerson } from '../records-store.ts';
+import { entrancesOf, outcomesOf } from './funnel.ts';
+
+/** Gathers the units of a funnel that are at a point of it. */
+export function unitsOfFunnel(
+  plan: FunnelPlan,
+  point: FunnelPoint,
+): { add: (unit: FunnelUnit) => void; units: UnitRow[] } {
+  const units: UnitRow[] = [];
+  const isOfValue = (values: string[]) =>
+    point.values === null || JSON.stringify(values) === JSON.stringify(point.values);
+  const isThere = (unit: FunnelUnit) => {
+    const { entrance, reached } = point;
+    if (entrance !== null) {
+      return entrancesOf(plan, unit).some(
+        ({ values, bucket, isConverted }) =>
+          isOfValue(values) && bucket === entrance.bucket && isConverted === entrance.isConverted,
+      );
+    }
+    return outcomesOf(plan, unit).some(
+      (outcome) =>
+        isOfValue(outcome.values) &&
+        ('exactly' in reached ? reached.exactly.includes(outcome.reached) : outcome.reached >= reached.atLeast),
+    );
+  };
+  return {
+    units,
+    add(unit) {
+      if (isThere(unit)) units.push({ id: unit.id, events: unit.events.length });
+    },
+  };
+}
+
+interface Records {
+  persons: ReadonlyMap<string, ShownPerson>;
+  groups: ReadonlyMap<string, ShownGroup>;
+}
+
+const types: Record<string, string> = {
+  id: 'UUID',
+  'person.$delete': 'UInt8',
+  event_distinct_ids: 'Array(String)',
+  event_count: 'UInt64',
+  created_at: "DateTime64(6, 'UTC')",
+};
+
+/** @param units of the page, and one more where there are more. */
+export function answerActors(
+  plan: ActorsPlan,
+  units: UnitRow[],
+  { records, context }: { records: Records; context: PlanContext },
+) {
+  const { columns, limit, offset, unit } = plan;
+  const shown = units.slice(0, limit);
+  const columnValue = (row: UnitRow, column: string): unknown => {
+    const person = records.persons.get(row.id);
+    switch (column) {
+      case 'actor':
+      case 'person':
+      case 'group':
+        return unit.of === 'group'
+          ? groupOf(row.id, records.groups.get(row.id), context)
+          : personOf(row.id, person, context);
+      case 'id':
+        return row.id;
+      case 'person.$delete':
+        return 1;
+      case 'event_distinct_ids':
+        return person?.distinct_ids ?? [];
+      case 'event_count':
+        return row.events;
+      case 'created_at':
+        return person === undefined ? null : isoIn(person.created_at.getTime(), context.clock);
+      case 'person_display_name':
+        return { display_name: displayName(person) ?? row.id, id: row.id };
+      default:
+        return [];
+    }
+  };
+  return {
+    results: shown.map((row) => columns.map((column) => columnValue(row, column))),
+    columns,
+    types: columns.map((column) => types[column] ?? 'UUID'),
+    hasMore: units.length > limit,
+    limit,
+    offset,
+    missing_actors_count: unit.of === 'group' ? 0 : shown.filter(({ id }) => !records.persons.has(id)).length,
+  };
+}
+
+function personOf(id: string, person: ShownPerson | undefined, { clock }: PlanContext) {
+  if (person === undefined) return { id, properties: {}, is_identified: false, created_at: null, distinct_ids: [] };
+  const { properties, is_identified, created_at, distinct_ids } = person;
+  return { id, properties, is_identified, created_at: isoIn(created_at.getTime(), clock), distinct_ids };
+}
+
+function groupOf(key: string, group: ShownGroup | undefined, { clock }: PlanContext) {
+  return {
+    ...{ id: key, group_key: key, type: 'group', properties: group?.group_properties ?? {} },
+    created_at: group === undefined ? null : isoIn(group.created_at.getTime(), clock),
+  };
+}
+
+const nameProperties = ['email', 'name', 'username'];
+
+export function displayName(person: Pick<ShownPerson, 'properties'> | undefined): string | undefined {
+  const names = nameProperties.map((name) => person?.properties[name]);
+  return names.find((name): name is string => typeof name === 'string' && name !== '');
+}

@@ -1,0 +1,92 @@
+import type { PageColumn } from '../event-store/port.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { isoIn } from '../plan/dates.ts';
+import type { EventsColumn, EventsPlan } from '../plan/events.ts';
+import type { ShownPerson } from '../records-store.ts';
+import { displayName } from './actors.ts';
+
+const keyOf = (column: PageColumn) => (typeof column === 'object' ? JSON.stringify(column) : column);
+type ReadEvent = (column: PageColumn) => unknown;
+
+/** The persons whose records the answer shows. */
+export function personsShown({ columns, question }: EventsPlan, rows: unknown[][]): string[] {
+  if (!columns.some(({ shows }) => shows === 'person' || shows === 'display name')) return [];
+  const at = question.columns.indexOf('person_id');
+  return [...new Set(rows.map((row) => String(row[at])))];
+}
+
+/** @param rows of the page, and one more where there are more. */
+export function answerEvents(
+  plan: EventsPlan,
+  rows: unknown[][],
+  { persons, context }: { persons: ReadonlyMap<string, ShownPerson>; context: PlanContext },
+) {
+  const { columns, limit, offset, question } = plan;
+  const places = new Map(question.columns.map((column, at) => [keyOf(column), at]));
+  const shown = rows.slice(0, limit).map((row) => {
+    const read: ReadEvent = (column) => row[places.get(keyOf(column)) ?? -1] ?? null;
+    return columns.map((column) => columnValue(column, { read, persons, context }));
+  });
+  return {
+    results: shown,
+    columns: columns.map(({ text }) => text),
+    types: columns.map(({ type }) => type),
+    hasMore: rows.length > limit,
+    limit,
+    offset,
+  };
+}
+
+interface Reading {
+  read: ReadEvent;
+  persons: ReadonlyMap<string, ShownPerson>;
+  context: PlanContext;
+}
+
+function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, context }: Reading): unknown {
+  const value = need === undefined ? null : read(need);
+  switch (shows) {
+    case 'value':
+      return need === 'count' ? Number(value) : value;
+    case 'time':
+      return timeOf(value, context);
+    case 'json':
+      return typeof value === 'string' ? JSON.parse(value) : null;
+    case 'person': {
+      const person = persons.get(String(read('person_id')));
+      const distinct_id = read('distinct_id');
+      if (person === undefined) return { distinct_id };
+      return {
+        uuid: person.id,
+        created_at: isoIn(person.created_at.getTime(), context.clock),
+        properties: person.properties,
+        distinct_id,
+      };
+    }
+    case 'display name': {
+      const [id, distinct_id] = [read('person_id'), read('distinct_id')];
+      return { display_name: displayName(persons.get(String(id))) ?? distinct_id, id, distinct_id };
+    }
+    case 'everything':
+      return {
+        ...{
+          uuid: read('uuid'),
+          event: read('event'),
+          properties: read('properties'),
+          distinct_id: read('distinct_id'),
+        },
+        timestamp: timeOf(read('timestamp'), context),
+        team_id: context.settings.projectId,
+        elements_chain: read('elements_chain'),
+        created_at: timeOf(read('created_at'), context),
+      };
+    default:
+      return shows satisfies never;
+  }
+}
+
+/** With milliseconds where there are some. */
+function timeOf(value: unknown, { clock }: PlanContext): string {
+  const time = Number(value);
+  return isoIn(time, clock, time % 1000 === 0 ? '' : `.${String(time % 1000).padStart(3, '0')}000`);
+}

@@ -1,0 +1,299 @@
+// From the walks of all units to steps, times and trends of a funnel.
+
+import type { FunnelUnit } from '../event-store/port.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { namesOf } from '../plan/dates.ts';
+import type { FunnelPlan } from '../plan/funnel.ts';
+import { type Walked, type WalkRules, walk } from './funnel-walk.ts';
+import { shownValue } from './trends.ts';
+
+/** How far a unit got, for one value of a breakdown. */
+export interface Outcome extends Walked {
+  /** Empty texts where there is none. */
+  values: string[];
+}
+
+const rulesOf = ({ order, windowMs, exclusions, series }: FunnelPlan): WalkRules => ({
+  order,
+  windowMs,
+  exclusions,
+  steps: series.length,
+});
+
+/** One for each value the unit has, or one. Only of those that got somewhere. */
+export function outcomesOf(plan: FunnelPlan, unit: FunnelUnit, rules: WalkRules = rulesOf(plan)): Outcome[] {
+  return partsOf(plan, unit)
+    .map(({ values, events }) => ({ values, ...walk(events, rules) }))
+    .filter(({ reached }) => reached > 0);
+}
+
+/** The events of a unit that count for each of its values. */
+function partsOf(
+  { attribution, breakdown }: FunnelPlan,
+  { events }: FunnelUnit,
+): { values: string[]; events: FunnelUnit['events'] }[] {
+  if (breakdown.breakdowns.length === 0) return [{ values: [], events }];
+  const shown = events.map(({ values }) => values.map((value) => (value === null ? '' : shownValue(value, null))));
+  const none = breakdown.breakdowns.map(() => '');
+  const distinct = (lists: string[][]) => [...new Map(lists.map((list) => [JSON.stringify(list), list])).values()];
+  const isSame = (a: string[] | undefined, b: string[]) => JSON.stringify(a) === JSON.stringify(b);
+  switch (attribution.by) {
+    case 'first_touch':
+    case 'last_touch': {
+      const matters = shown.filter((list, at) => {
+        const event = events[at];
+        return (
+          event !== undefined && (event.steps !== 0 || event.exclusions !== 0) && list.some((value) => value !== '')
+        );
+      });
+      return [{ values: (attribution.by === 'first_touch' ? matters.at(0) : matters.at(-1)) ?? none, events }];
+    }
+    case 'all_events':
+      return distinct(shown).map((values) => ({ values, events: events.filter((_, at) => isSame(shown[at], values)) }));
+    case 'step': {
+      const bit = (1 << attribution.step) >>> 0;
+      const isStep = (steps: number) => (steps & bit) !== 0;
+      return distinct(shown.filter((_, at) => isStep(events[at]?.steps ?? 0))).map((values) => ({
+        values,
+        events: events.map((event, at) =>
+          isSame(shown[at], values) ? event : { ...event, steps: (event.steps & ~bit) >>> 0 },
+        ),
+      }));
+    }
+    default:
+      return attribution satisfies never;
+  }
+}
+
+/** Gathers the units of a funnel as they are read. */
+export function funnelAnswer(
+  plan: FunnelPlan,
+  context: PlanContext,
+): { add: (unit: FunnelUnit) => void; finish: () => unknown } {
+  switch (plan.shows) {
+    case 'steps':
+      return stepsAnswer(plan);
+    case 'time_to_convert':
+      return timesAnswer(plan);
+    case 'trends':
+      return trendsAnswer(plan, context);
+    default:
+      return plan.shows satisfies never;
+  }
+}
+
+/** Those of one value. */
+interface Steps {
+  values: string[];
+  counts: number[];
+  /** Seconds from the step before, of every unit. */
+  seconds: number[][];
+}
+
+function stepsAnswer(plan: FunnelPlan) {
+  const all = new Map<string, Steps>();
+  const steps = plan.series.length;
+  const empty = (values: string[]): Steps => ({
+    values,
+    counts: new Array(steps).fill(0),
+    seconds: plan.series.map(() => []),
+  });
+  if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
+  return {
+    add(unit: FunnelUnit) {
+      for (const { values, reached, times } of outcomesOf(plan, unit)) {
+        const key = JSON.stringify(values);
+        const sum = all.get(key) ?? empty(values);
+        all.set(key, sum);
+        for (let step = 0; step < reached; step++) {
+          sum.counts[step] = (sum.counts[step] ?? 0) + 1;
+          if (step > 0) sum.seconds[step]?.push(((times[step] ?? 0) - (times[step - 1] ?? 0)) / 1000);
+        }
+      }
+    },
+    finish() {
+      const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
+      const lists = kept.sort(byLastStep).map((some) => plan.series.map((_, step) => stepResult(plan, some, step)));
+      return plan.breakdown.breakdowns.length === 0 ? lists[0] : lists;
+    },
+  };
+}
+
+function joinSteps(a: Steps, b: Steps): Steps {
+  return {
+    values: a.values,
+    counts: a.counts.map((count, at) => count + (b.counts[at] ?? 0)),
+    seconds: a.seconds.map((some, at) => [...some, ...(b.seconds[at] ?? [])]),
+  };
+}
+
+/** The values that most units have, and all others together. */
+function keepLargest<T extends { values: string[] }>(
+  all: T[],
+  { breakdown }: FunnelPlan,
+  { size, join }: { size: (one: T) => number; join: (a: T, b: T) => T },
+): T[] {
+  const inOrder = all.sort((a, b) => size(b) - size(a) || compareTexts(a.values.join('\0'), b.values.join('\0')));
+  const [first, ...others] = inOrder.slice(breakdown.limit);
+  if (breakdown.breakdowns.length === 0 || first === undefined) return inOrder;
+  const kept = inOrder.slice(0, breakdown.limit);
+  const rest = others.reduce(join, first);
+  return breakdown.hidesOther ? kept : [...kept, { ...rest, values: rest.values.map(() => 'Other') }];
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function byLastStep(a: Steps, b: Steps): number {
+  for (let step = a.counts.length - 1; step >= 0; step--) {
+    const difference = (b.counts[step] ?? 0) - (a.counts[step] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return compareTexts(a.values.join('\0'), b.values.join('\0'));
+}
+
+function stepResult(plan: FunnelPlan, { values, counts, seconds }: Steps, step: number) {
+  const node = plan.series[step];
+  const isUnordered = plan.order === 'unordered';
+  const event = node?.event ?? null;
+  const measured = (seconds[step] ?? []).filter((time) => time !== 0);
+  return {
+    action_id: isUnordered ? null : event,
+    name: isUnordered ? `Completed ${step + 1} step${step === 0 ? '' : 's'}` : event,
+    custom_name: isUnordered ? null : (node?.custom_name ?? null),
+    order: step,
+    people: [],
+    count: counts[step] ?? 0,
+    type: 'events',
+    average_conversion_time: average(measured),
+    median_conversion_time: median(measured),
+    ...breakdownFields(plan, values),
+  };
+}
+
+function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
+  const [first] = breakdown.breakdowns;
+  if (first === undefined) return {};
+  const shown = first.property.of === 'group' && !breakdown.isList ? values[0] : values;
+  return { breakdown: shown, breakdown_value: shown };
+}
+
+const average = (numbers: number[]) =>
+  numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+
+function median(numbers: number[]): number | null {
+  if (numbers.length === 0) return null;
+  const inOrder = numbers.sort((a, b) => a - b);
+  const middle = (inOrder.length - 1) / 2;
+  return ((inOrder[Math.floor(middle)] ?? 0) + (inOrder[Math.ceil(middle)] ?? 0)) / 2;
+}
+
+const mostAutomaticBins = 60;
+const leastWidth = 60;
+
+function timesAnswer(plan: FunnelPlan) {
+  const { fromStep, toStep, binCount } = plan;
+  const times: number[] = [];
+  return {
+    add(unit: FunnelUnit) {
+      for (const outcome of outcomesOf(plan, unit)) {
+        if (outcome.reached > toStep)
+          times.push(((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000);
+      }
+    },
+    finish() {
+      if (times.length === 0) return { bins: [], average_conversion_time: null };
+      const [least, most] = times.reduce(
+        ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
+        [Number.POSITIVE_INFINITY, 0],
+      );
+      const [low, high] = [Math.floor(least), Math.ceil(most)];
+      const count = binCount ?? Math.min(mostAutomaticBins, Math.max(1, Math.ceil(Math.cbrt(times.length))));
+      const width = Math.ceil((high - low) / count) || leastWidth;
+      const bins = Array.from({ length: count + 1 }, (_, at) => [Math.round(low + at * width), 0]);
+      for (const time of times) {
+        const bin = bins[Math.floor((time - low) / width)];
+        if (bin !== undefined) bin[1] = (bin[1] ?? 0) + 1;
+      }
+      return { bins, average_conversion_time: average(times) };
+    },
+  };
+}
+
+/** Of one value: who entered in each interval, and who of them converted. */
+interface Entrances {
+  values: string[];
+  entered: number[];
+  converted: number[];
+}
+
+function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
+  const { edges } = plan.period;
+  const all = new Map<string, Entrances>();
+  const empty = (values: string[]): Entrances => ({
+    values,
+    entered: new Array(edges.length).fill(0),
+    converted: new Array(edges.length).fill(0),
+  });
+  if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
+  return {
+    add(unit: FunnelUnit) {
+      for (const { values, bucket, isConverted } of entrancesOf(plan, unit)) {
+        const key = JSON.stringify(values);
+        const sum = all.get(key) ?? empty(values);
+        all.set(key, sum);
+        sum.entered[bucket] = (sum.entered[bucket] ?? 0) + 1;
+        if (isConverted) sum.converted[bucket] = (sum.converted[bucket] ?? 0) + 1;
+      }
+    },
+    finish() {
+      const add = (a: number[], b: number[]) => a.map((one, at) => one + (b[at] ?? 0));
+      const total = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0);
+      const kept = keepLargest([...all.values()], plan, {
+        size: ({ entered }) => total(entered),
+        join: (a, b) => ({
+          values: a.values,
+          entered: add(a.entered, b.entered),
+          converted: add(a.converted, b.converted),
+        }),
+      });
+      return kept.map(({ values, entered, converted }) => ({
+        count: edges.length,
+        data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
+        ...namesOf(plan.period, context.clock),
+        ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
+      }));
+    },
+  };
+}
+
+/** A unit enters once in each interval in which it begins, and converts from there on. */
+export function entrancesOf(
+  plan: FunnelPlan,
+  unit: FunnelUnit,
+): { values: string[]; bucket: number; isConverted: boolean }[] {
+  const { fromStep, toStep, period } = plan;
+  const beginsIn = new Set(
+    unit.events.filter(({ steps }) => (steps & 1) === 1).map(({ time }) => bucketAt(period.edges, time)),
+  );
+  const rules = { ...rulesOf(plan), steps: toStep + 1 };
+  return [...beginsIn].flatMap((bucket) => {
+    const events = unit.events.map((event) =>
+      (event.steps & 1) === 0 || bucketAt(period.edges, event.time) === bucket
+        ? event
+        : { ...event, steps: (event.steps & ~1) >>> 0 },
+    );
+    return outcomesOf(plan, { ...unit, events }, rules)
+      .filter(({ reached }) => reached > fromStep)
+      .map(({ values, reached }) => ({ values, bucket, isConverted: reached > toStep }));
+  });
+}
+
+function bucketAt(edges: readonly number[], time: number): number {
+  let [low, high] = [0, edges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((edges[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -1,0 +1,47 @@
+import type { RetentionRow } from '../event-store/port.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { isoIn } from '../plan/dates.ts';
+import type { RetentionPlan } from '../plan/retention.ts';
+import { otherValue, shownValue } from './trends.ts';
+
+/** Rows of each value of the breakdown, the largest first: every interval in which one may begin. */
+export function answerRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
+  const { breakdowns } = plan.breakdown;
+  if (breakdowns.length === 0) return { results: tableOf(plan, rows, { value: null, context }) };
+  const byValue = new Map<string, RetentionRow[]>();
+  for (const row of rows) {
+    const value = row.values.map((one) => (one === null ? '' : shownValue(one, null))).join('::');
+    byValue.set(value, [...(byValue.get(value) ?? []), row]);
+  }
+  const size = (some: RetentionRow[]) => some.reduce((sum, { later, count }) => sum + (later === 0 ? count : 0), 0);
+  const inOrder = [...byValue]
+    .map(([value, some]) => ({ value, rows: some, size: size(some) }))
+    .sort((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1));
+  const kept = inOrder.slice(0, plan.breakdown.limit);
+  const others = inOrder.slice(plan.breakdown.limit).flatMap((one) => one.rows);
+  const all = others.length === 0 || plan.breakdown.hidesOther ? kept : [...kept, { value: otherValue, rows: others }];
+  return { results: all.flatMap(({ value, rows: some }) => tableOf(plan, some, { value, context })) };
+}
+
+function tableOf(
+  plan: RetentionPlan,
+  rows: RetentionRow[],
+  { value, context }: { value: string | null; context: PlanContext },
+) {
+  const { edges } = plan.question;
+  const counts = edges.map(() => new Array<number>(plan.columns).fill(0));
+  for (const { row, later, count } of rows) {
+    // Who last returned in an interval has returned in it or later for all before.
+    const first = plan.isCumulative && later > 0 ? 1 : later;
+    for (let at = first; at <= Math.min(later, plan.columns - 1); at++) {
+      const numbers = counts[row];
+      if (numbers !== undefined) numbers[at] = (numbers[at] ?? 0) + count;
+    }
+  }
+  return edges.map((edge, row) => ({
+    values: (counts[row] ?? []).map((count, at) => ({ count, label: `${plan.period} ${at}` })),
+    label: `${plan.period} ${row}`,
+    date: isoIn(edge, context.clock),
+    breakdown_value: value,
+  }));
+}

@@ -1,0 +1,155 @@
+// Which events a question reads, and of whom: the part of its text that stands behind FROM.
+
+import type { Dialect } from './dialect.ts';
+import type {
+  Breakdown,
+  Condition,
+  EventNames,
+  FirstTime,
+  FunnelStep,
+  Property,
+  Selection,
+  Test,
+  Unit,
+} from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+/** What a question reads beside the events themselves. */
+export interface Reads {
+  units?: readonly Unit[];
+  conditions?: readonly Condition[];
+  properties?: readonly Property[];
+  /** The record of the unit: when it was created. */
+  recordOf?: Unit;
+}
+
+/** `FROM` with what has to be joined for what is read. */
+export function fromEvents(
+  dialect: Dialect,
+  { units = [], conditions = [], properties = [], recordOf }: Reads,
+): Fragment {
+  const all = [...properties, ...conditions.flatMap(propertiesOf)];
+  const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
+  if (recordOf?.of === 'group') groups.add(recordOf.index);
+  const readsRecord = all.some(({ of }) => of === 'person') || recordOf?.of === 'person';
+  const readsPerson =
+    readsRecord ||
+    units.some(({ of }) => of === 'person') ||
+    all.some(({ of, key }) => of === 'column' && key === 'person_id') ||
+    conditions.some(namesStaticCohort);
+  return sql.join(
+    [
+      sql`FROM ${dialect.events}`,
+      ...(readsPerson ? [dialect.personJoin] : []),
+      ...(readsRecord ? [dialect.personRecord] : []),
+      ...[...groups].sort().map((index) => dialect.groupRecord(index)),
+    ],
+    ' ',
+  );
+}
+
+function propertiesOf(condition: Condition): Property[] {
+  if ('all' in condition) return condition.all.flatMap(propertiesOf);
+  if ('any' in condition) return condition.any.flatMap(propertiesOf);
+  if ('not' in condition) return propertiesOf(condition.not);
+  if ('property' in condition) return [condition.property];
+  if ('breakdown' in condition) return [condition.breakdown.property];
+  return [];
+}
+
+function namesStaticCohort(condition: Condition): boolean {
+  if ('all' in condition) return condition.all.some(namesStaticCohort);
+  if ('any' in condition) return condition.any.some(namesStaticCohort);
+  if ('not' in condition) return namesStaticCohort(condition.not);
+  return 'inStaticCohort' in condition;
+}
+
+/** The condition of a selection, `FROM` being what `fromEvents` gives for it. */
+export function selected(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
+  return sql`${named(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
+             AND ${condition(dialect, where, names.projectId)}`;
+}
+
+function named({ projectId, events }: EventNames): Fragment {
+  const project = sql`e.project_id = ${sql.int(projectId)}`;
+  if (events === null) return project;
+  if (events.length === 1) return sql`${project} AND e.event = ${sql.text(events[0] ?? '')}`;
+  return sql`${project} AND ${isOneOf(sql`e.event`, events)}`;
+}
+
+function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
+  return sql`${column} IN (${sql.join(
+    texts.map((text) => sql`${sql.text(text)}`),
+    ', ',
+  )})`;
+}
+
+/** Never null. */
+export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
+  const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
+  if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
+  if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;
+  if ('not' in node) return sql`NOT (${condition(dialect, node.not, projectId)})`;
+  if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
+  if ('breakdown' in node) {
+    const label = dialect.label(node.breakdown);
+    return node.value === null ? sql`${label} IS NULL` : sql`coalesce(${label} = ${sql.text(node.value)}, false)`;
+  }
+  return tested(dialect, node.property, node.test);
+}
+
+function tested(dialect: Dialect, property: Property, test: Test): Fragment {
+  switch (test.is) {
+    case 'set':
+      return dialect.isSet(property);
+    case 'equal':
+      return dialect.equalsAny(property, test.values);
+    case 'containing':
+      return dialect.contains(dialect.text(property), test.text);
+    case 'matching':
+      return dialect.matches(dialect.text(property), test.pattern);
+    case 'number':
+      return sql`coalesce(${dialect.number(property)} ${comparisons[test.than]} ${sql.float(test.value)}, false)`;
+    case 'time':
+      return sql`coalesce(${dialect.time(property, test.zone)} ${comparisons[test.than]} ${sql.time(test.value)}, false)`;
+    default:
+      return test satisfies never;
+  }
+}
+
+const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=` };
+
+/** Whether an event is this step. */
+export function isStep(
+  dialect: Dialect,
+  { event, where }: Pick<FunnelStep, 'event' | 'where'>,
+  projectId: number,
+): Fragment {
+  const test = condition(dialect, where, projectId);
+  return event === null ? test : sql`(e.event = ${sql.text(event)} AND ${test})`;
+}
+
+/** The first of some events of each unit, as a table of `unit` and `first`. */
+export function firstTimes(dialect: Dialect, { to, where, ...names }: FirstTime, unit: Unit): Fragment {
+  return sql`(SELECT ${dialect.unit(unit)} AS unit, min(e.timestamp) AS first
+                ${fromEvents(dialect, { units: [unit], conditions: [where] })}
+               WHERE ${named(names)} AND e.timestamp < ${sql.time(to)} AND ${condition(dialect, where, names.projectId)}
+               GROUP BY 1)`;
+}
+
+/** The values of breakdowns as columns `b0`, `b1` …, each with a comma in front; and their names alone. */
+export function labels(dialect: Dialect, breakdowns: readonly Breakdown[]) {
+  const names = breakdowns.map((_, at) => sql.numbered('b', at));
+  const listed = (pieces: Fragment[]) =>
+    sql.join(
+      pieces.map((piece) => sql`, ${piece}`),
+      ' ',
+    );
+  return {
+    names,
+    /** `, <value> AS b0, …` */
+    columns: listed(breakdowns.map((one, at) => sql`${dialect.label(one)} AS ${sql.numbered('b', at)}`)),
+    /** `, b0, b1` */
+    list: listed(names),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Breakdown, Property, Unit } from './port.ts';
+import type { Fragment } from './sql.ts';
+
+/** The words in which engines differ; all other SQL is the same text. The event is `e` in every question. */
+export interface Dialect {
+  /** Stored events, each once, as `e`. */
+  events: Fragment;
+  /** What finds the person of today of an event, behind `events`. */
+  personJoin: Fragment;
+  /** The person of today; needs `personJoin`. */
+  person: Fragment;
+  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`. */
+  personRecord: Fragment;
+  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`. */
+  groupRecord(index: number): Fragment;
+  /** Whether the person of today is in a static cohort; needs `personJoin`. */
+  inStaticCohort(projectId: number, cohortId: number): Fragment;
+  /** A property in its one form as a text: `5` for 5.0, lists as JSON; null when it is not set. */
+  text(property: Property): Fragment;
+  /** A number, or a text that is one; else null. */
+  number(property: Property): Fragment;
+  /** A text in ISO 8601, or a number of seconds or milliseconds since 1970; else null. */
+  time(property: Property, zone: string): Fragment;
+  /** As JSON text. */
+  json(property: Property): Fragment;
+  /** Never null. */
+  isSet(property: Property): Fragment;
+  /** Never null. */
+  equalsAny(property: Property, values: readonly string[]): Fragment;
+  /** Never null; upper and lower case are the same. */
+  contains(text: Fragment, part: string): Fragment;
+  /** Never null. */
+  matches(text: Fragment, pattern: string): Fragment;
+  /** The value of a breakdown, null for none. */
+  label(breakdown: Breakdown): Fragment;
+  /** Milliseconds since 1970. */
+  millis(time: Fragment): Fragment;
+  /** Index of the interval a time lies in, -1 before the first. */
+  bucket(time: Fragment, edges: readonly number[]): Fragment;
+  percentile(share: number, number: Fragment): Fragment;
+  /** A table `w` of the indexes `point` from 0 on, `first` and `beyond`. */
+  windows(spans: readonly { first: number; end: number }[]): Fragment;
+  /** Orders texts by their code points. */
+  inByteOrder(text: Fragment): Fragment;
+  /** What tells units apart, null for none; that of a person needs `personJoin`. */
+  unit(unit: Unit): Fragment;
+}

@@ -1,0 +1,10 @@
+import type { Dialect } from './dialect.ts';
+import type { Budget } from './port.ts';
+import type { Fragment } from './sql.ts';
+
+/** What runs questions: its words, and rows as they come. */
+export interface Engine {
+  dialect: Dialect;
+  /** @throws OverBudget, and the signal's reason when it is aborted; the question has ended in the engine then. */
+  read(question: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
+}

@@ -1,0 +1,48 @@
+// Whether the units of an interval are new, were there before, or come back; and who is missing.
+
+import { fromEvents, selected } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
+import type { LifecycleQuestion, LifecycleStatus } from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+/** Rows of interval, status and number of units. */
+export function lifecycleText(dialect: Dialect, question: LifecycleQuestion): Fragment {
+  return sql`WITH ${states(dialect, question)} SELECT bucket, status, count(*) AS units FROM states GROUP BY bucket, status`;
+}
+
+/** The units of a status in an interval. */
+export function unitsOfLifecycleText(
+  dialect: Dialect,
+  question: LifecycleQuestion,
+  { bucket, status }: { bucket: number; status: LifecycleStatus },
+): Fragment {
+  return sql`WITH ${states(dialect, question)}
+    SELECT unit, sum(events) AS events FROM states WHERE bucket = ${sql.int(bucket)} AND status = ${sql.text(status)} GROUP BY unit`;
+}
+
+/**
+ * Persons and groups that have no record are left out: an event without a person profile belongs to nobody whose life it could be
+ * part of.
+ */
+function states(dialect: Dialect, { select, unit, edges }: LifecycleQuestion): Fragment {
+  const id = dialect.unit(unit);
+  const created = unit.of === 'group' ? sql`${sql.numbered('g', unit.index)}.created_at` : sql`p.created_at`;
+  return sql`active AS (
+      SELECT ${id} AS unit, ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, count(*) AS events, min(${created}) AS created
+        ${fromEvents(dialect, { units: [unit], conditions: [select.where], recordOf: unit })}
+       WHERE ${selected(dialect, select)} AND ${created} IS NOT NULL
+       GROUP BY 1, 2),
+    lives AS (
+      SELECT unit, bucket, events, ${dialect.bucket(sql`created`, edges)} AS born,
+             lag(bucket) OVER (PARTITION BY unit ORDER BY bucket) AS before,
+             lead(bucket) OVER (PARTITION BY unit ORDER BY bucket) AS after
+        FROM active),
+    states AS (
+      SELECT unit, bucket, events,
+             CASE WHEN before IS NULL AND born = bucket THEN 'new' WHEN before = bucket - 1 THEN 'returning'
+                  ELSE 'resurrecting' END AS status
+        FROM lives
+      UNION ALL
+      SELECT unit, bucket + 1 AS bucket, 0 AS events, 'dormant' AS status
+        FROM lives WHERE after IS NULL OR after > bucket + 1)`;
+}

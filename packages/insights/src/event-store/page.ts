@@ -1,0 +1,66 @@
+// Rows of events, or counts of them by some columns.
+
+import { fromEvents, selected } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
+import type { PageColumn, PageQuestion, Property } from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+/** Rows of the columns, in their order. */
+export function pageText(dialect: Dialect, { select, columns, order, limit, offset }: PageQuestion): Fragment {
+  const all = [...columns, ...order.map(({ column }) => column)];
+  const person: Property[] = all.includes('person_id') ? [{ of: 'column', key: 'person_id' }] : [];
+  const read = all.flatMap((column) => (typeof column === 'object' ? [column.json] : []));
+  const from = fromEvents(dialect, { conditions: [select.where], properties: [...person, ...read] });
+  const grouped = all.includes('count') ? columns.filter((column) => column !== 'count') : [];
+  const groups =
+    grouped.length === 0
+      ? sql``
+      : sql`GROUP BY ${sql.join(
+          grouped.map((column) => expression(dialect, column)),
+          ', ',
+        )}`;
+  const shown = sql.join(
+    columns.map((column) => expression(dialect, column)),
+    ', ',
+  );
+  const orders = order.map(({ column, isDescending }) =>
+    isDescending ? sql`${ordered(dialect, column)} DESC` : sql`${ordered(dialect, column)} ASC`,
+  );
+  // Many events of one moment keep their order from page to page.
+  const tie = all.includes('count') ? [] : [sql`e.uuid`];
+  return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${groups}
+              ORDER BY ${sql.join([...orders, ...tie, ...(orders.length + tie.length === 0 ? [sql`1`] : [])], ', ')}
+              LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
+}
+
+function expression(dialect: Dialect, column: PageColumn): Fragment {
+  if (typeof column === 'object') return dialect.json(column.json);
+  switch (column) {
+    case 'uuid':
+      return sql`e.uuid`;
+    case 'event':
+      return sql`e.event`;
+    case 'distinct_id':
+      return sql`e.distinct_id`;
+    case 'timestamp':
+      return dialect.millis(sql`e.timestamp`);
+    case 'created_at':
+      return dialect.millis(sql`e.created_at`);
+    case 'person_id':
+      return dialect.person;
+    case 'properties':
+      return sql`e.properties`;
+    case 'elements_chain':
+      return sql`e.elements_chain`;
+    case 'count':
+      return sql`count(*)`;
+    default:
+      return column satisfies never;
+  }
+}
+
+function ordered(dialect: Dialect, column: PageColumn): Fragment {
+  if (column === 'timestamp') return sql`e.timestamp`;
+  if (column === 'created_at') return sql`e.created_at`;
+  return expression(dialect, column);
+}

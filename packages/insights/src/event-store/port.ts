@@ -1,0 +1,240 @@
+// What the product asks of stored events, and what both engines answer alike. Times are milliseconds since 1970.
+
+export interface EventStore {
+  /** Numbers over time or in total, by the values of a breakdown. */
+  series(question: SeriesQuestion, run: Budget): Promise<SeriesRow[]>;
+  /** The events of each unit that are steps or exclusions, unit by unit in the order of time; `each` is called for each unit. */
+  funnel(question: FunnelQuestion, run: Budget, each: (unit: FunnelUnit) => void): Promise<void>;
+  /** How many units began in an interval, and how many of them came back in later ones. */
+  retention(question: RetentionQuestion, run: Budget): Promise<RetentionRow[]>;
+  lifecycle(question: LifecycleQuestion, run: Budget): Promise<LifecycleRow[]>;
+  /** The persons, groups or sessions behind a number of the questions above. */
+  units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
+  /** Rows of events. */
+  page(question: PageQuestion, run: Budget): Promise<unknown[][]>;
+  /** When the first of these events happened; null when there is none. */
+  earliest(names: EventNames, run: Budget): Promise<number | null>;
+}
+
+/** What a question may cost. @throws OverBudget from every function of the store. */
+export interface Budget {
+  /** Aborted when nobody waits for the answer any more; the question ends in the engine. */
+  signal: AbortSignal;
+  maxMs: number;
+  /** Of the rows that are read. */
+  maxBytes: number;
+}
+
+/** A question that costs more than its budget; the engine has stopped it. */
+export class OverBudget extends Error {
+  readonly limit: 'time' | 'memory' | 'bytes';
+
+  constructor(limit: 'time' | 'memory' | 'bytes', options?: ErrorOptions) {
+    super(`The question is over its budget: ${limit}.`, options);
+    this.name = 'OverBudget';
+    this.limit = limit;
+  }
+}
+
+export interface EventNames {
+  projectId: number;
+  /** Null: every event. */
+  events: readonly string[] | null;
+}
+
+/** Which events are looked at. */
+export interface Selection extends EventNames {
+  from: number;
+  /** The first moment after. */
+  to: number;
+  where: Condition;
+}
+
+/** What is counted: each is the person of today, merges included. */
+export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
+
+/** Persons are those of today; `stored person` is what was stored with the event. */
+export type Property =
+  | { of: 'event' | 'person' | 'stored person'; key: string }
+  | { of: 'group'; index: number; key: string }
+  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' };
+
+export type Comparison = '>' | '>=' | '<' | '<=';
+
+/** What a property is asked. None of it is ever null: what is absent or JSON null is not set, and passes no test but `not`. */
+export type Test =
+  | { is: 'set' }
+  /** Equal to one of these as a text, a number by its value, or a list by what it holds. */
+  | { is: 'equal'; values: readonly string[] }
+  | { is: 'containing'; text: string }
+  /** A pattern of the subset that all engines read alike (`patterns.ts`). */
+  | { is: 'matching'; pattern: string }
+  | { is: 'number'; than: Comparison; value: number }
+  /** A text without an offset is of the zone's clocks. */
+  | { is: 'time'; than: Comparison; value: number; zone: string };
+
+export type Condition =
+  | { all: readonly Condition[] }
+  | { any: readonly Condition[] }
+  | { not: Condition }
+  | { property: Property; test: Test }
+  /** The value of a breakdown; null: none. */
+  | { breakdown: Breakdown; value: string | null }
+  | { inStaticCohort: number };
+
+/** A value events are told apart by. */
+export interface Breakdown {
+  property: Property;
+  /** Leaves out `/`, `?` and `#` at the end. */
+  isUrl: boolean;
+  /** Edges of buckets of numbers: the value is the index of the bucket. */
+  bins: readonly number[] | null;
+}
+
+export type Aggregation = 'sum' | 'avg' | 'min' | 'max' | { percentile: number };
+
+export type Measure =
+  | { of: 'events' }
+  /** Distinct units. `once`: in the first bucket only. */
+  | { of: 'units'; unit: Unit; once: boolean; first: FirstTime | null }
+  | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
+  /** Events of each unit, aggregated over the units. */
+  | { of: 'counts'; unit: Unit; aggregate: Aggregation };
+
+/** Only the first of these events of a unit counts, and only if it is selected. */
+export interface FirstTime extends EventNames {
+  to: number;
+  where: Condition;
+}
+
+export interface SeriesQuestion {
+  select: Selection;
+  /** Beginnings of the buckets; empty: one number over all. */
+  edges: readonly number[];
+  /** Each point covers some buckets, `first` up to and without `end`; null: each its own. */
+  windows: readonly { first: number; end: number }[] | null;
+  measure: Measure;
+  breakdowns: readonly Breakdown[];
+  /** Values beyond are summed up; the largest come first. */
+  limit: number;
+  /** Whether events without a value come behind all others. */
+  nullsLast: boolean;
+}
+
+export interface SeriesRow {
+  /** Index of the bucket. */
+  bucket: number;
+  /** A value for each breakdown; null: none. */
+  values: (string | null)[];
+  /** The sum of all values beyond the limit. */
+  isOther: boolean;
+  number: number;
+}
+
+export interface FunnelStep {
+  event: string | null;
+  where: Condition;
+  /** Only the first of these events of a unit is the step. */
+  first: FirstTime | null;
+}
+
+export interface FunnelQuestion {
+  /** Of all events that matter, or of all there are where any other breaks the order. */
+  select: Selection;
+  unit: Unit;
+  steps: readonly FunnelStep[];
+  exclusions: readonly FunnelStep[];
+  breakdowns: readonly Breakdown[];
+}
+
+export interface FunnelEvent {
+  time: number;
+  /** Bit k: it is step k. */
+  steps: number;
+  /** Bit k: it is exclusion k. */
+  exclusions: number;
+  values: (string | null)[];
+}
+
+export interface FunnelUnit {
+  id: string;
+  events: FunnelEvent[];
+}
+
+export interface RetentionQuestion {
+  select: Selection;
+  unit: Unit;
+  /** Beginnings of the intervals. */
+  edges: readonly number[];
+  /** Intervals in which a unit may begin. */
+  rows: number;
+  target: FunnelStep;
+  returning: FunnelStep;
+  /** The least events of an interval in which a unit returns. */
+  least: number;
+  /** Each unit begins with its first target event ever. */
+  first: FirstTime | null;
+  breakdowns: readonly Breakdown[];
+  /** Who returns in an interval counts in all before it too. */
+  cumulative: boolean;
+}
+
+export interface RetentionRow {
+  values: (string | null)[];
+  /** Index of the interval in which they began. */
+  row: number;
+  /** Intervals later; 0: those who began. */
+  later: number;
+  count: number;
+}
+
+export interface LifecycleQuestion {
+  select: Selection;
+  unit: Unit;
+  /** Beginnings of the intervals, with one before the first and one behind the last that is shown. */
+  edges: readonly number[];
+}
+
+export const lifecycleStatuses = ['new', 'returning', 'resurrecting', 'dormant'] as const;
+export type LifecycleStatus = (typeof lifecycleStatuses)[number];
+
+export interface LifecycleRow {
+  bucket: number;
+  status: LifecycleStatus;
+  count: number;
+}
+
+/** A point of a question. */
+export type UnitsQuestion = { limit: number; offset: number } & (
+  | { behind: 'series'; question: SeriesQuestion; unit: Unit }
+  | { behind: 'retention'; question: RetentionQuestion; row: number }
+  | { behind: 'lifecycle'; question: LifecycleQuestion; bucket: number; status: LifecycleStatus }
+);
+
+export interface UnitRow {
+  id: string;
+  /** Events of it behind the number. */
+  events: number;
+}
+
+/** A column of a page of events. */
+export type PageColumn =
+  | 'uuid'
+  | 'event'
+  | 'timestamp'
+  | 'created_at'
+  | 'distinct_id'
+  | 'person_id'
+  | 'properties'
+  | 'elements_chain'
+  | 'count'
+  | { json: Property };
+
+export interface PageQuestion {
+  select: Selection;
+  columns: readonly PageColumn[];
+  /** Indexes of columns that are ordered by. */
+  order: readonly { column: PageColumn; isDescending: boolean }[];
+  limit: number;
+  offset: number;
+}

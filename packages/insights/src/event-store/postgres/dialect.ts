@@ -1,0 +1,162 @@
+// The words of PostgreSQL.
+
+import { postgresPattern } from '../../patterns.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Breakdown, Property, Unit } from '../port.ts';
+import { type Fragment, sql } from '../sql.ts';
+
+/** Longer values of breakdowns are cut. */
+const longestLabel = 400;
+/** A value that reads like the one that stands for "none" is none. */
+const none = '$$_posthog_breakdown_null_$$';
+
+export const postgresDialect: Dialect = {
+  events: sql`event e`,
+  personJoin: sql`LEFT JOIN person_distinct_id o
+    ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
+  person: sql`coalesce(o.person_uuid, e.person_id)`,
+  personRecord: sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
+  groupRecord: (index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
+    ON ${sql.numbered('g', index)}.project_id = e.project_id AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
+   AND ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+  inStaticCohort: (projectId, cohortId) => sql`EXISTS (SELECT FROM cohort_member m
+    WHERE m.project_id = ${sql.int(projectId)} AND m.cohort_id = ${sql.int(cohortId)}
+      AND m.person_uuid = coalesce(o.person_uuid, e.person_id))`,
+  text,
+  number: (property) => {
+    if (property.of === 'column') return numberOf(column(property));
+    const { json, asText } = found(property);
+    return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN ${toFloat(sql`(${json})::numeric`)}
+                    ELSE ${numberOf(asText)} END`;
+  },
+  time: (property, zone) => {
+    if (property.of === 'column') return sql`NULL::timestamptz`;
+    const { json, asText } = found(property);
+    const number = sql`(${json})::numeric`;
+    return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN
+        CASE WHEN abs(${number}) < 1e11 THEN to_timestamp((${number})::float8)
+             WHEN abs(${number}) < 1e14 THEN to_timestamp((${number} / 1000)::float8) END
+      WHEN ${asText} ~ '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$' AND pg_input_is_valid(${asText}, 'timestamp')
+        THEN (${asText})::timestamp AT TIME ZONE ${sql.text(zone)}
+      WHEN ${asText} ~ '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'
+           AND pg_input_is_valid(${asText}, 'timestamptz')
+        THEN (${asText})::timestamptz END`;
+  },
+  json: (property) =>
+    property.of === 'column' ? sql`to_json(${column(property)})::text` : sql`(${found(property).json})::text`,
+  isSet: (property) =>
+    property.of === 'column' ? sql`${column(property)} <> ''` : sql`${found(property).asText} IS NOT NULL`,
+  equalsAny: (property, values) => {
+    if (property.of === 'column') return sql`${column(property)} = ANY (${sql.texts(values)})`;
+    const { json, asText } = found(property);
+    const numbers = values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value));
+    const lists = values.filter(isJsonList);
+    const isText = sql`${asText} = ANY (${sql.texts(values)})`;
+    const isNumber = sql`(jsonb_typeof(${json}) = 'number' AND (${json})::numeric = ANY (${sql.texts(numbers)}::numeric[]))`;
+    const isList = sql`${json} = ANY (${sql.texts(lists)}::jsonb[])`;
+    const ways = [isText, ...(numbers.length > 0 ? [isNumber] : []), ...(lists.length > 0 ? [isList] : [])];
+    return sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
+  },
+  contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
+  matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(postgresPattern(pattern))}, false)`,
+  label,
+  millis: (time) => sql`(extract(epoch FROM ${time}) * 1000)::float8`,
+  bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
+  percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
+  windows: (spans) => sql`(SELECT point - 1 AS point, first, beyond
+    FROM unnest(${sql.ints(spans.map(({ first }) => first))}, ${sql.ints(spans.map(({ end }) => end))})
+         WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
+  inByteOrder: (value) => sql`${value} COLLATE "C"`,
+  unit: (unit: Unit) => {
+    switch (unit.of) {
+      case 'person':
+        return postgresDialect.person;
+      case 'group':
+        return groupKey(unit.index);
+      case 'session':
+        return sql`nullif(e.properties ->> '$session_id', '')`;
+      default:
+        return unit satisfies never;
+    }
+  },
+};
+
+function groupKey(index: number): Fragment {
+  return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
+}
+
+/** A property as JSON and as its text. */
+function found(property: Exclude<Property, { of: 'column' }>): { json: Fragment; asText: Fragment } {
+  const key = sql.text(property.key);
+  const properties = propertiesOf(property);
+  return { json: sql`(${properties} -> ${key})`, asText: sql`(${properties} ->> ${key})` };
+}
+
+function propertiesOf(property: Exclude<Property, { of: 'column' }>): Fragment {
+  switch (property.of) {
+    case 'event':
+      return sql`e.properties`;
+    case 'person':
+      return sql`p.properties`;
+    case 'stored person':
+      return sql`e.person_properties`;
+    case 'group':
+      return sql`${sql.numbered('g', property.index)}.group_properties`;
+    default:
+      return property satisfies never;
+  }
+}
+
+function column({ key }: Extract<Property, { of: 'column' }>): Fragment {
+  switch (key) {
+    case 'distinct_id':
+      return sql`e.distinct_id`;
+    case 'event':
+      return sql`e.event`;
+    case 'elements_chain':
+      return sql`e.elements_chain`;
+    case 'person_id':
+      return sql`coalesce(o.person_uuid, e.person_id)::text`;
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Numbers are written in their shortest form; lists as jsonb has them, with blanks. */
+function text(property: Property): Fragment {
+  if (property.of === 'column') return column(property);
+  const { json, asText } = found(property);
+  return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN trim_scale((${json})::numeric)::text ELSE ${asText} END`;
+}
+
+function label({ property, isUrl, bins }: Breakdown): Fragment {
+  if (bins !== null) {
+    const number = postgresDialect.number(property);
+    return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
+  }
+  const whole = sql`nullif(nullif(${text(property)}, ${sql.text(none)}), '')`;
+  const value = isUrl
+    ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
+    : whole;
+  return sql`left(${value}, ${sql.int(longestLabel)})`;
+}
+
+/** Other numbers than these a double cannot hold, and PostgreSQL would stop at them. */
+function toFloat(number: Fragment): Fragment {
+  return sql`CASE WHEN abs(${number}) BETWEEN 1e-300 AND 1e300 THEN (${number})::float8
+                  WHEN abs(${number}) < 1e-300 THEN 0 END`;
+}
+
+function numberOf(value: Fragment): Fragment {
+  return sql`CASE WHEN ${value} ~ '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$' THEN (${value})::float8 END`;
+}
+
+function isJsonList(value: string): boolean {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,142 @@
+// Numbers over time: the text of a trend.
+
+import { firstTimes, fromEvents, labels, selected } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
+import type { Aggregation, Measure, Property, SeriesQuestion, Unit } from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+/**
+ * Rows of bucket, number, whether it is the sum of the values beyond the limit, and the values.
+ *
+ * Events become numbers of each bucket and value in three steps: the events that matter, what of them is counted, and the
+ * number. Then the largest values are kept and the others summed up.
+ */
+export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment {
+  const { names, list } = labels(dialect, question.breakdowns);
+  const numbers = sql`WITH counted AS (${counted(dialect, question)}),
+    numbers AS (SELECT bucket${list}, ${number(dialect, question.measure)} AS number FROM counted GROUP BY bucket${list})`;
+  if (names.length === 0)
+    return sql`${numbers} SELECT bucket, number, 0 AS is_other FROM numbers WHERE number IS NOT NULL`;
+  const isNull = sql.join(
+    names.map((name) => sql`${name} IS NULL`),
+    ' OR ',
+  );
+  const nullsLast = question.nullsLast ? sql`CASE WHEN ${isNull} THEN 1 ELSE 0 END, ` : sql``;
+  const inOrder = sql.join(
+    names.map((name) => dialect.inByteOrder(name)),
+    ', ',
+  );
+  const rest = sql.numbered('b', 0);
+  const kept = sql.join(
+    names.map((name) => sql`, CASE WHEN place > ${sql.int(question.limit)} THEN NULL ELSE ${name} END AS ${name}`),
+    ' ',
+  );
+  return sql`${numbers},
+    totals AS (SELECT bucket${list}, number, sum(number) OVER (PARTITION BY ${sql.join(names, ', ')}) AS total
+                 FROM numbers WHERE number IS NOT NULL),
+    ranked AS (SELECT bucket${list}, number, dense_rank() OVER (ORDER BY ${nullsLast}total DESC, ${inOrder}) AS place FROM totals),
+    cut AS (SELECT bucket, number, CASE WHEN place > ${sql.int(question.limit)} THEN 1 ELSE 0 END AS is_other${kept} FROM ranked)
+    SELECT bucket, sum(number) AS number, is_other${list} FROM cut GROUP BY bucket, is_other${list}
+     ORDER BY is_other, ${rest}, bucket`;
+}
+
+/** What is counted: an event each, or a unit each of a bucket and value. */
+function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
+  const { measure, windows } = question;
+  const { list } = labels(dialect, question.breakdowns);
+  const events = matching(dialect, question);
+  switch (measure.of) {
+    case 'events':
+    case 'property':
+      return events;
+    case 'counts':
+      return sql`SELECT bucket${list}, unit, count(*) AS x FROM (${events}) AS events GROUP BY bucket${list}, unit`;
+    case 'units': {
+      if (measure.once)
+        return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
+      const units = sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
+      if (windows === null) return units;
+      return sql`SELECT w.point AS bucket${list}, unit FROM (${units}) AS units
+                   JOIN ${dialect.windows(windows)} ON bucket >= w.first AND bucket < w.beyond
+                  GROUP BY w.point${list}, unit`;
+    }
+    default:
+      return measure satisfies never;
+  }
+}
+
+/** The events that matter, with their bucket, values, unit and number. */
+function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
+  const { edges, measure, breakdowns } = question;
+  const unit = unitOf(measure);
+  const property = measure.of === 'property' ? measure.property : null;
+  const bucket = edges.length === 0 ? sql`0` : dialect.bucket(sql`e.timestamp`, edges);
+  const columns = [
+    sql`${bucket} AS bucket`,
+    ...(unit === null ? [] : [sql`${dialect.unit(unit)} AS unit`]),
+    ...(property === null ? [] : [sql`${dialect.number(property)} AS x`]),
+  ];
+  return sql`SELECT ${sql.join(columns, ', ')}${labels(dialect, breakdowns).columns}
+             ${whereMatching(dialect, question, unit, property === null ? [] : [property])}`;
+}
+
+function unitOf(measure: Measure): Unit | null {
+  return measure.of === 'units' || measure.of === 'counts' ? measure.unit : null;
+}
+
+function whereMatching(
+  dialect: Dialect,
+  question: SeriesQuestion,
+  unit: Unit | null,
+  properties: Property[],
+): Fragment {
+  const { select, measure, breakdowns } = question;
+  const from = fromEvents(dialect, {
+    units: unit === null ? [] : [unit],
+    conditions: [select.where],
+    properties: [...properties, ...breakdowns.map((breakdown) => breakdown.property)],
+  });
+  const first = measure.of === 'units' ? measure.first : null;
+  const firsts =
+    first === null || unit === null
+      ? sql``
+      : sql`JOIN ${firstTimes(dialect, first, unit)} AS f ON f.unit = ${dialect.unit(unit)} AND f.first = e.timestamp`;
+  const isUnit = unit === null || unit.of === 'person' ? sql`` : sql` AND ${dialect.unit(unit)} IS NOT NULL`;
+  return sql`${from} ${firsts} WHERE ${selected(dialect, select)}${isUnit}`;
+}
+
+function number(dialect: Dialect, measure: Measure): Fragment {
+  switch (measure.of) {
+    case 'events':
+    case 'units':
+      return sql`count(*)`;
+    case 'property':
+      return aggregate(dialect, measure.aggregate, measure.times === 1 ? sql`x` : sql`x * ${sql.float(measure.times)}`);
+    case 'counts':
+      return aggregate(dialect, measure.aggregate, sql`x`);
+    default:
+      return measure satisfies never;
+  }
+}
+
+function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
+  if (typeof how === 'object') return dialect.percentile(how.percentile, x);
+  switch (how) {
+    case 'sum':
+      return sql`sum(${x})`;
+    case 'avg':
+      return sql`avg(${x})`;
+    case 'min':
+      return sql`min(${x})`;
+    case 'max':
+      return sql`max(${x})`;
+    default:
+      return how satisfies never;
+  }
+}
+
+/** Rows of unit and number of events, of the units behind all numbers of a series. */
+export function unitsOfSeriesText(dialect: Dialect, question: SeriesQuestion, unit: Unit): Fragment {
+  return sql`SELECT ${dialect.unit(unit)} AS unit, count(*) AS events ${whereMatching(dialect, question, unit, [])}
+              GROUP BY 1`;
+}

@@ -1,0 +1,68 @@
+// SQL as a tagged template: text with values between, which no engine has seen yet.
+
+/** How an engine is told the type of a value. Times are milliseconds since 1970. */
+export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'uuid';
+
+export interface Value {
+  type: ValueType;
+  value: unknown;
+}
+
+/** A piece of SQL. Only `sql` makes one, so that nothing from outside becomes its text. */
+export class Fragment {
+  readonly parts: readonly (string | Value)[];
+
+  private constructor(parts: readonly (string | Value)[]) {
+    this.parts = parts;
+  }
+
+  static of(strings: readonly string[], slots: readonly (Fragment | Value)[]): Fragment {
+    const parts: (string | Value)[] = [];
+    strings.forEach((text, at) => {
+      parts.push(text);
+      const slot = slots[at];
+      if (slot instanceof Fragment) parts.push(...slot.parts);
+      else if (slot !== undefined) parts.push(slot);
+    });
+    return new Fragment(parts);
+  }
+}
+
+type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ';
+
+/** Slots take pieces and typed values; a bare text does not compile. */
+export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[]): Fragment {
+  return Fragment.of(strings, slots);
+}
+
+sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
+  Fragment.of(['', ...pieces.slice(1).map(() => separator), ''].slice(0, pieces.length + 1), pieces);
+/** `b1`, `b2` …: names of columns whose number a question decides. */
+sql.numbered = (name: 'b' | 'g' | 'f', position: number): Fragment =>
+  Fragment.of([`${name}${Math.trunc(position)}`], []);
+sql.text = (value: string): Value => ({ type: 'text', value });
+sql.texts = (value: readonly string[]): Value => ({ type: 'texts', value });
+sql.int = (value: number): Value => ({ type: 'int', value });
+sql.ints = (value: readonly number[]): Value => ({ type: 'ints', value });
+sql.float = (value: number): Value => ({ type: 'float', value });
+sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
+sql.time = (value: number): Value => ({ type: 'time', value });
+sql.times = (value: readonly number[]): Value => ({ type: 'times', value });
+sql.uuid = (value: string): Value => ({ type: 'uuid', value });
+
+/**
+ * The text with a placeholder for each value.
+ * @param placeholder what the engine writes for the value at this position, from 1.
+ */
+export function render(
+  { parts }: Fragment,
+  placeholder: (value: Value, position: number) => string,
+): { text: string; values: Value[] } {
+  const values: Value[] = [];
+  const text = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    values.push(part);
+    return placeholder(part, values.length);
+  });
+  return { text: text.join(''), values };
+}

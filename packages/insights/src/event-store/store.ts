@@ -1,0 +1,108 @@
+// The event store over any engine: each question is one text, and its rows are read once here.
+
+import { fromEvents } from './conditions.ts';
+import type { Engine } from './engine.ts';
+import { funnelText } from './funnel.ts';
+import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
+import { pageText } from './page.ts';
+import type { EventStore, FunnelUnit, LifecycleRow, LifecycleStatus, UnitsQuestion } from './port.ts';
+import { retentionText, unitsOfRetentionText } from './retention.ts';
+import { seriesText, unitsOfSeriesText } from './series.ts';
+import { type Fragment, sql } from './sql.ts';
+
+export function createEventStore(engine: Engine): EventStore {
+  const { dialect } = engine;
+  const rowsOf = async <T>(text: Fragment, run: Parameters<Engine['read']>[1], read: (row: unknown[]) => T) => {
+    const rows: T[] = [];
+    await engine.read(text, run, (row) => void rows.push(read(row)));
+    return rows;
+  };
+
+  return {
+    series: (question, run) =>
+      rowsOf(seriesText(dialect, question), run, ([bucket, number, isOther, ...values]) => ({
+        bucket: Number(bucket),
+        number: Number(number),
+        isOther: Number(isOther) === 1,
+        values: values.map(textOrNull),
+      })),
+
+    async funnel(question, run, each) {
+      let unit: FunnelUnit | null = null;
+      await engine.read(funnelText(dialect, question), run, ([id, time, steps, exclusions, ...values]) => {
+        if (unit?.id !== String(id)) {
+          if (unit !== null) each(unit);
+          unit = { id: String(id), events: [] };
+        }
+        unit.events.push({
+          time: Number(time),
+          steps: bitsOf(steps),
+          exclusions: bitsOf(exclusions),
+          values: values.map(textOrNull),
+        });
+      });
+      if (unit !== null) each(unit);
+    },
+
+    retention: (question, run) =>
+      rowsOf(retentionText(dialect, question), run, ([row, later, count, ...values]) => ({
+        row: Number(row),
+        later: Number(later),
+        count: Number(count),
+        values: values.map(textOrNull),
+      })),
+
+    lifecycle: (question, run) =>
+      rowsOf(
+        lifecycleText(dialect, question),
+        run,
+        ([bucket, status, count]): LifecycleRow => ({
+          bucket: Number(bucket),
+          status: String(status) as LifecycleStatus,
+          count: Number(count),
+        }),
+      ),
+
+    units(question, run) {
+      const text = sql`SELECT unit, events FROM (${unitsText(question)}) AS behind ORDER BY events DESC, unit
+                        LIMIT ${sql.int(question.limit)} OFFSET ${sql.int(question.offset)}`;
+      return rowsOf(text, run, ([id, events]) => ({ id: String(id), events: Number(events) }));
+    },
+
+    page: (question, run) => rowsOf(pageText(dialect, question), run, (row) => row),
+
+    async earliest({ projectId, events }, run) {
+      // One look into an index for each name.
+      const first = (isIt: Fragment) =>
+        sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${fromEvents(dialect, {})}
+              WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
+      const names = events?.map((name) => first(sql` AND e.event = ${sql.text(name)}`)) ?? [first(sql``)];
+      const found = await rowsOf(sql.join(names, ' UNION ALL '), run, ([time]) => time);
+      const times = found.filter((time) => time !== null).map(Number);
+      return times.length === 0 ? null : Math.min(...times);
+    },
+  };
+
+  function unitsText(question: UnitsQuestion): Fragment {
+    switch (question.behind) {
+      case 'series':
+        return unitsOfSeriesText(dialect, question.question, question.unit);
+      case 'retention':
+        return unitsOfRetentionText(dialect, question.question, question.row);
+      case 'lifecycle':
+        return unitsOfLifecycleText(dialect, question.question, question);
+      default:
+        return question satisfies never;
+    }
+  }
+}
+
+const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));
+
+/** `101` is 5: the first bit is the last of the number. */
+function bitsOf(marks: unknown): number {
+  const text = String(marks);
+  let bits = 0;
+  for (let at = 0; at < text.length; at++) if (text[at] === '1') bits |= 1 << at;
+  return bits >>> 0;
+}

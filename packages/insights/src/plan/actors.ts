@@ -1,0 +1,263 @@
+// From an ActorsQuery to the point of an insight whose persons or groups are listed.
+
+import type { Condition, LifecycleStatus, Unit, UnitsQuestion } from '../event-store/port.ts';
+import {
+  type ActorsQuery,
+  type FunnelsActorsQuery,
+  type InsightActorsQuery,
+  queryError,
+  type TrendsQuery,
+} from '../query.ts';
+import { type BreakdownPlan, both, filtersOfNode, type PlanContext } from './context.ts';
+import { later, readMoment } from './dates.ts';
+import { type FunnelPlan, planFunnel } from './funnel.ts';
+import { planLifecycle } from './lifecycle.ts';
+import { planRetention } from './retention.ts';
+import { planTrends } from './trends.ts';
+
+export interface ActorsPlan {
+  kind: 'ActorsQuery';
+  columns: string[];
+  unit: Unit;
+  limit: number;
+  offset: number;
+  behind: { funnel: false; question: UnitsQuestion } | { funnel: true; plan: FunnelPlan; point: FunnelPoint };
+}
+
+/** Whom of a funnel. */
+export interface FunnelPoint {
+  /** Number of steps that were reached, exactly or at least; null: any. */
+  reached: { exactly: readonly number[] } | { atLeast: number };
+  values: string[] | null;
+  /** Of the trends of a funnel: the interval in which they entered, and whether they converted. */
+  entrance: { bucket: number; isConverted: boolean } | null;
+}
+
+const usualLimit = 100;
+export const nullText = '$$_posthog_breakdown_null_$$';
+const otherText = '$$_posthog_breakdown_other_$$';
+
+const personColumns = ['person', 'id', 'person.$delete', 'event_distinct_ids'];
+const groupColumns = ['group', 'id'];
+const knownColumns = new Set([
+  ...['actor', 'person', 'group', 'id', 'person.$delete', 'event_distinct_ids', 'event_count', 'matched_recordings'],
+  ...['created_at', 'person_display_name'],
+]);
+
+export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan {
+  const { limit = usualLimit, offset = 0, source, select, orderBy = [] } = query;
+  const where = personFilters(query, context);
+  const page = { limit: limit + 1, offset };
+  const behind =
+    source.kind === 'FunnelsActorsQuery'
+      ? { funnel: true as const, ...planFunnelPoint(source, where, context) }
+      : { funnel: false as const, question: { ...planPoint(source, where, context), ...page } as UnitsQuestion };
+  const unit = behind.funnel ? behind.plan.question.unit : unitOf(behind.question);
+  const usual =
+    unit.of === 'group'
+      ? groupColumns
+      : source.source.kind === 'TrendsQuery'
+        ? personColumns
+        : personColumns.slice(0, 3);
+  const columns = (select ?? usual).map((column) => column.replace(/\s+--.*$/, '').trim());
+  columns.forEach((column, at) => {
+    if (!knownColumns.has(column))
+      throw queryError(
+        `select.${at}`,
+        `"${column.slice(0, 100)}" is not supported. Choose from: ${[...knownColumns].join(', ')}.`,
+      );
+  });
+  orderBy.forEach((order, at) => {
+    if (!/^(event_count( DESC)?|id( ASC)?)$/i.test(order.trim()))
+      throw queryError(`orderBy.${at}`, 'Actors are ordered by event_count DESC only.');
+  });
+  return { kind: 'ActorsQuery', columns, unit, limit, offset, behind };
+}
+
+function unitOf(question: UnitsQuestion): Unit {
+  return question.behind === 'series' ? question.unit : question.question.unit;
+}
+
+/** Filters of the persons themselves. They hold for each of their events alike. */
+function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
+  for (const [name, list] of Object.entries({ properties, fixedProperties })) {
+    const types = Array.isArray(list) ? list.map(({ type }) => type ?? 'person') : [];
+    const other = types.findIndex((type) => !['person', 'cohort', 'static-cohort', 'empty'].includes(type));
+    if (other >= 0) throw queryError(`${name}.${other}.type`, 'Actors are filtered by properties of persons only.');
+  }
+  const own = filtersOfNode({ properties, fixedProperties }, '', { ...context, personsAsStored: false });
+  const text = search?.trim() ?? '';
+  if (text === '') return own;
+  const containing = { is: 'containing' as const, text };
+  const found: Condition[] = [
+    ...['email', 'name'].map((key) => ({ property: { of: 'person' as const, key }, test: containing })),
+    { property: { of: 'column', key: 'person_id' }, test: containing },
+  ];
+  return both(own, { any: found });
+}
+
+type Point =
+  | Omit<Extract<UnitsQuestion, { behind: 'series' }>, 'limit' | 'offset'>
+  | Omit<Extract<UnitsQuestion, { behind: 'retention' }>, 'limit' | 'offset'>
+  | Omit<Extract<UnitsQuestion, { behind: 'lifecycle' }>, 'limit' | 'offset'>;
+
+function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): Point {
+  const { source } = query;
+  switch (source.kind) {
+    case 'TrendsQuery':
+      return planTrendsPoint(query, source, { where, context });
+    case 'RetentionQuery': {
+      const { question } = planRetention(source, context);
+      if (query.interval === undefined) throw queryError('source.interval', 'This field is required for a retention.');
+      const select = { ...question.select, where: both(question.select.where, where) };
+      return { behind: 'retention', question: { ...question, select }, row: query.interval };
+    }
+    case 'LifecycleQuery': {
+      const { question, period } = planLifecycle(source, context);
+      if (query.status === undefined) throw queryError('source.status', 'This field is required for a lifecycle.');
+      const bucket = period.edges.indexOf(dayOf(query, context));
+      if (bucket < 0) throw queryError('source.day', 'No bucket of the query begins there.');
+      const select = { ...question.select, where: both(question.select.where, where) };
+      return {
+        behind: 'lifecycle',
+        question: { ...question, select },
+        bucket: bucket + 1,
+        status: query.status as LifecycleStatus,
+      };
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+function dayOf({ day }: InsightActorsQuery, { clock }: PlanContext): number {
+  if (day === undefined) throw queryError('source.day', 'This field is required.');
+  const moment = typeof day === 'number' ? null : readMoment(day, clock);
+  if (moment === null || moment.unit !== null) throw queryError('source.day', 'Expected the beginning of a bucket.');
+  return moment.instant;
+}
+
+function planTrendsPoint(
+  query: InsightActorsQuery,
+  source: TrendsQuery,
+  { where, context }: { where: Condition; context: PlanContext },
+): Point {
+  const { series: at = 0, compare } = query;
+  const { formula: _, formulas: __, formulaNodes: ___, ...trendsFilter } = source.trendsFilter ?? {};
+  const plan = planTrends({ ...source, trendsFilter }, context);
+  const [current, previous] = plan.periods;
+  const asked = compare === 'previous' ? previous : current;
+  const question = asked?.questions[at];
+  if (asked === undefined || current === undefined)
+    throw queryError('source.compare', 'The query has no previous period.');
+  if (question === undefined) throw queryError('source.series', `There is no series ${at}.`);
+  const { measure } = question;
+  const unit: Unit = measure.of === 'units' && measure.unit.of === 'group' ? measure.unit : { of: 'person' };
+  const { from, to } = pointRange();
+  const ofValue = breakdownCondition(query, plan.breakdown);
+  const select = { ...question.select, from, to, where: both(question.select.where, ofValue, where) };
+  const isFirst = measure.of === 'units' && measure.first !== null;
+  const counted = isFirst
+    ? { ...measure, unit, first: measure.first && { ...measure.first, to } }
+    : { of: 'units' as const, unit, once: false, first: null };
+  return {
+    behind: 'series',
+    unit,
+    question: { ...question, select, measure: counted, windows: null, edges: [], breakdowns: [] },
+  };
+
+  function pointRange(): { from: number; to: number } {
+    if (plan.isTotal) {
+      if (query.day !== undefined) throw queryError('source.day', 'A total has no days.');
+      return { from: question?.select.from ?? 0, to: question?.select.to ?? 0 };
+    }
+    const { clock } = context;
+    const {
+      interval,
+      from: rangeFrom,
+      to: rangeTo,
+    } = asked?.period ?? current?.period ?? { interval: 'day' as const, from: 0, to: 0 };
+    let day = dayOf(query, context);
+    if (asked !== current && current !== undefined && asked !== undefined) {
+      const gap = clock.zone.toWallTime(current.period.from) - clock.zone.toWallTime(asked.period.from);
+      day = clock.zone.toInstant(clock.zone.toWallTime(day) - gap);
+    }
+    const end = later(interval, day, 1, clock);
+    const days = { weekly_active: 7, monthly_active: 30 }[String(source.series[at]?.math)];
+    if (days !== undefined) return { from: later('day', day, 1 - days, clock), to: end };
+    const isCut = source.dateRange?.explicitDate === true;
+    return isCut ? { from: Math.max(day, rangeFrom), to: Math.min(end, rangeTo) } : { from: day, to: end };
+  }
+}
+
+/** Events of one value. That of all values beyond the limit means all of them. */
+function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPlan): Condition {
+  if (breakdown === undefined) return { all: [] };
+  const values = [breakdown].flat().map(String);
+  if (values.length !== plan.breakdowns.length)
+    throw queryError('source.breakdown', `Expected ${plan.breakdowns.length} values.`);
+  return both(...values.map((value, at) => valueCondition(value, at)));
+
+  function valueCondition(value: string, at: number): Condition {
+    const one = plan.breakdowns[at];
+    if (one === undefined || value === otherText) return { all: [] };
+    if (plan.bins[at] !== null && value !== nullText) return binCondition(value, one.property);
+    if (/^[[{]/.test(value)) return { property: one.property, test: { is: 'equal', values: [value] } };
+    return { breakdown: one, value: value === nullText ? null : value };
+  }
+  function binCondition(value: string, property: NonNullable<(typeof plan.breakdowns)[number]>['property']): Condition {
+    const bounds = parseList(value);
+    const [low, high] = bounds ?? [];
+    if (bounds?.length === 2 && low === '' && high === '') return { all: [] };
+    if (bounds?.length !== 2 || typeof low !== 'number' || typeof high !== 'number') {
+      throw queryError('source.breakdown', 'Expected a bucket of numbers: [0,20].');
+    }
+    return {
+      all: [
+        { property, test: { is: 'number', than: '>=', value: low } },
+        { property, test: { is: 'number', than: '<', value: high } },
+      ],
+    };
+  }
+}
+
+function parseList(text: string): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function planFunnelPoint(
+  query: FunnelsActorsQuery,
+  where: Condition,
+  context: PlanContext,
+): { plan: FunnelPlan; point: FunnelPoint } {
+  const planned = planFunnel(query.source, context);
+  const { question } = planned;
+  const plan = {
+    ...planned,
+    question: { ...question, select: { ...question.select, where: both(question.select.where, where) } },
+  };
+  const { funnelStepBreakdown: breakdown } = query;
+  const values = breakdown === undefined ? null : [breakdown].flat().map(String);
+  const all = values?.some((value) => value === 'Other') ? null : values;
+  if (plan.shows !== 'trends') return { plan, point: { reached: reachedOf(query), values: all, entrance: null } };
+  const start = query.funnelTrendsEntrancePeriodStart;
+  const moment = start === undefined ? null : readMoment(start, context.clock);
+  if (moment === null)
+    throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the beginning of a bucket.');
+  const bucket = plan.period.edges.indexOf(moment.instant);
+  const isConverted = query.funnelTrendsDropOff !== true;
+  return { plan, point: { reached: { atLeast: 0 }, values: all, entrance: { bucket, isConverted } } };
+}
+
+function reachedOf({ funnelStep: step, funnelCustomSteps: steps }: FunnelsActorsQuery): FunnelPoint['reached'] {
+  if (steps !== undefined && steps.length > 0) return { exactly: steps };
+  if (step === undefined) throw queryError('source.funnelStep', 'This field is required.');
+  if (step === 0 || step === -1)
+    throw queryError('source.funnelStep', 'Expected a step from 1 on, or -2 and below for those who dropped off.');
+  return step > 0 ? { atLeast: step } : { exactly: [-step - 1] };
+}

@@ -1,0 +1,375 @@
+// Filters as clients write them, as conditions on events.
+
+import type { Condition, Property, Test } from '../event-store/port.ts';
+import { patternProblem } from '../patterns.ts';
+import { isRecord, queryError } from '../query.ts';
+import { type Clock, dayMs, readMoment } from './dates.ts';
+
+const mostFilters = 200;
+const mostValues = 1000;
+const longestKey = 400;
+const longestText = 1000;
+
+/** A cohort as filters name it. */
+export interface Cohort {
+  isStatic: boolean;
+  /** The filters a dynamic one is made of: `{type, values}`. */
+  tree: unknown;
+}
+
+export interface FilterContext {
+  clock: Clock;
+  /** Whether filters look at what was stored with the event instead of the person of today. */
+  personsAsStored: boolean;
+  /** Those of the project that are not deleted. */
+  cohorts: ReadonlyMap<number, Cohort>;
+}
+
+const everything: Condition = { all: [] };
+
+/** Several lists or groups of filters, all of which hold. @param path leads to the part that is read: `series.0.properties`. */
+export function readFilters(filters: unknown, path: string, context: FilterContext): Condition {
+  if (filters === undefined) return everything;
+  const reading: Reading = { ...context, left: mostFilters, inside: [] };
+  return Array.isArray(filters) ? readList(filters, 'all', { path, reading }) : readNode(filters, { path, reading });
+}
+
+interface Reading extends FilterContext {
+  /** How many filters there may still be. */
+  left: number;
+  /** Cohorts that are being read: one that leads to itself is refused. */
+  inside: readonly number[];
+}
+
+interface Place {
+  path: string;
+  reading: Reading;
+}
+
+function readList(nodes: unknown[], how: 'all' | 'any', { path, reading }: Place): Condition {
+  const conditions = nodes.map((node, at) => readNode(node, { path: `${path}.${at}`, reading }));
+  // A group with nothing in it is no filter.
+  if (how === 'all' || conditions.length === 0) return { all: conditions };
+  return { any: conditions };
+}
+
+function readNode(node: unknown, place: Place): Condition {
+  const { path, reading } = place;
+  if (!isRecord(node)) throw queryError(path, 'Expected a filter, or a group of filters.');
+  if (Object.hasOwn(node, 'values')) {
+    const { type = 'AND', values, ...others } = node;
+    if (type !== 'AND' && type !== 'OR') throw queryError(`${path}.type`, 'Expected AND or OR.');
+    if (!Array.isArray(values)) throw queryError(`${path}.values`, 'Expected a list of filters.');
+    refuseOthers(others, path);
+    return readList(values, type === 'AND' ? 'all' : 'any', { path: `${path}.values`, reading });
+  }
+  reading.left -= 1;
+  if (reading.left < 0) throw queryError(path, `There may be ${mostFilters} filters at most.`);
+  return readLeaf(node, place);
+}
+
+function refuseOthers(others: Record<string, unknown>, path: string): void {
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw queryError(`${path}.${unknown.slice(0, 100)}`, 'There is no such field.');
+}
+
+/** What clients send along to show a filter. */
+const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
+
+function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Condition {
+  const { key, value, operator, type = 'event', group_type_index: index, negation, ...rest } = filter;
+  const others = Object.fromEntries(Object.entries(rest).filter(([name]) => !shown.includes(name)));
+  refuseOthers(others, path);
+  const isEmpty = key === undefined && value === undefined && operator === undefined;
+  if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
+  switch (type) {
+    case 'cohort':
+    case 'static-cohort':
+    case 'precalculated-cohort':
+      return readCohort({ value, operator, negation }, { path, reading });
+    case 'event':
+    case 'person':
+    case 'group':
+    case 'event_metadata':
+    case 'element':
+      break;
+    default:
+      throw queryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
+  }
+  if (negation !== undefined) throw queryError(`${path}.negation`, 'Only filters by cohort are negated this way.');
+  if (typeof key !== 'string' || key === '' || key.length > longestKey || key.includes('\0')) {
+    throw queryError(`${path}.key`, `Expected the name of a property, ${longestKey} characters at most.`);
+  }
+  if (type === 'element') return readElement({ key, value, operator }, { path, reading });
+  const property = propertyOf({ type, key, index }, { path, reading });
+  return readTest(property, { operator, value }, { path, reading });
+}
+
+/** @throws AppError naming the field. */
+export function propertyOf(
+  { type, key, index }: { type: string; key: string; index?: unknown },
+  { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored'> },
+): Property {
+  if (type === 'group') {
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 4) {
+      throw queryError(`${path}.group_type_index`, 'Expected the index of a type of groups, 0 to 4.');
+    }
+    return { of: 'group', index, key };
+  }
+  if (type === 'person') {
+    if (key === 'distinct_id') return { of: 'column', key: 'distinct_id' };
+    return { of: reading.personsAsStored ? 'stored person' : 'person', key };
+  }
+  if (type === 'event_metadata') {
+    const group = /^\$group_([0-4])$/.test(key);
+    if (group) return { of: 'event', key };
+    if (key === 'distinct_id' || key === 'event' || key === 'person_id') return { of: 'column', key };
+    throw queryError(`${path}.key`, 'Expected distinct_id, event, person_id or $group_0 to $group_4.');
+  }
+  return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
+}
+
+type Asked = { operator: unknown; value: unknown };
+
+const negative = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'is_not_set']);
+const aliases: Record<string, string> = {
+  min: 'gte',
+  max: 'lte',
+  is_not: 'exact',
+  in: 'exact',
+  not_in: 'exact',
+  not_icontains: 'icontains',
+  icontains_multi: 'icontains',
+  not_icontains_multi: 'icontains',
+  not_regex: 'regex',
+  is_not_set: 'is_set',
+};
+
+/** @param operator that of the filter, `exact` if absent. */
+function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
+  const asked = String(operator);
+  const positive = readPositive(
+    property,
+    { operator: Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked, value },
+    place,
+  );
+  return negative.has(asked) ? { not: positive } : positive;
+}
+
+function readPositive(
+  property: Property,
+  { operator, value }: { operator: string; value: unknown },
+  place: Place,
+): Condition {
+  const { path } = place;
+  const test = (one: Test): Condition => ({ property, test: one });
+  const anyOf = <T>(read: (value: unknown, path: string) => T, make: (one: T) => Test): Condition => ({
+    any: valuesOf(value, path).map(([one, at]) => test(make(read(one, at)))),
+  });
+  switch (operator) {
+    case 'is_set':
+      return test({ is: 'set' });
+    case 'exact': {
+      if (Array.isArray(value) && value.length === 0) return everything;
+      return test({ is: 'equal', values: valuesOf(value, path).map(([one, at]) => textOf(one, at, 100_000)) });
+    }
+    case 'icontains':
+      return anyOf(
+        (one, at) => textOf(one, at, longestText),
+        (text) => ({ is: 'containing', text }),
+      );
+    case 'regex':
+      return anyOf(patternOf, (pattern) => ({ is: 'matching', pattern }));
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return anyOf(numberOf, (number) => ({ is: 'number', than: comparisons[operator], value: number }));
+    case 'between':
+    case 'not_between':
+      return readBetween(property, { isInside: operator === 'between', value }, path);
+    case 'is_date_before':
+    case 'is_date_after':
+    case 'is_date_exact':
+      return readDate(property, { operator, value }, place);
+    default:
+      throw queryError(`${path}.operator`, `There is no operator "${operator.slice(0, 100)}" here.`);
+  }
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function readBetween(
+  property: Property,
+  { isInside, value }: { isInside: boolean; value: unknown },
+  path: string,
+): Condition {
+  const [least, most, ...more] = valuesOf(value, path).map(([one, at]) => numberOf(one, at));
+  if (least === undefined || most === undefined || more.length > 0 || least > most) {
+    throw queryError(`${path}.value`, 'Expected two numbers, the smaller one first.');
+  }
+  const number = (than: '>' | '>=' | '<' | '<=', bound: number): Condition => ({
+    property,
+    test: { is: 'number', than, value: bound },
+  });
+  return isInside
+    ? { all: [number('>=', least), number('<=', most)] }
+    : { any: [number('<', least), number('>', most)] };
+}
+
+/** A day without a time is the whole day where an exact one is asked for. */
+function readDate(property: Property, { operator, value }: Asked, { path, reading: { clock } }: Place): Condition {
+  const [first, ...more] = valuesOf(value, path);
+  const text = first === undefined ? '' : textOf(first[0], first[1], 100);
+  const moment = more.length > 0 ? null : readMoment(text, clock);
+  if (moment === null) throw queryError(`${path}.value`, 'Expected a time in ISO 8601, or a relative one such as -7d.');
+  const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
+    property,
+    test: { is: 'time', than, value: at, zone: clock.zoneName },
+  });
+  if (operator === 'is_date_before') return time('<', moment.instant);
+  if (operator === 'is_date_after') return time('>', moment.instant);
+  const isDay = /^\d{4}-\d{1,2}-\d{1,2}$/.test(text);
+  const end = isDay ? clock.zone.toInstant(clock.zone.toWallTime(moment.instant) + dayMs) : moment.instant + 1;
+  return { all: [time('>=', moment.instant), time('<', end)] };
+}
+
+/** A value, or those of a list, each with the path that leads to it. */
+function valuesOf(value: unknown, path: string): [unknown, string][] {
+  const at = `${path}.value`;
+  if (!Array.isArray(value)) return [[value, at]];
+  if (value.length === 0 || value.length > mostValues) throw queryError(at, `Expected 1 to ${mostValues} values.`);
+  return value.map((one, index) => [one, `${at}.${index}`]);
+}
+
+function textOf(value: unknown, path: string, longest: number): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
+  if (typeof value !== 'string') throw queryError(path, 'Expected a text, a number, true or false.');
+  if (/\0|\p{Surrogate}/u.test(value)) throw queryError(path, 'The text has characters that no stored text has.');
+  if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
+  return value;
+}
+
+function numberOf(value: unknown, path: string): number {
+  const number =
+    typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
+  if (!Number.isFinite(number)) throw queryError(path, 'A valid number is required.');
+  return number;
+}
+
+function patternOf(value: unknown, path: string): string {
+  const pattern = textOf(value, path, longestText);
+  const problem = patternProblem(pattern);
+  if (problem !== null) throw queryError(path, problem);
+  return pattern;
+}
+
+/** Who is in a cohort: its own filters, with those of other cohorts in their place. */
+function readCohort(
+  { value, operator, negation }: { value: unknown; operator: unknown; negation: unknown },
+  { path, reading }: Place,
+): Condition {
+  const id = Number(value);
+  const cohort = reading.cohorts.get(id);
+  if (cohort === undefined || reading.inside.includes(id))
+    throw queryError(`${path}.value`, `There is no cohort ${String(value).slice(0, 20)}.`);
+  const isNegated = (operator === 'not_in' || operator === 'is_not') !== (negation === true);
+  if (operator !== undefined && !['in', 'not_in', 'exact', 'is_not'].includes(String(operator))) {
+    throw queryError(`${path}.operator`, 'Expected in or not_in.');
+  }
+  const inner: Condition = cohort.isStatic ? { inStaticCohort: id } : readTree(cohort.tree, id);
+  return isNegated ? { not: inner } : inner;
+
+  function readTree(tree: unknown, cohortId: number): Condition {
+    // Who belongs to a cohort is decided by the person of today, whatever events hold.
+    const inside = { ...reading, personsAsStored: false, inside: [...reading.inside, cohortId] };
+    if (!isRecord(tree)) return { any: [] };
+    const condition = readCohortNode(tree, { path, reading: inside });
+    reading.left = inside.left;
+    return condition;
+  }
+}
+
+function readCohortNode(node: Record<string, unknown>, place: Place): Condition {
+  const { path } = place;
+  if (Array.isArray(node.values) && node.type !== 'person') {
+    const conditions = node.values.map((one) => readCohortNode(isRecord(one) ? one : {}, place));
+    // A cohort without any filter has no members.
+    if (conditions.length === 0) return { any: [] };
+    return node.type === 'OR' ? { any: conditions } : { all: conditions };
+  }
+  if (node.type === 'behavioral') {
+    throw queryError(`${path}.value`, 'Cohorts that are made of what persons did are not supported in queries.');
+  }
+  const { negation, ...leaf } = node;
+  const condition = readLeaf(node.type === 'cohort' ? node : leaf, place);
+  return node.type !== 'cohort' && negation === true ? { not: condition } : condition;
+}
+
+const chain: Property = { of: 'column', key: 'elements_chain' };
+
+/** What an element of an autocaptured event is asked: a pattern for the text in which the elements are kept. */
+function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, { path }: Place): Condition {
+  const asked = String(operator);
+  const isNegative = negative.has(asked);
+  const operation = Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked;
+  const matching = (patterns: string[]): Condition => {
+    const condition: Condition = {
+      any: patterns.map((pattern) => ({ property: chain, test: { is: 'matching', pattern } })),
+    };
+    return isNegative ? { not: condition } : condition;
+  };
+  const texts = () => valuesOf(value, path).map(([one, at]) => textOf(one, at, 150));
+  if (key === 'tag_name' || key === 'selector') {
+    if (operation !== 'exact') throw queryError(`${path}.operator`, `A ${key} is compared by exact or is_not only.`);
+    return matching(
+      texts().map((text) => (key === 'tag_name' ? `(^|;)${quoted(text)}[.:;]` : selectorPattern(text, path))),
+    );
+  }
+  const attribute = { text: 'text', href: 'attr__href' }[key];
+  if (attribute === undefined) throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
+  const begin = `[:"]${attribute}="`;
+  switch (operation) {
+    case 'is_set':
+      return matching([`${begin}`]);
+    case 'exact':
+      return matching(texts().map((text) => `${begin}${quoted(escapedInChain(text))}"`));
+    case 'icontains':
+      return matching(texts().map((text) => `(?i)${begin}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`));
+    default:
+      throw queryError(
+        `${path}.operator`,
+        `A ${key} is compared by exact, is_not, icontains, not_icontains, is_set or is_not_set only.`,
+      );
+  }
+}
+
+const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
+
+/** `button.primary`, `#id`, `.class`, `[attr="x"]`, and `a > b` of them: in the chain the innermost stands first. */
+function selectorPattern(selector: string, path: string): string {
+  const parts = selector
+    .split('>')
+    .map((part) => part.trim())
+    .reverse();
+  const patterns = parts.map((part) => {
+    const match = /^([a-z][a-z0-9-]*)?((?:\.[\w-]+|#[\w-]+|\[[\w-]+="[^"\]]*"\])*)$/i.exec(part);
+    if (match === null || part === '') {
+      throw queryError(`${path}.value`, 'Selectors are made of tag, .class, #id, [attribute="value"] and > only.');
+    }
+    const [, tag, rest = ''] = match;
+    const bits = [...rest.matchAll(/\.([\w-]+)|#([\w-]+)|\[([\w-]+)="([^"\]]*)"\]/g)];
+    const classes = bits.flatMap(([, name]) => (name === undefined ? [] : [name])).sort();
+    const attributes = bits.flatMap(([, , id, name, text]) =>
+      id !== undefined ? [`attr_id="${id}"`] : name !== undefined ? [`attr__${name}="${text}"`] : [],
+    );
+    const head = `${tag === undefined ? '[a-z0-9-]+' : quoted(tag)}${classes.map((name) => `[^:;]*\\.${quoted(name)}\\b`).join('')}`;
+    return `${head}[^;]*${attributes
+      .sort()
+      .map((one) => `${quoted(one)}[^;]*`)
+      .join('')}`;
+  });
+  return `(^|;)${patterns.join(';')}`;
+}

@@ -1,0 +1,148 @@
+// What a plan is made of beside the query: the project's settings and the time. Plans are pure functions of these.
+
+import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
+import { type BreakdownFilter, type EventsNode, type Interval, queryError } from '../query.ts';
+import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
+import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
+
+export interface ProjectSettings {
+  projectId: number;
+  /** IANA name. */
+  timezone: string;
+  weekStart: number | null;
+  testAccountFilters: unknown[];
+  /** `personsOnEventsMode`, unless a query says another. */
+  personsMode: string | null;
+  /** In comparisons a month counts as four weeks, a year as 52. */
+  comparesInWeeks: boolean;
+  cohorts: ReadonlyMap<number, Cohort>;
+}
+
+export interface PlanContext extends FilterContext {
+  settings: ProjectSettings;
+  /** When the first of the events that are asked for happened, where a range begins with it. */
+  earliest: number | null;
+}
+
+/** Persons and their properties as of now; any other mode still means the person of today. */
+const currentProperties = 'person_id_override_properties_joined';
+
+export function planContext(
+  query: { modifiers?: { personsOnEventsMode?: string } },
+  { settings, now, earliest }: { settings: ProjectSettings; now: number; earliest: number | null },
+): PlanContext {
+  const mode = query.modifiers?.personsOnEventsMode ?? settings.personsMode ?? currentProperties;
+  return {
+    settings,
+    earliest,
+    clock: clockOf(settings.timezone, settings.weekStart, now),
+    personsAsStored: mode !== currentProperties && mode !== 'disabled',
+    cohorts: settings.cohorts,
+  };
+}
+
+interface CommonFields {
+  dateRange?: AskedRange;
+  properties?: unknown;
+  filterTestAccounts?: boolean;
+}
+
+export function rangeOfQuery(query: CommonFields, interval: Interval, context: PlanContext, isExact = false): Range {
+  return rangeOf(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
+}
+
+/** The filters of the query itself, those of test accounts included. */
+export function filtersOfQuery({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
+  const own = readFilters(properties, 'properties', context);
+  if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
+  return both(own, readFilters(context.settings.testAccountFilters, 'test_account_filters', context));
+}
+
+export function both(...conditions: Condition[]): Condition {
+  const parts = conditions.flatMap((one) => ('all' in one ? one.all : [one]));
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : { all: parts };
+}
+
+/** The filters of one node of a query. */
+export function filtersOfNode(
+  { properties, fixedProperties }: { properties?: unknown; fixedProperties?: unknown },
+  path: string,
+  context: PlanContext,
+): Condition {
+  return both(
+    readFilters(properties, `${path}.properties`, context),
+    readFilters(fixedProperties, `${path}.fixedProperties`, context),
+  );
+}
+
+export function selectionOf(
+  node: Pick<EventsNode, 'event'>,
+  { where, range, context }: { where: Condition; range: { from: number; to: number }; context: PlanContext },
+): Selection {
+  return {
+    projectId: context.settings.projectId,
+    events: node.event === undefined ? null : [node.event],
+    from: range.from,
+    to: range.to,
+    where,
+  };
+}
+
+/** Who is counted where a query says it for all of its series. */
+export function unitOfQuery({ aggregation_group_type_index: index }: { aggregation_group_type_index?: number }): Unit {
+  return index === undefined ? { of: 'person' } : { of: 'group', index };
+}
+
+/** What events are told apart by. */
+export interface BreakdownPlan {
+  breakdowns: Breakdown[];
+  /** Number of buckets of numbers of each; null: none. */
+  bins: (number | null)[];
+  /** Whether values are lists in the answer. */
+  isList: boolean;
+  limit: number;
+  hidesOther: boolean;
+}
+
+const usualLimit = 25;
+
+/** @param allowsNames whether `breakdown` may be a list of names. */
+export function breakdownsOf(
+  filter: BreakdownFilter | undefined,
+  context: PlanContext,
+  { allowsNames = false, limit = usualLimit }: { allowsNames?: boolean; limit?: number } = {},
+): BreakdownPlan {
+  const plan: BreakdownPlan = {
+    breakdowns: [],
+    bins: [],
+    isList: false,
+    limit: filter?.breakdown_limit ?? limit,
+    hidesOther: filter?.breakdown_hide_other_aggregation ?? false,
+  };
+  const listed = filter?.breakdowns ?? [];
+  const add = (one: NonNullable<BreakdownFilter['breakdowns']>[number], path: string) => {
+    const { property, type = 'event', group_type_index: index } = one;
+    plan.breakdowns.push({
+      property: propertyOf({ type, key: property, index }, { path, reading: context }),
+      isUrl: one.normalize_url ?? false,
+      bins: null,
+    });
+    plan.bins.push(one.histogram_bin_count ?? null);
+  };
+  if (listed.length > 0) {
+    for (const [at, one] of listed.entries()) add(one, `breakdownFilter.breakdowns.${at}`);
+    return { ...plan, isList: true };
+  }
+  if (filter?.breakdown === undefined) return plan;
+  if (Array.isArray(filter.breakdown) && !allowsNames)
+    throw queryError('breakdownFilter.breakdown', 'Expected the name of one property.');
+  for (const property of [filter.breakdown].flat()) {
+    const { breakdown_type: type, breakdown_group_type_index: index } = filter;
+    const asked = { property, ...(type && { type }), ...(index !== undefined && { group_type_index: index }) };
+    const url = filter.breakdown_normalize_url === undefined ? {} : { normalize_url: filter.breakdown_normalize_url };
+    const count = filter.breakdown_histogram_bin_count;
+    add({ ...asked, ...url, ...(count !== undefined && { histogram_bin_count: count }) }, 'breakdownFilter');
+  }
+  return plan;
+}

@@ -1,0 +1,340 @@
+// Ranges of time and their buckets, by the clocks of the project. A wall time is what a clock shows, read as if it were UTC.
+
+import { type TimeZone, timeZone } from '@millrace/schedule';
+import { type Interval, queryError } from '../query.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+/** 1 January 1970 was a Thursday. */
+const sundayOffset = 4;
+const mostBuckets = 10_000;
+/** Nothing was recorded before. */
+export const firstMoment = Date.UTC(2015, 0, 1);
+
+/** Whose clocks, and what time it is. */
+export interface Clock {
+  zone: TimeZone;
+  zoneName: string;
+  /** 0 Sunday, 1 Monday. */
+  weekStart: 0 | 1;
+  now: number;
+}
+
+export function clockOf(zoneName: string, weekStart: number | null, now: number): Clock {
+  return { zone: timeZone(zoneName), zoneName, weekStart: weekStart === 1 ? 1 : 0, now };
+}
+
+/** A time as it was given. */
+interface Moment {
+  instant: number;
+  /** The unit of a relative one. */
+  unit: string | null;
+  count: number;
+}
+
+const relative = /^-?(\d{1,5})?([hdwmqyMs])(Start|End)?$/;
+const absolute =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
+
+/** @returns null when the text is no time. */
+export function readMoment(text: string, clock: Clock): Moment | null {
+  const match = relative.exec(text);
+  if (match === null) {
+    const instant = readAbsolute(text, clock.zone);
+    return instant === null ? null : { instant, unit: null, count: 0 };
+  }
+  const [, digits = '0', unit = '', edge] = match;
+  const count = Number(digits);
+  const moved = back(clock.zone.toWallTime(clock.now), count, unit);
+  const wall = edge === undefined ? moved : edgeOf(moved, unit, edge === 'Start');
+  return {
+    instant: unit === 'h' && edge === undefined ? clock.now - count * hourMs : clock.zone.toInstant(wall),
+    unit,
+    count,
+  };
+}
+
+function readAbsolute(text: string, zone: TimeZone): number | null {
+  const match = absolute.exec(text.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', offset] = match;
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  const wall = Date.UTC(
+    y,
+    m - 1,
+    d,
+    Number(hour),
+    Number(minute),
+    Number(second),
+    Number(fraction.slice(0, 3).padEnd(3, '0')),
+  );
+  const isThere = new Date(Date.UTC(y, m - 1, d)).getUTCDate() === d && m >= 1 && m <= 12 && Number(hour) < 24;
+  if (!isThere || y < 1970 || y > 2199) return null;
+  if (offset === undefined) return zone.toInstant(wall);
+  if (/z/i.test(offset)) return wall;
+  const [, sign, hours, minutes] = /([+-])(\d{2}):?(\d{2})/.exec(offset) ?? [];
+  return wall - (sign === '-' ? -1 : 1) * (Number(hours) * hourMs + Number(minutes) * minuteMs);
+}
+
+/** So many units before a wall time; the day of a month is cut to its length. */
+export function back(wall: number, count: number, unit: string): number {
+  switch (unit) {
+    case 's':
+      return wall - count * 1000;
+    case 'M':
+      return wall - count * minuteMs;
+    case 'h':
+      return wall - count * hourMs;
+    case 'd':
+      return wall - count * dayMs;
+    case 'w':
+      return wall - count * 7 * dayMs;
+    case 'q':
+      return wall - count * 13 * 7 * dayMs;
+    case 'm':
+      return monthsLater(wall, -count);
+    default:
+      return monthsLater(wall, -12 * count);
+  }
+}
+
+function monthsLater(wall: number, count: number): number {
+  const date = new Date(wall);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + count);
+  const length = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  return date.setUTCDate(Math.min(day, length));
+}
+
+/** `Start` and `End` of a unit: the beginning or the last millisecond. A week or a quarter has none. */
+function edgeOf(wall: number, unit: string, isStart: boolean): number {
+  const beginnings: Record<string, (wall: number) => number> = {
+    h: (at) => floorTo(at, hourMs),
+    d: (at) => floorTo(at, dayMs),
+    m: monthOf,
+    y: (at) => Date.UTC(new Date(at).getUTCFullYear(), 0, 1),
+  };
+  const beginning = beginnings[unit];
+  if (beginning === undefined) return wall;
+  const start = beginning(wall);
+  return isStart ? start : back(start, -1, unit) - 1;
+}
+
+const floorTo = (wall: number, length: number) => Math.floor(wall / length) * length;
+const monthOf = (wall: number) => Date.UTC(new Date(wall).getUTCFullYear(), new Date(wall).getUTCMonth(), 1);
+
+/** The beginning of the interval a wall time lies in. */
+export function startOf(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
+  switch (interval) {
+    case 'minute':
+      return floorTo(wall, minuteMs);
+    case 'hour':
+      return floorTo(wall, hourMs);
+    case 'day':
+      return floorTo(wall, dayMs);
+    case 'week': {
+      const offset = sundayOffset - weekStart;
+      return (Math.floor((wall / dayMs + offset) / 7) * 7 - offset) * dayMs;
+    }
+    case 'month':
+      return monthOf(wall);
+    default:
+      return interval satisfies never;
+  }
+}
+
+/** The beginning of the interval so many later, from the beginning of one. */
+export function later(interval: Interval, instant: number, count: number, { zone }: Pick<Clock, 'zone'>): number {
+  // Hours are real ones: the one that clocks show twice is two.
+  if (interval === 'minute') return instant + count * minuteMs;
+  if (interval === 'hour') return instant + count * hourMs;
+  const wall = zone.toWallTime(instant);
+  // Where midnight is left out, the day begins a little later.
+  const day = floorTo(wall, dayMs);
+  const moved =
+    interval === 'month' ? monthsLater(monthOf(wall), count) : day + count * (interval === 'week' ? 7 : 1) * dayMs;
+  return zone.toInstant(moved);
+}
+
+/** From `from` up to and without `to`, cut into buckets that begin at `edges`; the last one ends with `end`. */
+export interface Period {
+  from: number;
+  to: number;
+  interval: Interval;
+  edges: number[];
+  end: number;
+}
+
+/** The buckets of a range. @throws AppError when there are too many. */
+export function bucketsOf(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
+  const { from, to } = range;
+  const edges: number[] = [];
+  const wall = startOf(interval, clock.zone.toWallTime(from), clock);
+  // The hour of the moment itself, where clocks show it twice.
+  const isReal = interval === 'hour' || interval === 'minute';
+  let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
+  while (edge < to) {
+    if (edges.length === mostBuckets)
+      throw queryError('dateRange', `There may be ${mostBuckets} points at most. Choose a longer interval.`);
+    edges.push(edge);
+    edge = later(interval, edge, 1, clock);
+  }
+  return { from, to, interval, edges, end: edge };
+}
+
+export interface AskedRange {
+  date_from?: string | undefined;
+  date_to?: string | undefined;
+  explicitDate?: boolean | undefined;
+}
+
+export interface Range {
+  from: number;
+  /** The first moment behind. */
+  to: number;
+  /** What `date_from` says before it is moved to the beginning of its bucket. */
+  asked: Moment;
+}
+
+/**
+ * The range a query means.
+ * @param isExact takes the beginning literally, and ends now.
+ * @param earliest of the events that are asked for; what `all` begins with.
+ */
+export function rangeOf(
+  { date_from: fromText, date_to: toText, explicitDate = false }: AskedRange,
+  {
+    interval,
+    clock,
+    earliest,
+    isExact = false,
+  }: { interval: Interval; clock: Clock; earliest: number | null; isExact?: boolean },
+): Range {
+  const { zone, now } = clock;
+  const asked = askedFrom(fromText, clock, earliest);
+  const to =
+    toText === undefined || toText === ''
+      ? { instant: now, unit: 'd', count: 0 }
+      : require(toText, 'dateRange.date_to', clock);
+  const endsLiterally = explicitDate || (isExact && !toText);
+  const from = explicitDate || (isExact && asked.unit !== null) ? asked.instant : beginning(asked, interval, clock);
+  return { from, to: endsLiterally ? to.instant + 1 : ending(), asked };
+
+  function ending(): number {
+    const wall = zone.toWallTime(to.instant);
+    if (interval === 'minute') return to.instant + 1;
+    if (interval === 'hour')
+      return to.unit === null ? to.instant + 1 : to.instant - (wall - floorTo(wall, hourMs)) + hourMs;
+    return zone.toInstant(floorTo(wall, dayMs) + dayMs);
+  }
+}
+
+function askedFrom(text: string | undefined, clock: Clock, earliest: number | null): Moment {
+  if (text === 'all' && earliest !== null) return { instant: Math.max(earliest, firstMoment), unit: null, count: 0 };
+  return text === undefined || text === '' || text === 'all'
+    ? { ...require('-7d', 'dateRange', clock) }
+    : require(text, 'dateRange.date_from', clock);
+}
+
+/** Where events begin to count. */
+function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Clock): number {
+  const wall = zone.toWallTime(instant);
+  if (interval === 'minute') return instant;
+  if (interval === 'month') return zone.toInstant(monthOf(wall));
+  if (unit === 'h') return instant - (wall - floorTo(wall, hourMs));
+  if (interval === 'hour' && unit === null) return instant;
+  return zone.toInstant(floorTo(wall, dayMs));
+}
+
+function require(text: string, path: string, clock: Clock): Moment {
+  const moment = readMoment(text, clock);
+  if (moment === null)
+    throw queryError(path, `"${text.slice(0, 100)}" is no time. Use ISO 8601, or a relative time such as -7d.`);
+  return moment;
+}
+
+/** The range before, or so far back as `compareTo` says. */
+export function previousRange(
+  { from, to, asked }: Range,
+  {
+    interval,
+    clock,
+    compareTo,
+    endsNow,
+    inWeeks,
+  }: {
+    interval: Interval;
+    clock: Clock;
+    compareTo: string | undefined;
+    /** The range has no end, or an absolute one. */
+    endsNow: boolean;
+    /** A month counts as four weeks, a year as 52. */
+    inWeeks: boolean;
+  },
+): Range {
+  const { zone } = clock;
+  const [start, length] = [zone.toWallTime(from), zone.toWallTime(to - 1) - zone.toWallTime(from)];
+  let before: number;
+  if (interval === 'minute' && compareTo === undefined) before = start - length - 1;
+  else if (compareTo === undefined) {
+    before = floorTo(start - length, dayMs) + (start - floorTo(start, dayMs));
+    const keepsWeekdays = interval === 'day' && asked.unit === 'd' && asked.count % 7 === 0 && endsNow;
+    if (keepsWeekdays) before += dayMs;
+  } else {
+    const [, digits = '0', unit = ''] = relative.exec(compareTo) ?? [];
+    if (unit === '') throw queryError('compareFilter.compare_to', 'Expected a relative time such as -1w.');
+    const weeks = inWeeks ? { m: 4, y: 52 }[unit] : undefined;
+    before = weeks === undefined ? back(start, Number(digits), unit) : back(start, weeks * Number(digits), 'w');
+  }
+  return { from: zone.toInstant(before), to: zone.toInstant(before + length) + 1, asked };
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `days` and `labels` of a period, as clients show them. */
+export function namesOf(
+  { edges, end, interval, from, to }: Period,
+  { zone }: Clock,
+): { days: string[]; labels: string[] } {
+  const walls = [...edges, end].map((edge) => zone.toWallTime(edge));
+  const isShort = interval === 'hour' || interval === 'minute';
+  const days = walls.slice(0, -1).map((wall) =>
+    new Date(wall)
+      .toISOString()
+      .slice(0, isShort ? 19 : 10)
+      .replace('T', ' '),
+  );
+  const [first, last] = [zone.toWallTime(from), zone.toWallTime(to - 1)];
+  const labels = walls.slice(0, -1).map((wall, at) => {
+    const date = new Date(wall);
+    if (isShort) return `${date.getUTCDate()}-${monthName(date)} ${date.toISOString().slice(11, 16)}`;
+    if (interval === 'day') return dayLabel(date);
+    if (interval === 'month') return `${monthName(date)} ${date.getUTCFullYear()}`;
+    return weekLabel(new Date(Math.max(wall, first)), new Date(Math.min((walls[at + 1] ?? 0) - 1, last)));
+  });
+  return { days, labels };
+}
+
+const monthName = (date: Date) => months[date.getUTCMonth()] ?? '';
+const dayLabel = (date: Date) => `${date.getUTCDate()}-${monthName(date)}-${date.getUTCFullYear()}`;
+
+/** The part of a week that lies in the range: `13–19 May`, `29-Apr – 5-May`. */
+function weekLabel(first: Date, last: Date): string {
+  if (first.toISOString().slice(0, 10) === last.toISOString().slice(0, 10)) return dayLabel(first);
+  if (first.getUTCFullYear() !== last.getUTCFullYear()) return `${dayLabel(first)} – ${dayLabel(last)}`;
+  if (first.getUTCMonth() === last.getUTCMonth())
+    return `${first.getUTCDate()}–${last.getUTCDate()} ${monthName(last)}`;
+  return `${first.getUTCDate()}-${monthName(first)} – ${last.getUTCDate()}-${monthName(last)}`;
+}
+
+/** ISO 8601 with the zone's offset, `Z` for none. */
+export function isoIn(instant: number, { zone }: Pick<Clock, 'zone'>, digits = ''): string {
+  const wall = zone.toWallTime(instant);
+  const minutes = Math.round((wall - instant) / minuteMs);
+  const text = new Date(wall).toISOString().slice(0, 19) + digits;
+  if (minutes === 0) return `${text}Z`;
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `${text}${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}

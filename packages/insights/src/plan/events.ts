@@ -1,0 +1,116 @@
+// From an EventsQuery to the rows that are read.
+
+import type { PageColumn, PageQuestion } from '../event-store/port.ts';
+import { type EventsQuery, queryError } from '../query.ts';
+import { both, filtersOfNode, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
+import { firstMoment, readMoment } from './dates.ts';
+
+/** A column as it was asked for, and what of the event it is made of. */
+export interface EventsColumn {
+  text: string;
+  type: string;
+  shows: 'value' | 'time' | 'json' | 'everything' | 'person' | 'display name';
+  needs: PageColumn[];
+}
+
+export interface EventsPlan {
+  kind: 'EventsQuery';
+  columns: EventsColumn[];
+  limit: number;
+  offset: number;
+  question: PageQuestion;
+}
+
+const usualLimit = 100;
+/** Clocks of clients are a little ahead. */
+const aheadMs = 5000;
+
+export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
+  const { limit = usualLimit, offset = 0, orderBy = [], personId } = query;
+  const select = query.select === undefined || query.select.length === 0 ? ['*'] : query.select;
+  const columns = select.map((text, at) => columnOf(text, `select.${at}`, context));
+  const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [JSON.stringify(one), one])).values()];
+  const { clock } = context;
+  const person =
+    personId === undefined
+      ? []
+      : [
+          {
+            property: { of: 'column' as const, key: 'person_id' as const },
+            test: { is: 'equal' as const, values: [personId] },
+          },
+        ];
+  const where = both(
+    filtersOfQuery(query, context),
+    filtersOfNode({ fixedProperties: query.fixedProperties }, '', context),
+    ...person,
+  );
+  const from = query.after === 'all' ? firstMoment : after(query.after ?? '-24h', 'after');
+  const to = query.before === undefined ? clock.now + aheadMs : after(query.before, 'before') - 1;
+  return {
+    kind: 'EventsQuery',
+    ...{ columns, limit, offset },
+    question: {
+      select: selectionOf(
+        { ...(query.event !== undefined && { event: query.event }) },
+        { where, range: { from, to }, context },
+      ),
+      columns: needed,
+      order:
+        orderBy.length > 0 ? orderBy.map((text, at) => orderOf(text, `orderBy.${at}`, context)) : usualOrder(needed),
+      limit: limit + 1,
+      offset,
+    },
+  };
+
+  /** The first moment behind. */
+  function after(text: string, path: string): number {
+    const moment = readMoment(text, clock);
+    if (moment === null) throw queryError(path, `"${text.slice(0, 100)}" is no time.`);
+    return moment.instant + 1;
+  }
+}
+
+function usualOrder(columns: PageColumn[]): PageQuestion['order'] {
+  return [{ column: columns.includes('count') ? 'count' : 'timestamp', isDescending: true }];
+}
+
+function orderOf(text: string, path: string, context: PlanContext): PageQuestion['order'][number] {
+  const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
+  const [column] = columnOf(name, path, context).needs;
+  if (column === undefined || name === '*' || name === 'person') throw queryError(path, 'Nothing is ordered by it.');
+  return { column, isDescending: direction.toUpperCase() === 'DESC' };
+}
+
+const whole: PageColumn[] = ['uuid', 'event', 'timestamp', 'created_at', 'distinct_id', 'properties', 'elements_chain'];
+const plain: Record<string, Omit<EventsColumn, 'text'>> = {
+  '*': { type: 'Tuple', shows: 'everything', needs: whole },
+  uuid: { type: 'UUID', shows: 'value', needs: ['uuid'] },
+  event: { type: 'String', shows: 'value', needs: ['event'] },
+  timestamp: { type: "DateTime64(6, 'UTC')", shows: 'time', needs: ['timestamp'] },
+  created_at: { type: "DateTime64(6, 'UTC')", shows: 'time', needs: ['created_at'] },
+  distinct_id: { type: 'String', shows: 'value', needs: ['distinct_id'] },
+  person: { type: 'Tuple', shows: 'person', needs: ['person_id', 'distinct_id'] },
+  'person.id': { type: 'UUID', shows: 'value', needs: ['person_id'] },
+  person_id: { type: 'UUID', shows: 'value', needs: ['person_id'] },
+  person_display_name: { type: 'String', shows: 'display name', needs: ['person_id', 'distinct_id'] },
+  properties: { type: 'String', shows: 'value', needs: ['properties'] },
+  elements_chain: { type: 'String', shows: 'value', needs: ['elements_chain'] },
+  'count()': { type: 'UInt64', shows: 'value', needs: ['count'] },
+};
+
+function columnOf(given: string, path: string, { personsAsStored }: PlanContext): EventsColumn {
+  const name = given.replace(/\s+--.*$/, '').trim();
+  const known = Object.hasOwn(plain, name) ? plain[name] : undefined;
+  if (known !== undefined) return { text: given, ...known };
+  const [, owner, key = ''] = /^(person\.)?properties\.(.+)$/.exec(name) ?? [];
+  const property = key.replace(/^`(.*)`$/, '$1');
+  if (property === '' || property.length > 400 || /[()\0]/.test(property)) {
+    throw queryError(
+      path,
+      `"${name.slice(0, 100)}" is not supported. Choose from: ${Object.keys(plain).join(', ')}, properties.NAME, person.properties.NAME.`,
+    );
+  }
+  const of = owner === undefined ? 'event' : personsAsStored ? 'stored person' : 'person';
+  return { text: given, type: 'Nullable(String)', shows: 'json', needs: [{ json: { of, key: property } }] };
+}

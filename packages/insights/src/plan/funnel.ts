@@ -1,0 +1,177 @@
+// From a FunnelsQuery to the events that are read, and how they are walked.
+
+import type { Condition, FunnelQuestion, FunnelStep } from '../event-store/port.ts';
+import { type EventsNode, type FunnelsQuery, queryError } from '../query.ts';
+import {
+  type BreakdownPlan,
+  both,
+  breakdownsOf,
+  filtersOfNode,
+  filtersOfQuery,
+  type PlanContext,
+  rangeOfQuery,
+  selectionOf,
+  unitOfQuery,
+} from './context.ts';
+import { bucketsOf, dayMs, type Period } from './dates.ts';
+
+export interface FunnelPlan {
+  kind: 'FunnelsQuery';
+  shows: 'steps' | 'time_to_convert' | 'trends';
+  order: 'ordered' | 'strict' | 'unordered';
+  windowMs: number;
+  fromStep: number;
+  toStep: number;
+  /** Number of buckets of times; null: as many as fit. */
+  binCount: number | null;
+  attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
+  /** Steps between which each exclusion must not happen. */
+  exclusions: { from: number; to: number }[];
+  breakdown: BreakdownPlan;
+  series: EventsNode[];
+  period: Period;
+  question: FunnelQuestion;
+}
+
+type FunnelsFilter = NonNullable<FunnelsQuery['funnelsFilter']>;
+
+const unitsMs = { second: 1000, minute: 60_000, hour: 3_600_000, day: dayMs, week: 7 * dayMs, month: 30 * dayMs };
+const usualWindow = 14;
+
+export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPlan {
+  const { series, funnelsFilter: filter = {}, interval = 'day' } = query;
+  const { exclusions = [], funnelVizType: shows = 'steps', funnelOrderType: order = 'ordered' } = filter;
+  refuse(filter, series);
+  const breakdown = breakdownsOf(query.breakdownFilter, context, { allowsNames: true });
+  if (breakdown.bins.some((count) => count !== null))
+    throw queryError('breakdownFilter', 'Funnels have no buckets of numbers.');
+  const count = filter.funnelWindowInterval ?? 0;
+  return {
+    kind: 'FunnelsQuery',
+    ...{ shows, order, breakdown, series },
+    windowMs: (count > 0 ? count : usualWindow) * unitsMs[filter.funnelWindowIntervalUnit ?? 'day'],
+    fromStep: filter.funnelFromStep ?? 0,
+    toStep: filter.funnelToStep ?? series.length - 1,
+    binCount: filter.binCount ?? null,
+    attribution: attributionOf(filter, series),
+    exclusions: exclusions.map(({ funnelFromStep: from, funnelToStep: to }) => ({ from, to })),
+    ...questionOf(query, { context, breakdown, isStrict: order === 'strict', interval }),
+  };
+}
+
+function questionOf(
+  query: FunnelsQuery,
+  {
+    context,
+    breakdown,
+    isStrict,
+    interval,
+  }: { context: PlanContext; breakdown: BreakdownPlan; isStrict: boolean; interval: Period['interval'] },
+): { period: Period; question: FunnelQuestion } {
+  const period = bucketsOf(rangeOfQuery(query, interval, context), interval, context.clock);
+  const filters = filtersOfQuery(query, context);
+  const step = (node: EventsNode, path: string): FunnelStep => stepOf(node, { path, filters, to: period.to, context });
+  const steps = query.series.map((node, at) => step(node, `series.${at}`));
+  const exclusions = (query.funnelsFilter?.exclusions ?? []).map((node, at) =>
+    step({ ...node, math: 'total' }, `funnelsFilter.exclusions.${at}`),
+  );
+  const all = [...steps, ...exclusions];
+  // Any other event in between breaks a strict order.
+  const names =
+    isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
+  const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };
+  const where = both(filters, isAny);
+  const select = { ...selectionOf({}, { where, range: period, context }), events: names };
+  return {
+    period,
+    question: { select, unit: unitOfQuery(query), steps, exclusions, breakdowns: breakdown.breakdowns },
+  };
+}
+
+const isWithoutFilter = ({ where }: FunnelStep) => 'all' in where && where.all.length === 0;
+
+function asCondition({ event, where }: FunnelStep): Condition {
+  if (event === null) return where;
+  return both({ property: { of: 'column', key: 'event' }, test: { is: 'equal', values: [event] } }, where);
+}
+
+interface StepContext {
+  path: string;
+  filters: Condition;
+  to: number;
+  context: PlanContext;
+}
+
+function stepOf(node: EventsNode, { path, filters, to, context }: StepContext): FunnelStep {
+  if (node.optionalInFunnel) throw queryError(`${path}.optionalInFunnel`, 'Optional steps are not supported.');
+  const where = filtersOfNode(node, path, context);
+  const event = node.event ?? null;
+  const named = { projectId: context.settings.projectId, events: event === null ? null : [event], to };
+  const everything: Condition = { all: [] };
+  switch (node.math) {
+    case 'first_time_for_user':
+      return { event, where, first: { ...named, where: everything } };
+    case 'first_matching_event_for_user':
+    case 'first_time_for_user_with_filters':
+      return { event, where, first: { ...named, where: both(filters, where) } };
+    default:
+      return { event, where, first: null };
+  }
+}
+
+function attributionOf(
+  { breakdownAttributionType: by = 'first_touch', breakdownAttributionValue: step = 0 }: FunnelsFilter,
+  series: EventsNode[],
+): FunnelPlan['attribution'] {
+  if (by !== 'step') return { by };
+  if (step < 0 || step >= series.length)
+    throw queryError('funnelsFilter.breakdownAttributionValue', 'There is no such step.');
+  return { by, step };
+}
+
+/** What makes no sense, in the order in which clients know it. */
+function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
+  const { funnelFromStep: from, funnelToStep: to, exclusions = [], funnelOrderType: order } = filter;
+  const last = series.length - 1;
+  const no = (field: string, detail: string, code: string) => queryError(`funnelsFilter.${field}`, detail, code);
+  const badRange = (field: string, detail: string) => no(field, detail, 'funnel_step_range_invalid');
+  if (from !== undefined && (from < 0 || from > last - 1)) {
+    throw badRange('funnelFromStep', `funnelFromStep is out of bounds. It must be between 0 and ${last - 1}.`);
+  }
+  if (to !== undefined && (to < 1 || to > last)) {
+    throw badRange('funnelToStep', `funnelToStep is out of bounds. It must be between 1 and ${last}.`);
+  }
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw badRange('funnelToStep', 'Funnel step range is invalid. funnelToStep should be greater than funnelFromStep.');
+  }
+  exclusions.forEach((exclusion, at) => {
+    const bad = (detail: string) => no(`exclusions.${at}`, detail, 'funnel_exclusions_invalid');
+    const { funnelFromStep: start, funnelToStep: end } = exclusion;
+    if (start >= end) throw bad('Exclusion event range is invalid. End of range should be greater than start.');
+    if (start >= last || start < 0)
+      throw bad('Exclusion event range is invalid. Start of range is greater than number of steps.');
+    if (end > last) throw bad('Exclusion event range is invalid. End of range is greater than number of steps.');
+    if (series.slice(start, end + 1).some((step) => holds(exclusion, step))) {
+      throw bad("Exclusion steps cannot contain an event that's part of funnel steps.");
+    }
+    if (order === 'unordered' && (start > 0 || end < last))
+      throw bad('Partial Exclusions not allowed in unordered funnels');
+  });
+  if (order !== 'unordered') return;
+  if (filter.breakdownAttributionType === 'step' && (filter.breakdownAttributionValue ?? 0) !== 0) {
+    throw no(
+      'breakdownAttributionValue',
+      'Only the first step can be used for breakdown attribution in unordered funnels',
+      'invalid_input',
+    );
+  }
+  if (filter.funnelVizType === 'trends')
+    throw no('funnelOrderType', 'Trends of unordered funnels are not supported.', 'invalid_input');
+}
+
+/** Whether each event of the step is one of the exclusion. */
+function holds(exclusion: EventsNode, step: EventsNode): boolean {
+  if (exclusion.event !== undefined && exclusion.event !== step.event) return false;
+  const filters = JSON.stringify(exclusion.properties ?? []);
+  return filters === '[]' || filters === JSON.stringify(step.properties ?? []);
+}

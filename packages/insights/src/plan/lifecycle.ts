@@ -1,0 +1,38 @@
+import type { LifecycleQuestion } from '../event-store/port.ts';
+import type { EventsNode, LifecycleQuery } from '../query.ts';
+import {
+  both,
+  filtersOfNode,
+  filtersOfQuery,
+  type PlanContext,
+  rangeOfQuery,
+  selectionOf,
+  unitOfQuery,
+} from './context.ts';
+import { bucketsOf, later, type Period } from './dates.ts';
+
+export interface LifecyclePlan {
+  kind: 'LifecycleQuery';
+  node: EventsNode;
+  period: Period;
+  question: LifecycleQuestion;
+}
+
+export function planLifecycle(query: LifecycleQuery, context: PlanContext): LifecyclePlan {
+  const { interval = 'day' } = query;
+  const [node] = query.series;
+  if (node === undefined) throw new Error('The schema asks for one series.');
+  const period = bucketsOf(rangeOfQuery(query, interval, context), interval, context.clock);
+  const { edges, end, from } = period;
+  const before = later(interval, edges[0] ?? from, -1, context.clock);
+  const where = both(filtersOfQuery(query, context), filtersOfNode(node, 'series.0', context));
+  return {
+    kind: 'LifecycleQuery',
+    ...{ node, period },
+    question: {
+      select: selectionOf(node, { where, range: { from: before, to: end }, context }),
+      unit: unitOfQuery(query),
+      edges: [before, ...edges, end],
+    },
+  };
+}

@@ -1,0 +1,248 @@
+// From a TrendsQuery to the questions that answer it.
+
+import type { Aggregation, FirstTime, Measure, SeriesQuestion, Unit } from '../event-store/port.ts';
+import {
+  type Aggregate,
+  aggregates,
+  displays,
+  type EventsNode,
+  type Interval,
+  queryError,
+  type TrendsQuery,
+} from '../query.ts';
+import {
+  type BreakdownPlan,
+  both,
+  breakdownsOf,
+  filtersOfNode,
+  filtersOfQuery,
+  type PlanContext,
+  rangeOfQuery,
+  selectionOf,
+} from './context.ts';
+import { bucketsOf, later, type Period, previousRange } from './dates.ts';
+import { type Formula, readFormula } from './formula.ts';
+
+export interface TrendsPlan {
+  kind: 'TrendsQuery';
+  /** One number for each series instead of one for each bucket. */
+  isTotal: boolean;
+  isCumulative: boolean;
+  smoothing: number;
+  breakdown: BreakdownPlan;
+  formulas: { text: string; label: string; of: Formula }[];
+  series: EventsNode[];
+  /** The period asked for, and where it is compared the one before. */
+  periods: TrendsPeriod[];
+}
+
+export interface TrendsPeriod {
+  label: 'current' | 'previous' | null;
+  period: Period;
+  /** One for each series. */
+  questions: SeriesQuestion[];
+}
+
+/** Formulas choose the values they keep over all of their series. */
+const limitOfFormulas = 1000;
+const limitOfWorldMap = 250;
+
+export function planTrends(query: TrendsQuery, context: PlanContext): TrendsPlan {
+  const { display = 'ActionsLineGraph', smoothingIntervals: smoothing = 1 } = query.trendsFilter ?? {};
+  const isTotal = (displays.total as readonly string[]).includes(display);
+  const interval = isTotal ? 'day' : (query.interval ?? 'day');
+  const breakdown = breakdownsOf(
+    query.breakdownFilter,
+    context,
+    display === 'WorldMap' ? { limit: limitOfWorldMap } : {},
+  );
+  const formulas = formulasOf(query);
+  const isCumulative = display === 'ActionsLineGraphCumulative';
+  const shape: Shape = {
+    query,
+    context,
+    isTotal,
+    isCumulative,
+    breakdown: formulas.length > 0 ? { ...breakdown, limit: limitOfFormulas } : breakdown,
+  };
+  return {
+    kind: 'TrendsQuery',
+    ...{ isTotal, isCumulative, smoothing, breakdown, formulas, series: query.series },
+    periods: periodsOf(query, { context, interval, isExact: display === 'BoldNumber' }).map(({ label, period }) => ({
+      label,
+      period,
+      questions: query.series.map((_, at) => questionOf(at, period, shape)),
+    })),
+  };
+}
+
+function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['formulas'] {
+  const { formula, formulas, formulaNodes } = trendsFilter;
+  const nodes =
+    formulaNodes?.map((node, at) => ({ ...node, path: `trendsFilter.formulaNodes.${at}.formula` })) ??
+    formulas?.map((text, at) => ({ formula: text, custom_name: undefined, path: `trendsFilter.formulas.${at}` })) ??
+    (formula === undefined ? [] : [{ formula, custom_name: undefined, path: 'trendsFilter.formula' }]);
+  return nodes
+    .filter((node) => node.formula.trim() !== '')
+    .map(({ formula: text, custom_name: name, path }) => ({
+      text,
+      label: name ?? `Formula (${text})`,
+      of: readFormula(text, series.length, path),
+    }));
+}
+
+function periodsOf(
+  query: TrendsQuery,
+  { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
+): Pick<TrendsPeriod, 'label' | 'period'>[] {
+  const { clock, settings } = context;
+  const range = rangeOfQuery(query, interval, context, isExact);
+  const current = bucketsOf(range, interval, clock);
+  if (!query.compareFilter?.compare) return [{ label: null, period: current }];
+  const dateTo = query.dateRange?.date_to;
+  const previous = previousRange(range, {
+    ...{ interval, clock },
+    compareTo: query.compareFilter.compare_to,
+    endsNow: dateTo === undefined || /^\d{4}-/.test(dateTo),
+    inWeeks: settings.comparesInWeeks,
+  });
+  return [
+    { label: 'current', period: current },
+    { label: 'previous', period: bucketsOf(previous, interval, clock) },
+  ];
+}
+
+interface Shape {
+  query: TrendsQuery;
+  context: PlanContext;
+  isTotal: boolean;
+  isCumulative: boolean;
+  breakdown: BreakdownPlan;
+}
+
+function questionOf(
+  at: number,
+  period: Period,
+  { query, context, isTotal, isCumulative, breakdown }: Shape,
+): SeriesQuestion {
+  const node = query.series[at];
+  if (node === undefined) throw new Error(`There is no series ${at}.`);
+  const path = `series.${at}`;
+  const where = both(filtersOfQuery(query, context), filtersOfNode(node, path, context));
+  const select = selectionOf(node, { where, range: period, context });
+  const first = firstOf(node, { projectId: select.projectId, events: select.events, to: period.to, where });
+  const measure = measureOf(node, path, { context, once: isCumulative && !isTotal, first });
+  const question: SeriesQuestion = {
+    ...{ select, measure, breakdowns: breakdown.breakdowns, limit: breakdown.limit },
+    edges: isTotal ? [] : period.edges,
+    windows: null,
+    nullsLast: !isTotal,
+  };
+  const days = { weekly_active: 7, monthly_active: 30 }[String(node.math)];
+  return days === undefined ? question : lookingBack(question, { days, path, isTotal, period, context });
+}
+
+function firstOf({ math }: EventsNode, named: FirstTime): FirstTime | null {
+  if (math === 'first_time_for_user') return { ...named, where: { all: [] } };
+  return math === 'first_matching_event_for_user' || math === 'first_time_for_user_with_filters' ? named : null;
+}
+
+interface MeasureContext {
+  context: PlanContext;
+  once: boolean;
+  first: FirstTime | null;
+}
+
+/** @throws AppError naming what is missing. */
+function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
+  const { math = 'total' } = node;
+  const units = (unit: Unit): Measure => ({ of: 'units', unit, once, first });
+  switch (math) {
+    case 'total':
+      return { of: 'events' };
+    case 'dau':
+    case 'weekly_active':
+    case 'monthly_active':
+      return units({ of: 'person' });
+    case 'first_time_for_user':
+    case 'first_matching_event_for_user':
+    case 'first_time_for_user_with_filters':
+      return { of: 'units', unit: { of: 'person' }, once: false, first };
+    case 'unique_session':
+      return { of: 'units', unit: { of: 'session' }, once: false, first: null };
+    case 'unique_group':
+      if (node.math_group_type_index === undefined)
+        throw queryError(`${path}.math_group_type_index`, 'This field is required for unique_group.');
+      return units({ of: 'group', index: node.math_group_type_index });
+    default: {
+      const [, name] = /^(.*)_count_per_actor$/.exec(math) ?? [];
+      if (name !== undefined)
+        return { of: 'counts', unit: { of: 'person' }, aggregate: aggregationOf(name as Aggregate) };
+      return { ...propertyMeasure(node, path, context), aggregate: aggregationOf(math as Aggregate) };
+    }
+  }
+}
+
+function propertyMeasure(
+  { math, math_property: key, math_property_type: type, math_multiplier: times = 1 }: EventsNode,
+  path: string,
+  context: PlanContext,
+) {
+  if (key === undefined || key === '') throw queryError(`${path}.math_property`, `This field is required for ${math}.`);
+  if (key === '$session_duration' || key === '$time')
+    throw queryError(`${path}.math_property`, `${key} is not supported.`);
+  const of = type === 'person_properties' ? (context.personsAsStored ? 'stored person' : 'person') : 'event';
+  return { of: 'property', property: { of, key }, times } as const;
+}
+
+const shares: Partial<Record<Aggregate, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 };
+
+function aggregationOf(name: Aggregate): Aggregation {
+  const percentile = shares[name];
+  if (percentile !== undefined) return { percentile };
+  if (!aggregates.includes(name) || name === 'median' || name.startsWith('p'))
+    throw new Error(`There is no aggregate ${name}.`);
+  return name as 'sum' | 'avg' | 'min' | 'max';
+}
+
+interface LookBack {
+  days: number;
+  path: string;
+  isTotal: boolean;
+  period: Period;
+  context: PlanContext;
+}
+
+/** Who was active in the days before and in a bucket: each point covers a window that begins before the range may begin. */
+function lookingBack(
+  question: SeriesQuestion,
+  { days, path, isTotal, period, context: { clock } }: LookBack,
+): SeriesQuestion {
+  const { interval, edges, end, to } = period;
+  if (isTotal) return { ...question, select: { ...question.select, from: later('day', endOfDay(to), -days, clock) } };
+  if (interval === 'month' || (interval === 'week' && days === 7)) return question;
+  if (interval === 'minute') throw queryError(`${path}.math`, 'It has no points by minute.');
+  const windows = edges.map((edge, at) => windowOf(edge, edges[at + 1] ?? end));
+  const fine = [...new Set(windows.flatMap(({ from, until }) => [from, until]))].sort((a, b) => a - b);
+  const places = new Map(fine.map((edge, at) => [edge, at]));
+  return {
+    ...question,
+    select: { ...question.select, from: fine[0] ?? question.select.from },
+    edges: fine,
+    windows: windows.map(({ from, until }) => ({
+      first: places.get(from) ?? 0,
+      end: places.get(until) ?? fine.length,
+    })),
+  };
+
+  function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
+    if (interval === 'hour') return { from: later('hour', edge, 1 - 24 * days, clock), until: nextEdge };
+    // The thirty days of a week end with its first day.
+    const until = interval === 'week' ? later('day', edge, 1, clock) : nextEdge;
+    return { from: later('day', edge, 1 - days, clock), until };
+  }
+  function endOfDay(moment: number): number {
+    const wall = clock.zone.toWallTime(moment - 1);
+    return clock.zone.toInstant(Math.floor(wall / 86_400_000) * 86_400_000 + 86_400_000);
+  }
+}

@@ -1,0 +1,103 @@
+// Persons and groups as answers show them, and the settings questions depend on.
+
+import type { Sql } from '@millrace/db';
+import type { Cohort } from './plan/conditions.ts';
+import type { ProjectSettings } from './plan/context.ts';
+
+/** Of a project that is there. */
+export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
+  const [row] = await sql.query<SettingsRow>(
+    `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods
+       FROM environment WHERE id = $1`,
+    [projectId],
+  );
+  const cohorts = await sql.query<CohortRow>(
+    'SELECT id, is_static, filters FROM cohort WHERE project_id = $1 AND NOT deleted',
+    [projectId],
+  );
+  return {
+    projectId,
+    timezone: row?.timezone ?? 'UTC',
+    weekStart: row?.week_start_day ?? null,
+    testAccountFilters: Array.isArray(row?.test_account_filters) ? row.test_account_filters : [],
+    personsMode: modeOf(row?.modifiers),
+    comparesInWeeks: row?.human_friendly_comparison_periods ?? false,
+    cohorts: new Map(
+      cohorts.map(({ id, is_static: isStatic, filters }): [number, Cohort] => [
+        id,
+        { isStatic, tree: treeOf(filters) },
+      ]),
+    ),
+  };
+}
+
+interface SettingsRow extends Record<string, unknown> {
+  timezone: string;
+  week_start_day: number | null;
+  test_account_filters: unknown;
+  modifiers: unknown;
+  human_friendly_comparison_periods: boolean | null;
+}
+
+interface CohortRow extends Record<string, unknown> {
+  id: number;
+  is_static: boolean;
+  filters: unknown;
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+const treeOf = (filters: unknown) => fieldOf(filters, 'properties');
+
+function modeOf(modifiers: unknown): string | null {
+  const mode = fieldOf(modifiers, 'personsOnEventsMode');
+  return typeof mode === 'string' ? mode : null;
+}
+
+export interface ShownPerson {
+  id: string;
+  properties: Record<string, unknown>;
+  is_identified: boolean;
+  created_at: Date;
+  distinct_ids: string[];
+}
+
+/** More of a person nobody looks through. */
+const mostDistinctIds = 100;
+
+/** Those that are there, by uuid; the main distinct id comes first. */
+export async function readPersons(
+  sql: Sql,
+  projectId: number,
+  uuids: readonly string[],
+): Promise<Map<string, ShownPerson>> {
+  if (uuids.length === 0) return new Map();
+  const rows = await sql.query<ShownPerson & Record<string, unknown>>(
+    `SELECT p.uuid AS id, p.properties, p.is_identified, p.created_at,
+            ARRAY(SELECT d.distinct_id FROM person_distinct_id d
+                   WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid
+                   ORDER BY d.distinct_id = p.main_distinct_id DESC, d.id LIMIT ${mostDistinctIds}) AS distinct_ids
+       FROM person p WHERE p.project_id = $1 AND p.uuid = ANY ($2::uuid[])`,
+    [projectId, uuids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface ShownGroup {
+  group_key: string;
+  group_properties: Record<string, unknown>;
+  created_at: Date;
+}
+
+export async function readGroups(
+  sql: Sql,
+  projectId: number,
+  { index, keys }: { index: number; keys: readonly string[] },
+): Promise<Map<string, ShownGroup>> {
+  const rows = await sql.query<ShownGroup & Record<string, unknown>>(
+    `SELECT group_key, group_properties, created_at FROM "group"
+      WHERE project_id = $1 AND group_type_index = $2 AND group_key = ANY ($3::text[])`,
+    [projectId, index, keys],
+  );
+  return new Map(rows.map((row) => [row.group_key, row]));
+}

@@ -1,0 +1,205 @@
+// One question from JSON to answer.
+
+import type { Sql } from '@millrace/db';
+import { answerActors, unitsOfFunnel } from './answer/actors.ts';
+import { answerEvents, personsShown } from './answer/events.ts';
+import { funnelAnswer } from './answer/funnel.ts';
+import { answerLifecycle } from './answer/lifecycle.ts';
+import { answerRetention } from './answer/retention.ts';
+import { answerTrends, shownRange } from './answer/trends.ts';
+import type { Budget, EventStore, SeriesQuestion } from './event-store/port.ts';
+import { type ActorsPlan, planActors } from './plan/actors.ts';
+import { type PlanContext, planContext } from './plan/context.ts';
+import { planEvents } from './plan/events.ts';
+import { planFunnel } from './plan/funnel.ts';
+import { planLifecycle } from './plan/lifecycle.ts';
+import { planRetention } from './plan/retention.ts';
+import { planTrends, type TrendsPlan } from './plan/trends.ts';
+import { isRecord, parseQuery, type Query } from './query.ts';
+import { readGroups, readPersons, readSettings } from './records-store.ts';
+
+export interface QueryDeps {
+  /** Settings, persons and groups. */
+  sql: Sql;
+  events: EventStore;
+}
+
+export interface Asked {
+  projectId: number;
+  /** As it was sent. */
+  query: unknown;
+  /** Read once for all of a query; milliseconds since 1970. */
+  now: number;
+}
+
+/** What every kind answers. */
+export interface QueryAnswer {
+  results: unknown;
+  hasMore?: boolean;
+  columns?: string[];
+  types?: string[];
+  limit?: number;
+  offset?: number;
+  missing_actors_count?: number;
+  resolved_date_range?: { date_from: string; date_to: string };
+  timezone: string;
+}
+
+/**
+ * Answers a query: what was sent is read, planned with the project's settings, asked of the event store and shaped for clients.
+ * @throws AppError `invalid` naming the part that cannot be answered; OverBudget.
+ */
+export async function runQuery(
+  deps: QueryDeps,
+  { projectId, query: sent, now }: Asked,
+  run: Budget,
+): Promise<QueryAnswer> {
+  const query = parseQuery(sent);
+  const settings = await readSettings(deps.sql, projectId);
+  const earliest = beginsWithFirst(query)
+    ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
+    : null;
+  const context = planContext('modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {}, {
+    settings,
+    now,
+    earliest,
+  });
+  const answer = await answerQuery(deps, query, { context, run });
+  return { ...answer, timezone: settings.timezone };
+}
+
+interface Running {
+  context: PlanContext;
+  run: Budget;
+}
+
+async function answerQuery(
+  deps: QueryDeps,
+  query: Query,
+  { context, run }: Running,
+): Promise<Omit<QueryAnswer, 'timezone'>> {
+  const { events } = deps;
+  switch (query.kind) {
+    case 'TrendsQuery': {
+      const plan = planTrends(query, context);
+      const [current] = plan.periods;
+      const rows = await askTrends(events, plan, run);
+      return {
+        ...answerTrends(plan, rows, context),
+        ...(current && { resolved_date_range: shownRange(current.period, context) }),
+      };
+    }
+    case 'FunnelsQuery': {
+      const plan = planFunnel(query, context);
+      const answer = funnelAnswer(plan, context);
+      await events.funnel(plan.question, run, answer.add);
+      return { results: answer.finish(), resolved_date_range: shownRange(plan.period, context) };
+    }
+    case 'RetentionQuery': {
+      const plan = planRetention(query, context);
+      const { select } = plan.question;
+      return {
+        ...answerRetention(plan, await events.retention(plan.question, run), context),
+        resolved_date_range: shownRange(select, context),
+      };
+    }
+    case 'LifecycleQuery': {
+      const plan = planLifecycle(query, context);
+      return {
+        ...answerLifecycle(plan, await events.lifecycle(plan.question, run), context),
+        resolved_date_range: shownRange(plan.period, context),
+      };
+    }
+    case 'ActorsQuery':
+      return askActors(deps, planActors(query, context), { context, run });
+    case 'EventsQuery': {
+      const plan = planEvents(query, context);
+      const rows = await events.page(plan.question, run);
+      const persons = await readPersons(deps.sql, context.settings.projectId, personsShown(plan, rows));
+      return answerEvents(plan, rows, { persons, context });
+    }
+    default:
+      return query satisfies never;
+  }
+}
+
+/** The rows of each series of each period, one question after the other: a query has one connection. */
+async function askTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
+  const rows = [];
+  for (const period of plan.periods) {
+    const ofPeriod = [];
+    for (const [at, question] of period.questions.entries()) {
+      const asked = await withBins(events, { question, bins: plan.breakdown.bins }, run);
+      period.questions[at] = asked;
+      ofPeriod.push(await events.series(asked, run));
+    }
+    rows.push(ofPeriod);
+  }
+  return rows;
+}
+
+/** The last bucket of numbers holds the largest too. */
+const lastBinMargin = 0.01;
+
+/** Buckets of numbers between the least and the largest there are. */
+async function withBins(
+  events: EventStore,
+  { question, bins }: { question: SeriesQuestion; bins: readonly (number | null)[] },
+  run: Budget,
+): Promise<SeriesQuestion> {
+  if (bins.every((count) => count === null)) return question;
+  const breakdowns = [];
+  for (const [at, breakdown] of question.breakdowns.entries()) {
+    const count = bins[at] ?? null;
+    if (count === null) {
+      breakdowns.push(breakdown);
+      continue;
+    }
+    const { property } = breakdown;
+    const bound = async (aggregate: 'min' | 'max') => {
+      const measure = { of: 'property', property, times: 1, aggregate } as const;
+      const [row] = await events.series({ ...question, measure, breakdowns: [], edges: [], windows: null }, run);
+      return row?.number ?? 0;
+    };
+    const [low, high] = [await bound('min'), await bound('max')];
+    const edges = Array.from({ length: count + 1 }, (_, bin) =>
+      bin === count ? high + lastBinMargin : low + ((high - low) / count) * bin,
+    );
+    breakdowns.push({ ...breakdown, bins: edges });
+  }
+  return { ...question, breakdowns };
+}
+
+async function askActors({ sql, events }: QueryDeps, plan: ActorsPlan, { context, run }: Running) {
+  const { projectId } = context.settings;
+  const units = await unitsBehind();
+  const ids = units.slice(0, plan.limit).map(({ id }) => id);
+  const { unit } = plan;
+  const records = {
+    persons: unit.of === 'group' ? new Map() : await readPersons(sql, projectId, ids),
+    groups: unit.of === 'group' ? await readGroups(sql, projectId, { index: unit.index, keys: ids }) : new Map(),
+  };
+  return answerActors(plan, units, { records, context });
+
+  async function unitsBehind() {
+    const { behind } = plan;
+    if (!behind.funnel) return events.units(behind.question, run);
+    const found = unitsOfFunnel(behind.plan, behind.point);
+    await events.funnel(behind.plan.question, run, found.add);
+    return found.units.slice(plan.offset, plan.offset + plan.limit + 1);
+  }
+}
+
+function beginsWithFirst(query: Query): boolean {
+  if (query.kind === 'EventsQuery') return false;
+  if (query.kind === 'ActorsQuery') return beginsWithFirst(query.source.source);
+  return query.dateRange?.date_from === 'all';
+}
+
+/** The events a query asks for; null: all. */
+function namesIn(query: Query): string[] | null {
+  if (query.kind === 'ActorsQuery') return namesIn(query.source.source);
+  if (!('series' in query)) return null;
+  const names = query.series.map(({ event }) => event);
+  return names.some((name) => name === undefined) ? null : [...new Set(names.map(String))];
+}

@@ -1,0 +1,117 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Sql } from '@millrace/db';
+
+export interface Dataset {
+  events: CaseEvent[];
+  persons: { distinct_ids: string[]; created_at: string; properties: Record<string, unknown> }[];
+  groups?: { type_index: number; key: string; created_at: string; properties: Record<string, unknown> }[];
+}
+
+interface CaseEvent {
+  event: string;
+  distinct_id: string;
+  timestamp: string;
+  properties?: Record<string, unknown>;
+  person_properties?: Record<string, unknown>;
+}
+
+export interface InsightCase {
+  no: string;
+  name: string;
+  dataset: string;
+  timezone: string;
+  weekStart: number;
+  now: string;
+  merges?: [string, string][];
+  testAccountFilters?: unknown[];
+  personMode?: 'event';
+  query: unknown;
+  expect: Record<string, unknown>;
+}
+
+export interface CaseFile {
+  datasets: Record<string, Dataset>;
+  cases: InsightCase[];
+}
+
+export const caseFile = JSON.parse(readFileSync(new URL('./insight-cases.json', import.meta.url), 'utf8')) as CaseFile;
+
+/** The id of the person that is made of a distinct id. */
+export function uuidOf(projectId: number, distinctId: string): string {
+  const hex = createHash('sha256').update(`${projectId}:${distinctId}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Writes a data set as the event consumer would have left it. */
+export async function storeDataset(sql: Sql, projectId: number, { events, persons, groups = [] }: Dataset): Promise<void> {
+  const known = new Set(persons.flatMap(({ distinct_ids }) => distinct_ids));
+  const others = new Map<string, (typeof persons)[number]>();
+  for (const { distinct_id: id, timestamp, properties } of events) {
+    if (known.has(id) || properties?.$process_person_profile === false || others.has(id)) continue;
+    others.set(id, { distinct_ids: [id], created_at: timestamp, properties: {} });
+  }
+  for (const { distinct_ids, created_at, properties } of [...persons, ...others.values()]) {
+    const uuid = uuidOf(projectId, distinct_ids[0] ?? '');
+    await sql.query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at) VALUES ($1, $2, $3, $4, $5)`,
+      [projectId, uuid, distinct_ids[0], properties, created_at],
+    );
+    await sql.query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+       SELECT $1, id, $3, CASE WHEN at = 1 THEN 0 ELSE 1 END FROM unnest($2::text[]) WITH ORDINALITY AS ids (id, at)`,
+      [projectId, distinct_ids, uuid],
+    );
+  }
+  for (const { type_index, key, created_at, properties } of groups) {
+    await sql.query(
+      `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, created_at) VALUES ($1, $2, $3, $4, $5)`,
+      [projectId, type_index, key, properties, created_at],
+    );
+  }
+  await storeEvents(sql, projectId, events);
+}
+
+/** An event was stored under the person that its distinct id made, whoever that belongs to now. */
+export async function storeEvents(sql: Sql, projectId: number, events: readonly CaseEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const column = <T>(read: (event: CaseEvent) => T) => events.map(read);
+  await sql.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_properties, properties, captured_at)
+     SELECT $1, e.timestamp, e.uuid, e.event, e.distinct_id, e.person_id, e.person_properties, e.properties, now()
+       FROM unnest($2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::jsonb[], $8::jsonb[])
+            AS e (timestamp, uuid, event, distinct_id, person_id, person_properties, properties)`,
+    [
+      projectId,
+      column(({ timestamp }) => timestamp),
+      column(() => randomUUID()),
+      column(({ event }) => event),
+      column(({ distinct_id }) => distinct_id),
+      column(({ distinct_id }) => uuidOf(projectId, distinct_id)),
+      column(({ person_properties }) => JSON.stringify(person_properties ?? {})),
+      column(({ properties }) => JSON.stringify(properties ?? {})),
+    ],
+  );
+}
+
+/** What a merge leaves: the ids of one person belong to the other, which is as old as the older of both. */
+export async function merge(sql: Sql, projectId: number, [from, into]: [string, string]): Promise<void> {
+  const personOf = async (id: string) => {
+    const [row] = await sql.query<{ person_uuid: string }>(
+      'SELECT person_uuid FROM person_distinct_id WHERE project_id = $1 AND distinct_id = $2',
+      [projectId, id],
+    );
+    return row?.person_uuid;
+  };
+  const [gone, stays] = [await personOf(from), await personOf(into)];
+  await sql.query(
+    `UPDATE person SET created_at = (SELECT min(created_at) FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]))
+      WHERE project_id = $1 AND uuid = $3`,
+    [projectId, [gone, stays], stays],
+  );
+  await sql.query(
+    'UPDATE person_distinct_id SET person_uuid = $3, version = version + 1 WHERE project_id = $1 AND person_uuid = $2',
+    [projectId, gone, stays],
+  );
+  await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, gone]);
+}
