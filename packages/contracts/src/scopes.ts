@@ -14,6 +14,7 @@ export const scopeObjects = [
   'person',
   'project',
   'property_definition',
+  'query',
   'subscription',
   'user',
 ] as const;
@@ -32,7 +33,6 @@ const scopeObjectsWithoutRoutes = [
   'insight',
   'notebook',
   'plugin',
-  'query',
   'session_recording',
   'session_recording_playlist',
   'sharing_configuration',

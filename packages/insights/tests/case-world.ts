@@ -44,7 +44,11 @@ export function uuidOf(projectId: number, distinctId: string): string {
 }
 
 /** Writes a data set as the event consumer would have left it. */
-export async function storeDataset(sql: Sql, projectId: number, { events, persons, groups = [] }: Dataset): Promise<void> {
+export async function storeDataset(
+  sql: Sql,
+  projectId: number,
+  { events, persons, groups = [] }: Dataset,
+): Promise<void> {
   const known = new Set(persons.flatMap(({ distinct_ids }) => distinct_ids));
   const others = new Map<string, (typeof persons)[number]>();
   for (const { distinct_id: id, timestamp, properties } of events) {

@@ -18,7 +18,9 @@ beforeAll(async () => {
   const logger = createLogger('insight-cases', 'error');
   database = createDatabase({ url: own.url, logger, poolSize: 4 });
   reader = createReader({ url: own.url, logger, poolSize: 2 });
-  await database.sql.query("CREATE TABLE event_any PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')");
+  await database.sql.query(
+    "CREATE TABLE event_any PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')",
+  );
   events = createEventStore(postgresEngine(reader));
   stop = async () => {
     await reader.stop();
@@ -33,10 +35,17 @@ async function projectOf(one: InsightCase): Promise<number> {
   const made = projects.get(key) ?? makeProject(one);
   projects.set(key, made);
   const projectId = await made;
-  const mode = one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
+  const mode =
+    one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
   await database.sql.query(
     `UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4, modifiers = $5 WHERE id = $1`,
-    [projectId, one.timezone, one.weekStart, JSON.stringify(one.testAccountFilters ?? []), { personsOnEventsMode: mode }],
+    [
+      projectId,
+      one.timezone,
+      one.weekStart,
+      JSON.stringify(one.testAccountFilters ?? []),
+      { personsOnEventsMode: mode },
+    ],
   );
   return projectId;
 }
@@ -71,7 +80,8 @@ function matching(expected: unknown, answer: unknown): unknown {
     });
     return { ...answer, ...Object.fromEntries(parts) };
   }
-  if (isObject(expected) && Array.isArray(expected.$set) && Array.isArray(answer)) return inAnyOrder(expected.$set, answer);
+  if (isObject(expected) && Array.isArray(expected.$set) && Array.isArray(answer))
+    return inAnyOrder(expected.$set, answer);
   if (Array.isArray(expected) && Array.isArray(answer)) return expected.map((value, at) => matching(value, answer[at]));
   if (typeof expected === 'number' && typeof answer === 'number') {
     return Math.abs(expected - answer) <= 1e-9 * Math.max(1, Math.abs(expected)) ? answer : expected;

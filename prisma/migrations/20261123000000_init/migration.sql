@@ -242,6 +242,8 @@ CREATE TABLE "person_distinct_id" (
     CONSTRAINT "person_distinct_id_pkey" PRIMARY KEY ("project_id", "distinct_id")
 );
 CREATE INDEX "person_distinct_id_project_id_person_uuid_idx" ON "person_distinct_id"("project_id", "person_uuid");
+-- Ids whose events may be stored under another person: what insight queries look an event's person of today up in.
+CREATE INDEX "person_distinct_id_moved_idx" ON "person_distinct_id"("project_id", "distinct_id") INCLUDE ("person_uuid") WHERE "version" > 0;
 
 CREATE TABLE "group_type_mapping" (
     "project_id" INTEGER NOT NULL,
@@ -285,6 +287,8 @@ CREATE TABLE "event" (
     CONSTRAINT "event_pkey" PRIMARY KEY ("project_id", "timestamp", "uuid")
 ) PARTITION BY RANGE ("timestamp");
 CREATE INDEX "event_project_id_distinct_id_timestamp_idx" ON "event"("project_id", "distinct_id", "timestamp");
+-- Insight queries that look at no property read this index alone.
+CREATE INDEX "event_project_id_event_timestamp_idx" ON "event"("project_id", "event", "timestamp") INCLUDE ("person_id", "distinct_id");
 -- What was stored within an interval is found without reading the whole table: rows lie in the order of their arrival.
 CREATE INDEX "event_created_at_idx" ON "event" USING BRIN ("created_at");
 

@@ -14,6 +14,11 @@ export const configSchema = Type.Object({
     min: 2,
     max: 1000,
   }),
+  queryConnections: integerSetting(4, 'database connections for insight queries, beside those of the pool', {
+    min: 1,
+    max: 100,
+  }),
+  queryTimeoutMs: integerSetting(30_000, 'milliseconds one insight query may take', { min: 100, max: 600_000 }),
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),

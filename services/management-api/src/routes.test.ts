@@ -96,7 +96,7 @@ test('S-041: what a session needs a recent sign-in for', () => {
 const writesByReading = /\/duplicate_as_static_cohort$/;
 
 /** Questions that are too long for an address. */
-const readsByPost = /\/feature_flags\/(bulk_keys|user_blast_radius)$/;
+const readsByPost = /\/(query|feature_flags\/(bulk_keys|user_blast_radius))$/;
 
 test('what writes wants a write scope, and what reads does not', () => {
   for (const { method, path, scope } of declared) {

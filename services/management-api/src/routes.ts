@@ -33,6 +33,8 @@ import { deletePersonRoutes } from './resources/persons/deletion.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
+import type { Questions } from './resources/query/questions.ts';
+import { queryRoutes } from './resources/query/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
 import type { ResetMailing } from './resources/sign-in/reset-mailing.ts';
 import { resetRoutes } from './resources/sign-in/reset-routes.ts';
@@ -53,6 +55,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
+  questions: Questions;
   /** Null where nobody has said which log it is. */
   deadLetters: DeadLetterLog | null;
   /** Address of a gateway; test events go there. */
@@ -92,6 +95,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...eventRoutes(ingested),
     ...eventCountRoutes(deps),
     ...propertyValueRoutes(deps),
+    ...queryRoutes(deps),
     ...eventItemRoute(deps),
     ...testEventRoutes(deps),
     ...personRoutes(ingested),

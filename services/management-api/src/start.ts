@@ -1,9 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
-import { createDatabase, createSqlDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import {
+  createDatabase,
+  createReader,
+  createSqlDatabase,
+  type Database,
+  sealingKeyIds,
+  withDatabaseAddress,
+} from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
+import { createEventStore, postgresEngine } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -26,6 +34,7 @@ import { createDestinationSecrets } from './resources/batch-exports/destinations
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
+import { createQuestions, type Questions } from './resources/query/questions.ts';
 import { createResetMailing, type ResetMailing } from './resources/sign-in/reset-mailing.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
 import { signingSecrets } from './signing-secret.ts';
@@ -94,6 +103,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
+    questions: startQuestions(lifecycle, { config, database, logger }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     resetMailing,
@@ -129,6 +139,25 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
+}
+
+/** Insight queries have connections of their own, which cannot write. */
+function startQuestions(
+  lifecycle: Lifecycle,
+  { config, database: { sql }, logger }: { config: ApiConfig; database: Database; logger: Logger },
+): Questions {
+  const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
+  const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
+  const reader = lifecycle.own(
+    'connections for queries',
+    createReader({ url, logger, poolSize: connections, ...names }),
+  );
+  return createQuestions({
+    sql,
+    events: createEventStore(postgresEngine(reader)),
+    turns: createSearches({ sql, connections }),
+    maxMs: queryTimeoutMs,
+  });
 }
 
 /** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */

@@ -72,6 +72,7 @@ export function mount<Caller>(
         path,
         publicUrl,
         trustedProxies,
+        leaves: () => leaves(response),
         readBody: () => bodies.read(request, response),
         readSmallBody: () => bodies.readSmall(request),
         readForm: (file) => readForm(request, file, bodyLimitBytes),
@@ -103,6 +104,17 @@ export function mount<Caller>(
       response.destroy();
     });
   };
+}
+
+/** Aborts when the connection ends before the answer is sent. */
+function leaves(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const leave = () => {
+    if (!response.writableFinished) controller.abort(new AppError('timeout', 'The client has left.'));
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
+  return controller.signal;
 }
 
 function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {

@@ -11,6 +11,7 @@ interface RequestSource {
   /** Fixed address for links; else the request's own host is used. */
   publicUrl: string | undefined;
   trustedProxies: number;
+  leaves: () => AbortSignal;
   readBody: () => Promise<unknown>;
   readSmallBody: () => Promise<unknown>;
   readForm: ApiRequest['form'];
@@ -18,7 +19,7 @@ interface RequestSource {
 
 export function toApiRequest(
   request: IncomingMessage,
-  { id, path, publicUrl, trustedProxies, readBody, readSmallBody, readForm }: RequestSource,
+  { id, path, publicUrl, trustedProxies, leaves, readBody, readSmallBody, readForm }: RequestSource,
 ): ApiRequest {
   const url = request.url ?? '';
   const queryStart = url.indexOf('?');
@@ -35,6 +36,7 @@ export function toApiRequest(
       const value = request.headers[name.toLowerCase()];
       return Array.isArray(value) ? value[0] : value;
     },
+    leaves,
     body: () => {
       body ??=
         smallBody?.catch((error) => (request.readableDidRead ? Promise.reject(error) : readBody())) ?? readBody();

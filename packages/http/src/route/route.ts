@@ -145,6 +145,8 @@ export interface ApiRequest {
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
+  /** Aborts when the client leaves before it has its answer. */
+  leaves(): AbortSignal;
   /**
    * The parsed JSON body, `{}` when empty; read once. Only for a caller who is known: it may be large.
    * @throws AppError, see `createJsonBodyReader`.

@@ -196,7 +196,10 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
   );
   if (attached !== undefined) return;
   // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix.
-  await tx.query(`CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL)`);
+  // Rows are only added: queries read the indexes alone as soon as a vacuum has seen the rows.
+  await tx.query(
+    `CREATE TABLE IF NOT EXISTS "${month.table}" (LIKE event INCLUDING ALL) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)`,
+  );
   await tx.query(
     `ALTER TABLE event ATTACH PARTITION "${month.table}"
        FOR VALUES FROM ('${isoTime(month.fromMs)}') TO ('${isoTime(month.toMs)}')`,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { beginSession, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
-import { createDatabase, createSqlDatabase, type Database, type Sql } from '@millrace/db';
+import { createDatabase, createReader, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
 import { serve } from '@millrace/http';
+import { createEventStore, postgresEngine } from '@millrace/insights';
 import {
   createHealth,
   createLogger,
@@ -21,6 +22,7 @@ import { createDestinationSecrets } from '../resources/batch-exports/destination
 import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
 import { createInviteMailing } from '../resources/invites/mailing.ts';
+import { createQuestions } from '../resources/query/questions.ts';
 import { createResetMailing } from '../resources/sign-in/reset-mailing.ts';
 
 export interface TestAnswer {
@@ -90,6 +92,7 @@ export async function startTestApi(
   const database = createDatabase({ ...connections, poolSize: 5 });
   const searchConnections = 2;
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
+  const reader = createReader({ url: testDatabase.url, logger, poolSize: searchConnections });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
   const count = () => {
@@ -106,6 +109,12 @@ export async function startTestApi(
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
+    questions: createQuestions({
+      sql,
+      events: createEventStore(postgresEngine(reader)),
+      turns: createSearches({ sql, connections: searchConnections }),
+      maxMs: 20_000,
+    }),
     logger,
     metrics,
     health: createHealth(metrics),
@@ -158,6 +167,7 @@ export async function startTestApi(
       await live.stop();
       await server.stop();
       await log.close();
+      await reader.stop();
       await searchDatabase.stop();
       await database.stop();
       await testDatabase.drop();

@@ -30,6 +30,7 @@ const description = {
     organizations: 'Organizations.',
     'personal API keys': 'The keys with which this API is asked.',
     persons: 'The persons of a project.',
+    query: 'Questions about events: insights, and who is behind a number.',
     projects: 'Projects, with the settings and keys of their first environment.',
     schema: 'This document.',
     'sign-in': 'Signing in and out, and the sessions of the caller.',

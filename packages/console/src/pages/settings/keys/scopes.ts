@@ -1,6 +1,7 @@
 /** What scopes of a personal API key are about, in the order of the form. */
 export const scopes = [
   { object: 'event', can: 'rw', about: 'Events, their counts and the live stream; writing sends a test event.' },
+  { object: 'query', can: 'r', about: 'Insights: trends, funnels, retention, and who is behind a number.' },
   { object: 'person', can: 'rw', about: 'Persons, their properties and ids; writing changes and deletes them.' },
   { object: 'group', can: 'r', about: 'Groups, their properties and members.' },
   { object: 'feature_flag', can: 'rw', about: 'Flags, their conditions, exposures and history.' },

@@ -1,0 +1,182 @@
+/** Cases Q-029 and Q-212 to Q-241: asking a query over the API. */
+
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let own: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  own = await createTestTenant(api.database);
+  const { sql } = api.database;
+  await createMonths(sql, '2026-11', '2026-11');
+  const ada = await storePerson(sql, own.projectId, { distinctIds: ['ada'] });
+  for (const day of ['10', '10', '12']) {
+    const timestamp = `2026-11-${day}T12:00:00Z`;
+    await storeEvent(sql, own.projectId, { event: 'order', distinctId: 'ada', personId: ada, timestamp });
+  }
+});
+afterAll(() => api.stop());
+
+const trends = {
+  kind: 'TrendsQuery',
+  dateRange: { date_from: '2026-11-10', date_to: '2026-11-12' },
+  series: [{ kind: 'EventsNode', event: 'order' }],
+};
+
+const ask = (body: unknown, { key = own.personalApiKey, path = `/api/projects/${own.projectId}/query/` } = {}) =>
+  api.send('POST', path, { key, body });
+
+test('Q-212: below a project and below an environment, with and without a slash', async () => {
+  for (const path of [`/api/projects/${own.projectId}/query/`, `/api/environments/${own.projectId}/query`]) {
+    const { status, body } = await ask({ query: trends }, { path });
+    expect([status, body.results]).toMatchObject([200, [{ label: 'order', data: [2, 0, 1], count: 3 }]]);
+  }
+});
+
+test('Q-213: another scope is not enough', async () => {
+  const user = await createUser(api.database.sql, { email: 'insight@example.com' });
+  await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 1 });
+  const key = await createPersonalApiKey(api.database.sql, {
+    actor: null,
+    userId: user.id,
+    label: 'k',
+    scopes: ['insight:read'],
+  });
+  const { status, body } = await ask({ query: trends }, { key: key.value });
+  expect([status, body.code, body.detail]).toEqual([
+    403,
+    'permission_denied',
+    "API key missing required scope 'query:read'",
+  ]);
+});
+
+test('Q-215: a project of others is not there', async () => {
+  const { personalApiKey: key } = await createTestTenant(api.database);
+  expect((await ask({ query: trends }, { key })).status).toBe(404);
+});
+
+test.each<[string, unknown, string, RegExp]>([
+  ['Q-216: no query', {}, 'required', /required/],
+  ['Q-217: a text', { query: 'text' }, 'invalid_input', /./],
+  ['Q-217: a list', { query: [] }, 'invalid_input', /./],
+  ['Q-211: SQL', { query: { kind: 'HogQLQuery', query: 'select 1' } }, 'invalid_input', /^kind: "HogQLQuery"/],
+  [
+    'Q-028: no time',
+    { query: { ...trends, dateRange: { date_from: 'yesterdayish' } } },
+    'invalid_input',
+    /^dateRange.date_from: /,
+  ],
+  ['Q-027: no interval', { query: { ...trends, interval: 'fortnight' } }, 'invalid_input', /^interval: /],
+  [
+    'Q-029: too many points',
+    { query: { ...trends, interval: 'minute', dateRange: { date_from: '-60d' } } },
+    'invalid_input',
+    /^dateRange: /,
+  ],
+  [
+    'Q-062: SQL as math',
+    { query: { ...trends, series: [{ kind: 'EventsNode', math: 'hogql' }] } },
+    'invalid_input',
+    /^series.0.math: /,
+  ],
+  [
+    'Q-064: an action',
+    { query: { ...trends, series: [{ kind: 'ActionsNode', id: 5 }] } },
+    'invalid_input',
+    /^series.0.kind: /,
+  ],
+  ['Q-054: a fraction of nothing', { query: { ...trends, samplingFactor: 0 } }, 'invalid_input', /^samplingFactor: /],
+  [
+    'Q-110: a pattern that is none',
+    { query: { ...trends, properties: [{ key: 'a', operator: 'regex', value: '(' }] } },
+    'invalid_input',
+    /^properties.0.value: /,
+  ],
+  [
+    'Q-126: no value',
+    { query: { ...trends, properties: [{ key: 'a', operator: 'exact' }] } },
+    'invalid_input',
+    /^properties.0.value: /,
+  ],
+  ['a field that is not known', { query: { ...trends, breakdown: 'a' } }, 'invalid_input', /^breakdown: /],
+])('%s is refused', async (_, sent, code, detail) => {
+  const { status, body } = await ask(sent);
+  expect([status, body.type, body.code, body.attr]).toEqual([400, 'validation_error', code, 'query']);
+  expect(body.detail).toMatch(detail);
+});
+
+test('Q-218, Q-239: what comes with the answer', async () => {
+  await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Tokyo' WHERE id = $1", [own.environmentId]);
+  const { body } = await ask({ query: trends });
+  await api.database.sql.query("UPDATE environment SET timezone = 'UTC' WHERE id = $1", [own.environmentId]);
+  expect(body).toMatchObject({
+    ...{ is_cached: false, error: null, query_status: null, timezone: 'Asia/Tokyo' },
+    cache_key: expect.stringMatching(/^cache_[0-9a-f]{32}$/),
+    resolved_date_range: { date_from: '2026-11-10T00:00:00+09:00', date_to: '2026-11-12T23:59:59.999999+09:00' },
+  });
+  expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(6 * 3_600_000);
+});
+
+test('Q-224, Q-225: the key of an answer', async () => {
+  const keyOf = async (query: unknown) => (await ask({ query })).body.cache_key;
+  const { kind, ...rest } = trends;
+  const first = await keyOf(trends);
+  expect(await keyOf({ ...rest, kind })).toBe(first);
+  expect(await keyOf({ ...trends, interval: 'week' })).not.toBe(first);
+});
+
+test('Q-237: filters of a dashboard on top', async () => {
+  const { body } = await ask({ query: trends, filters_override: { date_from: '2026-11-12', date_to: '2026-11-12' } });
+  expect(body.results).toMatchObject([{ days: ['2026-11-12'], data: [1] }]);
+});
+
+const running = async () =>
+  (
+    await api.database.sql.query<{ state: string }>(
+      "SELECT state FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%FROM event e%' AND pid <> pg_backend_pid()",
+    )
+  ).length;
+
+test('Q-236: who leaves ends the query in the database', async () => {
+  const lock = await holdEvents();
+  const controller = new AbortController();
+  const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${own.personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: trends }),
+    signal: controller.signal,
+  }).catch(() => 'left');
+  await eventually(async () => (await running()) === 1, { what: 'the query to run' });
+  controller.abort();
+  expect(await sent).toBe('left');
+  await eventually(async () => (await running()) === 0, { what: 'the query to end' });
+  await lock.release();
+  expect((await ask({ query: trends })).status).toBe(200);
+});
+
+/** Has queries wait until it is released. */
+async function holdEvents(): Promise<{ release: () => Promise<void> }> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let begun = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const done = api.database.transaction(async (tx) => {
+    await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
+    begun();
+    await held;
+  });
+  await isHeld;
+  return {
+    async release() {
+      release();
+      await done;
+    },
+  };
+}
