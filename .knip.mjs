@@ -45,7 +45,10 @@ export default ({ production: isProduction = false }) => ({
     'packages/db': { ...withEntries('bin/*.mjs!'), includeEntryExports: isProduction },
     'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),
     'packages/runtime': { ...withEntries('src/{cache,mail,tracing}/index.ts!'), includeEntryExports: isProduction },
-    'packages/insights': { entry: ['src/index.ts!', 'tests/**/*.test.ts', tests], project: [...project, 'tests/**/*.ts'] },
+    'packages/insights': {
+      entry: ['src/index.ts!', 'tests/**/*.test.ts', tests],
+      project: [...project, 'tests/**/*.ts'],
+    },
     'packages/react': {
       entry: ['src/{index,slim,surveys}.ts!', 'tests/**/*.test.ts', 'tests/page/*.ts', tests],
       project: [...project, 'tests/**/*.ts'],

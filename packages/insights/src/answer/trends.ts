@@ -7,7 +7,7 @@ import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
 
 /** Stand in answers for "none" and for all values beyond the limit. */
-export const nullValue = '$$_posthog_breakdown_null_$$';
+const nullValue = '$$_posthog_breakdown_null_$$';
 export const otherValue = '$$_posthog_breakdown_other_$$';
 
 /** The numbers of one value of a breakdown, or of all events. */

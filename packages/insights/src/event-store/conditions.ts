@@ -85,7 +85,7 @@ function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
 }
 
 /** Never null. */
-export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
+function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
   const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
   if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;

@@ -34,7 +34,7 @@ export interface FunnelPoint {
 }
 
 const usualLimit = 100;
-export const nullText = '$$_posthog_breakdown_null_$$';
+const nullText = '$$_posthog_breakdown_null_$$';
 const otherText = '$$_posthog_breakdown_other_$$';
 
 const personColumns = ['person', 'id', 'person.$delete', 'event_distinct_ids'];

@@ -78,7 +78,7 @@ function readAbsolute(text: string, zone: TimeZone): number | null {
 }
 
 /** So many units before a wall time; the day of a month is cut to its length. */
-export function back(wall: number, count: number, unit: string): number {
+function back(wall: number, count: number, unit: string): number {
   switch (unit) {
     case 's':
       return wall - count * 1000;
