@@ -1,73 +1,60 @@
 /** Cases Q-301 to Q-590: queries over fixed events, with the answers to expect. */
 
-import { createDatabase, createReader, type Database, type Reader } from '@millrace/db';
-import { createLogger, isAppError } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant } from '@millrace/testing';
-import { createEventStore, type EventStore, postgresEngine, runQuery } from '../src/index.ts';
+import { isAppError } from '@millrace/runtime';
+import { createTestTenant } from '@millrace/testing';
+import { runQuery } from '../src/index.ts';
 import { caseFile, type InsightCase, merge, storeDataset } from './case-world.ts';
+import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
 
-let database: Database;
-let reader: Reader;
-let stop: () => Promise<void>;
-let events: EventStore;
-/** The project that holds a data set, and what was done to it. */
-const projects = new Map<string, Promise<number>>();
-
-beforeAll(async () => {
-  const own = await createTestDatabase();
-  const logger = createLogger('insight-cases', 'error');
-  database = createDatabase({ url: own.url, logger, poolSize: 4 });
-  reader = createReader({ url: own.url, logger, poolSize: 2 });
-  await database.sql.query(
-    "CREATE TABLE event_any PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')",
-  );
-  events = createEventStore(postgresEngine(reader));
-  stop = async () => {
-    await reader.stop();
-    await database.stop();
-    await own.drop();
-  };
-});
-afterAll(() => stop());
-
-async function projectOf(one: InsightCase): Promise<number> {
-  const key = JSON.stringify([one.dataset, one.merges]);
-  const made = projects.get(key) ?? makeProject(one);
-  projects.set(key, made);
-  const projectId = await made;
-  const mode =
-    one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
-  await database.sql.query(
-    `UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4, modifiers = $5 WHERE id = $1`,
-    [
-      projectId,
-      one.timezone,
-      one.weekStart,
-      JSON.stringify(one.testAccountFilters ?? []),
-      { personsOnEventsMode: mode },
-    ],
-  );
-  return projectId;
-}
-
-async function makeProject({ dataset, merges = [] }: InsightCase): Promise<number> {
-  const { environmentId } = await createTestTenant(database);
-  const data = caseFile.datasets[dataset];
-  if (data === undefined) throw new Error(`There is no data set ${dataset}.`);
-  await storeDataset(database.sql, environmentId, data);
-  for (const pair of merges) await merge(database.sql, environmentId, pair);
-  return environmentId;
-}
-
-test.each(caseFile.cases.map((one) => [`${one.no}: ${one.name}`, one] as const))('%s', async (_, one) => {
-  const projectId = await projectOf(one);
-  const budget = { signal: new AbortController().signal, maxMs: 30_000, maxBytes: 1e8 };
-  const asked = { projectId, query: one.query, now: Date.parse(one.now) };
-  const answer = await runQuery({ sql: database.sql, events }, asked, budget).catch((error: unknown) => {
-    if (isAppError(error, 'invalid')) return { error: 400 };
-    throw error;
+describe.each(engines)('on %s', (engine) => {
+  let store: TestStore;
+  /** The project that holds a data set, and what was done to it. */
+  const projects = new Map<string, Promise<number>>();
+  beforeAll(async () => {
+    store = await openTestStore(engine);
   });
-  expect(answer).toEqual(matching(one.expect, answer));
+  afterAll(() => store.stop());
+
+  async function projectOf(one: InsightCase): Promise<number> {
+    const key = JSON.stringify([one.dataset, one.merges]);
+    const made = projects.get(key) ?? makeProject(one);
+    projects.set(key, made);
+    const projectId = await made;
+    const mode =
+      one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
+    await store.database.sql.query(
+      `UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4, modifiers = $5 WHERE id = $1`,
+      [
+        projectId,
+        one.timezone,
+        one.weekStart,
+        JSON.stringify(one.testAccountFilters ?? []),
+        { personsOnEventsMode: mode },
+      ],
+    );
+    return projectId;
+  }
+
+  async function makeProject({ dataset, merges = [] }: InsightCase): Promise<number> {
+    const { environmentId } = await createTestTenant(store.database);
+    const data = caseFile.datasets[dataset];
+    if (data === undefined) throw new Error(`There is no data set ${dataset}.`);
+    await storeDataset(store.database.sql, environmentId, data);
+    for (const pair of merges) await merge(store.database.sql, environmentId, pair);
+    return environmentId;
+  }
+
+  test.each(caseFile.cases.map((one) => [`${one.no}: ${one.name}`, one] as const))('%s', async (_, one) => {
+    const projectId = await projectOf(one);
+    const asked = { projectId, query: one.query, now: Date.parse(one.now) };
+    const answer = await runQuery({ sql: store.database.sql, events: store.events }, asked, ample()).catch(
+      (error: unknown) => {
+        if (isAppError(error, 'invalid')) return { error: 400 };
+        throw error;
+      },
+    );
+    expect(answer).toEqual(matching(one.expect, answer));
+  });
 });
 
 /** The answer with what is expected in place of what differs: equal when nothing does. */

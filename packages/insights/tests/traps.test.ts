@@ -1,0 +1,312 @@
+/** Where engines like to differ: E-S-01 and on. Each engine has to answer all of it alike. */
+
+import { createTestTenant } from '@millrace/testing';
+import { OverBudget, runQuery } from '../src/index.ts';
+import { type Dataset, merge, storeDataset } from './case-world.ts';
+import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
+
+describe.each(engines)('on %s', (engine) => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await openTestStore(engine);
+  });
+  afterAll(() => store.stop());
+
+  type Told = [time: string, properties?: Record<string, unknown>, id?: string, event?: string];
+
+  async function projectWith(told: Told[], { zone = 'UTC', weekStart = 0 } = {}): Promise<number> {
+    const { environmentId } = await createTestTenant(store.database);
+    const events: Dataset['events'] = told.map(([timestamp, properties = {}, id = 'someone', event = 'e']) => ({
+      event,
+      distinct_id: id,
+      timestamp,
+      properties,
+    }));
+    await storeDataset(store.database.sql, environmentId, { persons: [], events });
+    await store.database.sql.query('UPDATE environment SET timezone = $2, week_start_day = $3 WHERE id = $1', [
+      ...[environmentId, zone, weekStart],
+    ]);
+    return environmentId;
+  }
+
+  const ask = (projectId: number, query: Record<string, unknown>, run = ample()) =>
+    runQuery(
+      { sql: store.database.sql, events: store.events },
+      {
+        projectId,
+        query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], ...query },
+        now: Date.parse('2026-12-01T00:00Z'),
+      },
+      run,
+    );
+
+  interface Series {
+    data: number[];
+    days: string[];
+    breakdown_value: string;
+    count: number;
+  }
+  const seriesOf = async (projectId: number, query: Record<string, unknown>) =>
+    (await ask(projectId, query)).results as Series[];
+  const count = async (projectId: number, filter: Record<string, unknown>) => {
+    const [series] = await seriesOf(projectId, { dateRange: { date_from: '2026-11-01' }, properties: [filter] });
+    return series?.count;
+  };
+
+  test.each<[string, string, string[], number[]]>([
+    [
+      'Europe/Berlin',
+      '2026-10-25',
+      ['2026-10-24T21:59:59.999Z', '2026-10-24T22:00:00.000Z', '2026-10-25T22:59:59.999Z', '2026-10-25T23:00:00.000Z'],
+      [1, 2, 1],
+    ],
+    [
+      'Europe/Berlin',
+      '2026-03-29',
+      ['2026-03-28T22:59:59.999Z', '2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z', '2026-03-29T22:00:00.000Z'],
+      [1, 2, 1],
+    ],
+    [
+      'UTC',
+      '2026-02-28',
+      ['2026-02-27T23:59:59.999Z', '2026-02-28T00:00:00.000Z', '2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z'],
+      [1, 2, 1],
+    ],
+    [
+      'America/St_Johns',
+      '2026-07-01',
+      ['2026-07-01T02:29:59.999Z', '2026-07-01T02:30:00.000Z', '2026-07-02T02:29:59.999Z', '2026-07-02T02:30:00.000Z'],
+      [1, 2, 1],
+    ],
+    [
+      'Asia/Kathmandu',
+      '2026-07-01',
+      ['2026-06-30T18:14:59.999Z', '2026-06-30T18:15:00.000Z', '2026-07-01T18:14:59.999Z', '2026-07-01T18:15:00.000Z'],
+      [1, 2, 1],
+    ],
+    [
+      'Africa/Cairo',
+      '2025-04-25',
+      ['2025-04-24T21:59:59.999Z', '2025-04-24T22:00:00.000Z', '2025-04-25T20:59:59.999Z', '2025-04-25T21:00:00.000Z'],
+      [1, 2, 1],
+    ],
+  ])('E-S-01: the day before, of and after a change in %s on %s', async (zone, day, times, expected) => {
+    const projectId = await projectWith(
+      times.map((time): Told => [time]),
+      { zone },
+    );
+    const near = (by: number) => new Date(Date.parse(`${day}T00:00Z`) + by * 86_400_000).toISOString().slice(0, 10);
+    const [series] = await seriesOf(projectId, { dateRange: { date_from: near(-1), date_to: near(1) } });
+    expect([series?.days, series?.data]).toEqual([[near(-1), day, near(1)], expected]);
+  });
+
+  test('E-S-02: the hour that clocks show twice is two', async () => {
+    const projectId = await projectWith(
+      [['2026-10-25T00:30:00Z'], ['2026-10-25T01:30:00Z'], ['2026-10-25T01:40:00Z']],
+      { zone: 'Europe/Berlin' },
+    );
+    const [series] = await seriesOf(projectId, {
+      interval: 'hour',
+      dateRange: { date_from: '2026-10-25', date_to: '2026-10-25T23:00:00' },
+    });
+    expect([series?.days.length, series?.days.slice(1, 4), series?.data.slice(1, 4)]).toEqual([
+      25,
+      ['2026-10-25 01:00:00', '2026-10-25 02:00:00', '2026-10-25 02:00:00'],
+      [0, 1, 2],
+    ]);
+  });
+
+  test.each([
+    [0, ['2026-11-15', '2026-11-22'], [1, 2]],
+    [1, ['2026-11-16', '2026-11-23'], [2, 1]],
+  ])('E-S-03: weeks from day %i on', async (weekStart, days, data) => {
+    const projectId = await projectWith([['2026-11-21T12:00Z'], ['2026-11-22T12:00Z'], ['2026-11-23T12:00Z']], {
+      weekStart,
+    });
+    const [series] = await seriesOf(projectId, {
+      interval: 'week',
+      dateRange: { date_from: '2026-11-21', date_to: '2026-11-23' },
+    });
+    expect([series?.days, series?.data]).toEqual([days, data]);
+  });
+
+  describe('properties', () => {
+    const day = '2026-11-10T12:00:00Z';
+    let projectId: number;
+    beforeAll(async () => {
+      const told: unknown[] = [
+        null,
+        '',
+        'null',
+        5,
+        '5',
+        '5.0',
+        1e3,
+        true,
+        'true',
+        1,
+        ['a', 1],
+        { b: [1] },
+        'Straße',
+        '2026-01-02T03:04:05Z',
+      ];
+      projectId = await projectWith([[day], ...told.map((v): Told => [day, { v }])]);
+      await store.database.sql.query(
+        `UPDATE event SET properties = '{"v": 5.0}' WHERE project_id = $1 AND properties = '{"v": 5}'`,
+        [projectId],
+      );
+    });
+
+    test.each<[string, Record<string, unknown>, number]>([
+      ['E-S-05: set', { operator: 'is_set' }, 13],
+      ['E-S-05: not set', { operator: 'is_not_set' }, 2],
+      ['E-S-05: the empty text', { operator: 'exact', value: '' }, 1],
+      ['E-S-05: the text null', { operator: 'exact', value: 'null' }, 1],
+      ['E-S-05: not the text null', { operator: 'is_not', value: 'null' }, 14],
+      ['E-S-06: 5 is 5.0, and the text 5', { operator: 'exact', value: 5 }, 2],
+      ['E-S-06: the text 5.0', { operator: 'exact', value: '5.0' }, 2],
+      ['E-S-06: more than 4', { operator: 'gt', value: 4 }, 4],
+      ['E-S-06: a thousand', { operator: 'exact', value: 1000 }, 1],
+      ['E-S-09: true', { operator: 'exact', value: true }, 2],
+      ['E-S-09: 1 is not true', { operator: 'exact', value: 1 }, 1],
+      ['E-S-10: a list', { operator: 'exact', value: '["a",1]' }, 1],
+      ['E-S-10: an object', { operator: 'exact', value: '{"b": [1]}' }, 1],
+      ['E-S-10: part of a list', { operator: 'icontains', value: '"A"' }, 1],
+      ['E-S-11: a time', { operator: 'is_date_exact', value: '2026-01-02' }, 1],
+      ['E-S-14: upper and lower case', { operator: 'icontains', value: 'STRAß' }, 1],
+      ['E-S-14: a wildcard is a character', { operator: 'icontains', value: '%' }, 0],
+      ['E-S-15: a word', { operator: 'regex', value: '(?i)\\bSTRA' }, 1],
+      ['E-S-15: the end', { operator: 'regex', value: '^tru.$' }, 2],
+      ['E-S-13: a quote', { operator: 'exact', value: "' OR 1=1 --" }, 0],
+      ['E-S-13: a placeholder', { operator: 'exact', value: '$1 {x:String}' }, 0],
+      ['E-S-13: very many values', { operator: 'exact', value: Array.from({ length: 1000 }, (_, at) => `x${at}`) }, 0],
+    ])('%s', async (_, filter, expected) => {
+      expect(await count(projectId, { key: 'v', type: 'event', ...filter })).toBe(expected);
+    });
+
+    test('E-S-05, E-S-06, E-S-09, E-S-10: values of a breakdown', async () => {
+      const results = await seriesOf(projectId, {
+        dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+        breakdownFilter: { breakdown: 'v' },
+      });
+      expect(Object.fromEntries(results.map(({ breakdown_value: value, count: n }) => [value, n]))).toEqual({
+        ...{ 5: 2, '5.0': 1, 1000: 1, 1: 1, true: 2, null: 1, '["a",1]': 1, '{"b":[1]}': 1, Straße: 1 },
+        ...{ '2026-01-02T03:04:05Z': 1, $$_posthog_breakdown_null_$$: 3 },
+      });
+    });
+  });
+
+  test('E-S-07: numbers that no double holds stop nobody', async () => {
+    const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
+    for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {
+      await store.database.sql.query(
+        `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+         VALUES ($1, '2026-11-10T13:00Z', gen_random_uuid(), 'e', 'x', gen_random_uuid(), $2::jsonb, now())`,
+        [projectId, `{"n": ${number}}`],
+      );
+    }
+    const series = [
+      { kind: 'EventsNode', event: 'e' },
+      { kind: 'EventsNode', event: 'e', math: 'sum', math_property: 'n' },
+    ];
+    const [all, sum] = await seriesOf(projectId, {
+      series,
+      dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+    });
+    expect(all?.data).toEqual([7]);
+    expect(sum?.data[0]).toBeCloseTo(2 ** 64 + 2 ** 53, -5);
+    expect(await count(projectId, { key: 'n', type: 'event', operator: 'gt', value: 1e15 })).toBe(2);
+  });
+
+  test.each([
+    ...['a.b', 'a%', '`', '"', "'", '\\', ' ', '🦊', '$1', '{x:String}', 'x'.repeat(400)].map((key) => [
+      key.slice(0, 20),
+      key,
+    ]),
+  ])('E-S-12: the property named %s', async (_, key) => {
+    const projectId = await projectWith([
+      ['2026-11-10T12:00Z', { [key]: 'yes' }],
+      ['2026-11-10T12:00Z', { a: { b: 'yes' } }],
+    ]);
+    expect(await count(projectId, { key, type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
+  });
+
+  test('E-S-17: a chain of merges is one person in the past', async () => {
+    const projectId = await projectWith([
+      ['2026-11-10T12:00Z', {}, 'a'],
+      ['2026-11-10T13:00Z', {}, 'b'],
+      ['2026-11-10T14:00Z', {}, 'c'],
+    ]);
+    const range = {
+      dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+      series: [{ kind: 'EventsNode', event: 'e', math: 'dau' }],
+    };
+    expect((await seriesOf(projectId, range))[0]?.data).toEqual([3]);
+    await merge(store.database.sql, projectId, ['a', 'b']);
+    await merge(store.database.sql, projectId, ['b', 'c']);
+    expect((await seriesOf(projectId, range))[0]?.data).toEqual([1]);
+  });
+
+  test('E-S-23: a person with ten thousand ids is one', async () => {
+    const projectId = await projectWith([['2026-11-10T12:00Z', {}, 'main']]);
+    await store.database.sql.query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+       SELECT $1, 'id' || n, (SELECT uuid FROM person WHERE project_id = $1), 1 FROM generate_series(1, 10000) AS n`,
+      [projectId],
+    );
+    await store.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       SELECT $1, '2026-11-10T13:00Z', gen_random_uuid(), 'e', 'id' || n, gen_random_uuid(), '{}', now() FROM generate_series(1, 10000) AS n`,
+      [projectId],
+    );
+    const [series] = await seriesOf(projectId, {
+      series: [{ kind: 'EventsNode', event: 'e', math: 'dau' }],
+      dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+    });
+    expect(series?.data).toEqual([1]);
+  });
+
+  test('E-S-29: one project never sees another', async () => {
+    const [mine, other] = [
+      await projectWith([['2026-11-10T12:00Z']]),
+      await projectWith([['2026-11-10T12:00Z'], ['2026-11-10T13:00Z']]),
+    ];
+    const range = { dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' } };
+    expect([(await seriesOf(mine, range))[0]?.data, (await seriesOf(other, range))[0]?.data]).toEqual([[1], [2]]);
+  });
+
+  const actors = (projectId: number) =>
+    runQuery(
+      { sql: store.database.sql, events: store.events },
+      { projectId, query: { kind: 'EventsQuery', select: ['uuid'], after: 'all' }, now: Date.now() },
+      ample(),
+    );
+
+  test('E-S-24: a question that is aborted ends, and the next answer belongs to the next question', async () => {
+    const projectId = await projectWith([['2026-11-10T12:00Z']]);
+    const controller = new AbortController();
+    const slow = ask(projectId, { dateRange: { date_from: '2026-11-10' } }, { ...ample(), signal: controller.signal });
+    controller.abort(new Error('left'));
+    await expect(slow).rejects.toThrow('left');
+    expect((await actors(projectId)).results).toHaveLength(1);
+  });
+
+  test.each([
+    ['time', { maxMs: 1 }],
+    ['bytes', { maxBytes: 10 }],
+  ])('E-S-25: over its %s, a question is stopped and nothing is taken as its answer', async (limit, budget) => {
+    const projectId = await projectWith([['2026-11-10T12:00Z']]);
+    await store.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       SELECT $1, '2026-11-10T13:00Z'::timestamptz + make_interval(secs => n), gen_random_uuid(), 'e', 'id' || n, gen_random_uuid(), '{}', now()
+         FROM generate_series(1, 20000) AS n`,
+      [projectId],
+    );
+    const funnel = { kind: 'FunnelsQuery', dateRange: { date_from: '2026-11-10' } };
+    const failure = await ask(projectId, funnel, { ...ample(), ...budget }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(OverBudget);
+    expect((failure as OverBudget).limit).toBe(limit);
+    const [series] = await seriesOf(projectId, { dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' } });
+    expect(series?.data).toEqual([20_001]);
+  });
+});
