@@ -46,7 +46,7 @@ export default ({ production: isProduction = false }) => ({
     'packages/flags': withEntries('src/{store,cohorts}/index.ts!'),
     'packages/runtime': { ...withEntries('src/{cache,mail,tracing}/index.ts!'), includeEntryExports: isProduction },
     'packages/insights': {
-      entry: ['src/index.ts!', 'tests/**/*.test.ts', tests],
+      entry: ['tests/**/*.test.ts', tests],
       project: [...project, 'tests/**/*.ts'],
     },
     'packages/react': {

@@ -20,7 +20,7 @@ export type NaiveInterval = 'day' | 'week' | 'month';
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** `2026-03-29`: what a calendar on the wall shows. */
-export function dayIn(zone: string, time: number): string {
+function dayIn(zone: string, time: number): string {
   const formatter =
     formatters.get(zone) ??
     new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
@@ -32,7 +32,7 @@ const shifted = (day: string, by: number) =>
   new Date(Date.parse(`${day}T00:00Z`) + by * 86_400_000).toISOString().slice(0, 10);
 
 /** The first day of the interval a day lies in; weeks begin on Monday. */
-export function startOfInterval(day: string, interval: NaiveInterval): string {
+function startOfInterval(day: string, interval: NaiveInterval): string {
   if (interval === 'day') return day;
   if (interval === 'month') return `${day.slice(0, 7)}-01`;
   return shifted(day, -((new Date(`${day}T00:00Z`).getUTCDay() + 6) % 7));
