@@ -1,4 +1,4 @@
-// The build itself, in a process of its own: `run-vite.mjs <directory>`. Its compiler is machine code that stays in memory, and that
+// The build itself, in a process of its own: `run-vite.mjs <directory> [--marked]`. Its compiler is machine code that stays in memory, and that
 // cannot be called from the separate worlds in which tests run. Prints the files of which something is in the result, as JSON.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { build } from 'vite';
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
+const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
 
 await build({
@@ -19,7 +20,7 @@ await build({
   logLevel: 'warn',
   // What the build remembers between runs would be written beside the sources.
   cacheDir: join(directory, '.vite-cache'),
-  plugins: [react(), firstPaintScript(), noteModules()],
+  plugins: [react(), firstPaintScript(), noteModules(), ...(marksWords ? [markWords()] : [])],
   build: {
     outDir: directory,
     emptyOutDir: true,
@@ -59,6 +60,37 @@ function noteModules() {
           part.type === 'asset' ? part.originalFileNames.map((path) => join(home, path)) : Object.keys(part.modules);
         for (const path of paths) if (path.startsWith('/')) bundled.add(path.replace(/\?.*$/, ''));
       }
+    },
+  };
+}
+
+/** Puts a module between each `words.ts` and its importers that marks every word on its way. */
+function markWords() {
+  const suffix = '?marked';
+  return {
+    name: 'mark-words',
+    enforce: 'pre',
+    async resolveId(source, importer) {
+      if (!source.endsWith('/words.ts') || importer?.endsWith(suffix)) return null;
+      const resolved = await this.resolve(source, importer, { skipSelf: true });
+      return resolved && `${resolved.id}${suffix}`;
+    },
+    async load(id) {
+      if (!id.endsWith(suffix)) return null;
+      const path = id.slice(0, -suffix.length);
+      const names = [...(await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm)].map(
+        ([, name]) => name,
+      );
+      return `
+        import * as own from ${JSON.stringify(path)};
+        const mark = (value) => {
+          if (typeof value === 'string') return /\\p{L}/u.test(value) ? '⟦' + value + '⟧' : value;
+          if (typeof value === 'function') return (...given) => mark(value(...given));
+          if (Array.isArray(value)) return value.map(mark);
+          if (typeof value !== 'object' || value === null) return value;
+          return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mark(one)]));
+        };
+        ${names.map((name) => `export const ${name} = mark(own.${name});`).join('\n')}`;
     },
   };
 }

@@ -33,15 +33,16 @@ export interface ConsoleSizes {
  * Builds the console into a folder of static files: `index.html`, `assets/…` with hashed names, each text also with brotli and gzip.
  * @param directory emptied first
  * @param isQuick compressed as any server would: what takes seconds is not worth it for one machine.
+ * @param marksWords for tests: every word of the catalogue stands between ⟦ and ⟧, so that what is not in it is seen
  * @returns the sizes, and the files of which something is in it, by their paths from `root`
  * @throws Error when a part is larger than its limit
  */
 export async function writeConsole(
   directory: string,
-  { isQuick = false, root = home } = {},
+  { isQuick = false, marksWords = false, root = home } = {},
 ): Promise<{ sizes: ConsoleSizes; bundled: string[] }> {
   await rm(directory, { recursive: true, force: true });
-  const bundled = await runVite(directory);
+  const bundled = await runVite(directory, marksWords);
   const manifest = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as Manifest;
   const sizes = await measure(directory, manifest);
   refuseLarge(sizes);
@@ -53,10 +54,14 @@ export async function writeConsole(
 }
 
 /** @returns the files of which something is in the result */
-async function runVite(directory: string): Promise<string[]> {
+async function runVite(directory: string, marksWords: boolean): Promise<string[]> {
   const program = join(home, 'bundle/run-vite.mjs');
   const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
-  const { stdout } = await promisify(execFile)(process.execPath, [program, directory], options);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [program, directory, ...(marksWords ? ['--marked'] : [])],
+    options,
+  );
   // What Vite has to say of the sources may stand before.
   return JSON.parse(stdout.slice(stdout.lastIndexOf('["'))) as string[];
 }

@@ -10,10 +10,10 @@ import {
 } from '@tanstack/react-router';
 import { type Me, meQuery, queryClient } from './api/queries.ts';
 import { ApiProblem, consolePath } from './api/request.ts';
+import { loadPart, PageBroken } from './frame/broken.tsx';
 import { Frame, NoProject } from './frame/frame.tsx';
 import { sections } from './pages/settings/sections.ts';
 import { pages } from './pages.ts';
-import { Button } from './parts/button.tsx';
 import { Failed, Loaded } from './parts/states.tsx';
 import { words } from './words.ts';
 
@@ -59,7 +59,7 @@ const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
     getParentRoute: () => project,
     path: `/${path}`,
-    component: lazyRouteComponent(load, 'Page'),
+    component: lazyRouteComponent(loadPart(load), 'Page'),
   });
   return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
 });
@@ -80,14 +80,18 @@ function sectionsBelow(settings: AnyRoute) {
       createRoute({
         getParentRoute: () => settings,
         path: `/${path}`,
-        component: lazyRouteComponent(load, 'Section'),
+        component: lazyRouteComponent(loadPart(load), 'Section'),
       }),
     ),
   ];
 }
 
 const entry = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load as never, name as never) });
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(loadPart(load) as never, name as never),
+  });
 const entryPages = () => import('./pages/sign-in/page.tsx');
 const entries = [
   entry('/sign-in', entryPages, 'SignInPage'),
@@ -126,20 +130,5 @@ function Start() {
     <Loaded query={me} what={words.account}>
       {() => <NoProject />}
     </Loaded>
-  );
-}
-
-/** Instead of a white page. A part that cannot be loaded is of a version that was replaced while the page was open. */
-function PageBroken({ error }: { error: unknown }) {
-  const message = error instanceof Error ? error.message : String(error);
-  const isOutdated = /dynamically imported module|importing a module|Failed to fetch|preload/i.test(message);
-  return (
-    <div className="state" data-state="failed" role="alert">
-      <h2>{isOutdated ? words.states.newVersionTitle : words.states.brokenTitle}</h2>
-      <p className="quiet">{isOutdated ? words.states.newVersion : message}</p>
-      <Button look="main" onPress={() => location.reload()}>
-        {words.reload}
-      </Button>
-    </div>
   );
 }

@@ -33,6 +33,7 @@ export const words = {
   cancel: 'Cancel',
   again: 'Try again',
   reload: 'Reload',
+  justNow: 'just now',
   copy: 'Copy',
   copied: 'Copied',
   asApiCall: 'As API call',
@@ -46,6 +47,7 @@ export const words = {
   rules: { link: 'Read the rule', newWindow: '(in a new window)', sections: 'Sections' },
   outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as it was sent' },
   refresh: 'Refresh',
+  mayBeOld: 'What is shown may be old; the server is asked again every ten seconds.',
   unknownInAddress: (names: readonly string[]) =>
     `The address has ${names.length === 1 ? 'a part' : 'parts'} this page cannot use: ${names.join(', ')}. The rest holds.`,
   states: {
@@ -62,6 +64,7 @@ export const words = {
     newVersionTitle: 'The console was updated',
     newVersion: 'This page is from the version before. Reload it to go on.',
     brokenTitle: 'This page has an error',
+    thePage: 'The page',
   },
   sessionEnded: 'You are no longer signed in',
   sessionEndedText: 'Sign in again to go on. What you have typed stays.',

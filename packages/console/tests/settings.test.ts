@@ -1,4 +1,3 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { allScopes } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
@@ -14,30 +13,8 @@ afterAll(() => console?.stop());
 const password = 'correct horse battery staple';
 const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
 
-/** A session as signing in begins one. @returns its secret */
-async function beginSession(browser = 'Mozilla/5.0 (X11; Linux) Firefox/140.0'): Promise<string> {
-  const secret = randomBytes(32).toString('base64url');
-  await console.query(
-    `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
-     SELECT $1, $2, (${owner}), 'password', '192.0.2.7', $3, now() + interval '1 day'`,
-    [randomUUID(), createHash('sha256').update(secret).digest('hex'), browser],
-  );
-  return secret;
-}
-
 /** A browser that is signed in as the owner. */
-async function openSignedIn(section: string, viewport = { width: 1280, height: 800 }): Promise<Page> {
-  const other = await console.open('settings');
-  const browser = other.context().browser();
-  if (!browser) throw new Error('The browser is gone.');
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce', permissions: ['clipboard-read'] });
-  await other.context().close();
-  const url = new URL(console.address('')).origin;
-  await context.addCookies([{ name: 'millrace_session', value: await beginSession(), url }]);
-  const page = await context.newPage();
-  await page.goto(console.address(`settings/${section}`));
-  return page;
-}
+const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
 /** What a page shows and keeps: a secret is in none of it. */
 const keptBy = (page: Page) =>
@@ -59,8 +36,8 @@ async function lookAt(page: Page): Promise<void> {
 }
 
 test('account: names, a password that is refused at its field, the theme, and sessions that end', async () => {
-  await beginSession('curl/8.5.0');
-  await beginSession('Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36');
+  await console.beginSession('curl/8.5.0');
+  await console.beginSession('Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36');
   const page = await openSignedIn('account');
   await page.getByLabel('First name').fill('Ada');
   await page.getByLabel('Last name').fill('Lovelace');

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -6,15 +6,19 @@ import { join } from 'node:path';
 import { compilePrograms, createTestDatabase, createTestTenant, startService } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import pg from 'pg';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { writeConsole } from '../bundle/write-console.ts';
 
 export interface RunningConsole {
   /** Of a page of the test's project. */
   address(page: string): string;
   /** A new visitor with the rights of the project's owner. */
-  open(page: string, viewport?: { width: number; height: number }): Promise<Page>;
-  /** Asks the API as the owner. @throws Error for anything but success */
+  open(page: string, options?: Visit): Promise<Page>;
+  /** The same with a session in place of a key. */
+  openSignedIn(page: string, options?: Visit): Promise<Page>;
+  /** Begins a session as signing in does, of the owner. @returns its secret */
+  beginSession(browser?: string): Promise<string>;
+  /** Asks the API as the owner, by a path below the project or from `/api/` on. @throws Error for anything but success */
   api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
   /** With the project's id as `$1`, unless other values are given. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
@@ -22,41 +26,79 @@ export interface RunningConsole {
   tenant: { environmentId: number; projectApiKey: string };
   /** Adds a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
-  storePerson(distinctId: string, properties: object): Promise<void>;
+  storePerson(distinctId: string, properties: object, more?: { uuid?: string; since?: string }): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The pages as they are built, served by a management API on a database of its own. */
-export async function startConsole(): Promise<RunningConsole> {
+interface Visit {
+  width?: number;
+  height?: number;
+  /** Before anything is loaded. */
+  prepare?: (visitor: BrowserContext) => Promise<void>;
+}
+
+/**
+ * The pages as they are built, served by a management API on a database of its own.
+ * @param marksWords every word of the catalogue stands between ⟦ and ⟧
+ * @param clock what API and database take for now; the real time by default
+ */
+export async function startConsole({
+  marksWords = false,
+  clock,
+}: {
+  marksWords?: boolean;
+  clock?: Date;
+} = {}): Promise<RunningConsole> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-console-'));
   const [programs, testDatabase] = await Promise.all([
     compilePrograms(['services/management-api/src/main.ts']),
     createTestDatabase(),
-    writeConsole(directory, { isQuick: true }),
+    writeConsole(directory, { isQuick: true, marksWords }),
   ]);
   const tenant = await createTestTenant(testDatabase.url);
   const settings = {
     ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', CONSOLE_DIRECTORY: directory },
     ...{ API_PORT: '0', HEALTH_PORT: '0', API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' },
   };
-  const service = await startService('management-api', programs.files[0] ?? '', settings);
+  if (clock) await moveClock(testDatabase.url, clock);
+  const service = await startService('management-api', programs.files[0] ?? '', settings, {
+    ...(clock && { probe: movedClock(clock) }),
+  });
   const browser = await launchChromium();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
   const address = (page: string) => `${url}/console/projects/${tenant.projectId}/${page}`;
+  const visit = async (path: string, { width = 1280, height = 800, prepare }: Visit, more: BrowserContextOptions) => {
+    const visitor = await browser.newContext({ viewport: { width, height }, reducedMotion: 'reduce', ...more });
+    await prepare?.(visitor);
+    const page = await visitor.newPage();
+    await page.goto(address(path));
+    return page;
+  };
+  const beginSession = async (userAgent = 'Mozilla/5.0 (X11; Linux) Firefox/140.0') => {
+    const secret = randomBytes(32).toString('base64url');
+    await database.query(
+      `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+       VALUES ($1, $2, $3, 'password', '192.0.2.7', $4, now() + interval '1 day')`,
+      [randomUUID(), createHash('sha256').update(secret).digest('hex'), tenant.userId, userAgent],
+    );
+    return secret;
+  };
   return {
     address,
     tenant,
-    async open(path, viewport = { width: 1280, height: 800 }) {
-      // A key in place of a session: its pages are the same.
-      const visitor = await browser.newContext({ viewport, extraHTTPHeaders: headers, reducedMotion: 'reduce' });
-      const page = await visitor.newPage();
-      await page.goto(address(path));
-      return page;
+    // A key in place of a session: its pages are the same.
+    open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
+    async openSignedIn(path, options = {}) {
+      const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };
+      const kept = { ...cookie, expires: -1, httpOnly: true, secure: false, sameSite: 'Lax' as const };
+      return visit(path, options, { permissions: ['clipboard-read'], storageState: { cookies: [kept], origins: [] } });
     },
+    beginSession,
     async api<Answer>(method: string, path: string, body?: unknown) {
-      const response = await fetch(`${url}/api/projects/${tenant.projectId}/${path}`, {
+      const fullPath = path.startsWith('/') ? path : `/api/projects/${tenant.projectId}/${path}`;
+      const response = await fetch(url + fullPath, {
         method,
         headers: { ...headers, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -77,12 +119,11 @@ export async function startConsole(): Promise<RunningConsole> {
         [topic, key, Buffer.from(value), headers],
       );
     },
-    async storePerson(distinctId, properties) {
-      const uuid = randomUUID();
+    async storePerson(distinctId, properties, { uuid = randomUUID(), since = new Date().toISOString() } = {}) {
       await database.query(
         `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, created_at)
-         VALUES ($1, $2, $3, $4, true, now())`,
-        [tenant.projectId, uuid, distinctId, properties],
+         VALUES ($1, $2, $3, $4, true, $5)`,
+        [tenant.projectId, uuid, distinctId, properties, since],
       );
       await database.query(
         'INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid) VALUES ($1, $2, $3)',
@@ -100,12 +141,45 @@ export async function startConsole(): Promise<RunningConsole> {
   };
 }
 
+/** A module that moves the clock of the program into which it is loaded. */
+const movedClock = (to: Date) =>
+  `data:text/javascript,${encodeURIComponent(`
+  const Real = Date;
+  const moved = ${to.getTime()} - Real.now();
+  globalThis.Date = class extends Real {
+    constructor(...given) {
+      if (given.length === 0) super(Real.now() + moved);
+      else super(...given);
+    }
+    static now() {
+      return Real.now() + moved;
+    }
+  };`)}`;
+
+/** The same for what a database is asked from now on: its own functions are found after these. */
+async function moveClock(url: string, to: Date): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const moved = `interval '${to.getTime() - Date.now()} milliseconds'`;
+  const name = new URL(url).pathname.slice(1);
+  await client.query(`
+    CREATE SCHEMA clock;
+    CREATE FUNCTION clock.now() RETURNS timestamptz STABLE AS 'SELECT pg_catalog.now() + ${moved.replaceAll("'", "''")}' LANGUAGE sql;
+    CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz AS 'SELECT pg_catalog.clock_timestamp() + ${moved.replaceAll("'", "''")}' LANGUAGE sql;
+    ALTER DATABASE ${name} SET search_path = clock, pg_catalog, public`);
+  await client.end();
+}
+
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** What axe finds in a page as it is, each with the elements; the rail, which all pages have, is left to a test of its own. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/**
+ * What axe finds in a page as it is, each with the elements.
+ * @param isWhole also in the rail, which all pages have, and the size of what is pressed
+ */
+export async function violationsOf(page: Page, { isWhole = false } = {}): Promise<string[]> {
   await page.evaluate(await readFile(axe, 'utf8'));
+  const question = isWhole ? `document, { rules: { 'target-size': { enabled: true } } }` : `{ exclude: ['.rail'] }`;
   return page.evaluate<string[]>(
-    `axe.run({ exclude: ['.rail'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+    `axe.run(${question}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
   );
 }

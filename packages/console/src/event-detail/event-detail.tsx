@@ -121,10 +121,15 @@ function Stored({
           <Times event={event} zone={zone} />
           <dl className="facts">
             <Fact name={text.facts.event}>
-              <Value name="event" json={event.get('event') ?? '""'} by="event" actions={actions} />
+              <Value name={text.facts.event} json={event.get('event') ?? '""'} by="event" actions={actions} />
             </Fact>
             <Fact name={text.facts.distinctId}>
-              <Value name="distinct id" json={event.get('distinct_id') ?? '""'} by="distinct_id" actions={actions} />
+              <Value
+                name={text.facts.distinctId}
+                json={event.get('distinct_id') ?? '""'}
+                by="distinct_id"
+                actions={actions}
+              />
             </Fact>
             <Fact name={text.facts.uuid}>
               <code>{plainText(event.get('uuid') ?? '""')}</code>
@@ -207,7 +212,7 @@ function Person({ json, actions }: { json: string; actions: ValueActions }) {
         <Fact name={text.facts.ids}>
           {ids.map((id) => (
             <div key={id}>
-              <Value name="distinct id" json={JSON.stringify(id)} by="distinct_id" actions={actions} />
+              <Value name={text.facts.distinctId} json={JSON.stringify(id)} by="distinct_id" actions={actions} />
             </div>
           ))}
         </Fact>

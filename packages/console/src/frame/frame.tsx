@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
+import { ApiProblem } from '../api/request.ts';
 import { pages } from '../pages.ts';
-import { Empty, Loaded } from '../parts/states.tsx';
+import { Empty, explain, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { ProjectContext, useProject } from './project.ts';
 import { Rail } from './rail.tsx';
@@ -44,9 +45,16 @@ function OfProject({ id }: { id: string }) {
   );
 }
 
-/** On every page, while events are later than the alarm allows. */
+/** On every page, while the server does not answer, or events are later than the alarm allows. */
 function HealthLine() {
-  const { data } = useHealth(useProject().id);
+  const { data, error } = useHealth(useProject().id);
+  if (error instanceof ApiProblem && (error.status === 0 || error.status >= 500)) {
+    return (
+      <p className="health-line" role="status">
+        {explain(error)} {words.mayBeOld}
+      </p>
+    );
+  }
   if (!data?.alarm) return null;
   const hasPage = pages.some(({ path }) => path === 'health');
   return (

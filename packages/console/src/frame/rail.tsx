@@ -154,7 +154,7 @@ function AccountMenu() {
     <MenuTrigger>
       <AriaButton className="rail-item">
         <span className="only-heard">{words.account}: </span>
-        <span className="rail-initials" aria-hidden="true">
+        <span className="rail-initials" aria-hidden="true" translate="no">
           {name.slice(0, 2).toUpperCase()}
         </span>
         <span className="cut">{name}</span>

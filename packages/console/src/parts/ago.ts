@@ -1,3 +1,5 @@
+import { words } from '../words.ts';
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_536_000],
@@ -12,5 +14,5 @@ export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
   const step = steps.find(([, size]) => Math.abs(seconds) >= size);
-  return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : 'just now';
+  return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : words.justNow;
 }

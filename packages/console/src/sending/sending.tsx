@@ -21,7 +21,7 @@ export function SnippetChoice() {
         {snippets.map((snippet) => (
           <label key={snippet.name} className="library">
             <input type="radio" name={id} checked={snippet === chosen} onChange={() => setChosen(snippet)} />
-            <span>{snippet.name}</span>
+            <span translate="no">{snippet.name}</span>
           </label>
         ))}
       </fieldset>

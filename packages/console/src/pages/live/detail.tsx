@@ -18,21 +18,19 @@ export interface Filter {
 }
 
 interface DetailProps {
-  message: LiveMessage;
+  /** What the stream said of it; null when it was opened by its address. */
+  message: LiveMessage | null;
   filter: Filter;
   onClose: () => void;
 }
 
 /** One event: as it is stored, or why it is not. */
-export function Detail({ message, filter, onClose }: DetailProps) {
-  const { outcome, uuid, event } = message;
+export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
+  const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
-    <section className="detail" aria-label={visible(event ?? text.noName)}>
-      {outcome === 'dropped' || uuid === null ? (
-        <NotStored message={message} filter={filter} onClose={onClose} />
-      ) : (
-        <Stored uuid={uuid} message={message} filter={filter} onClose={onClose} />
-      )}
+    <section className="detail" aria-label={message ? visible(message.event ?? text.noName) : text.event}>
+      {isStored && <Stored uuid={uuid} message={message} filter={filter} onClose={onClose} />}
+      {!isStored && message && <NotStored message={message} filter={filter} onClose={onClose} />}
     </section>
   );
 }
@@ -60,14 +58,14 @@ function Stored({ uuid, message, filter, onClose }: DetailProps & { uuid: string
         },
       }}
     >
-      <ByName event={message.event} filter={filter} />
-      {message.outcome === 'changed' && <Reason message={message} />}
+      {message && <ByName event={message.event} filter={filter} />}
+      {message?.outcome === 'changed' && <Reason message={message} />}
     </EventDetail>
   );
 }
 
 /** What is known of it: names and ids, no properties. */
-function NotStored({ message, filter, onClose }: DetailProps) {
+function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMessage }) {
   const { timezone } = useProject();
   const { event, distinct_id: distinctId, timestamp, uuid } = message;
   const raw = JSON.stringify(message, null, 2);
@@ -114,7 +112,7 @@ function ByName({ event, filter }: Pick<DetailProps, 'filter'> & { event: string
   );
 }
 
-function Reason({ message: { outcome, reason, detail, rule, details } }: Pick<DetailProps, 'message'>) {
+function Reason({ message: { outcome, reason, detail, rule, details } }: { message: LiveMessage }) {
   return (
     <div className={outcome === 'dropped' ? 'pill-bad live-reason' : 'pill-warn live-reason'}>
       <strong>{nameOfKind(reason ?? '')}</strong> {detail}

@@ -51,7 +51,9 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
     <div className="list">
       <div className="live-row live-head" aria-hidden="true">
         <span />
-        <span>{text.time(timezone)}</span>
+        <span className="cut" title={timezone}>
+          {text.time(timezone)}
+        </span>
         <span>{text.event}</span>
         <span>{text.person}</span>
         <span className="live-wide">{text.from}</span>

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useState } from 'react';
-import { useHealth } from '../../api/queries.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -14,7 +13,7 @@ import { formatNumber, words } from '../../words.ts';
 import { Detail } from './detail.tsx';
 import { FirstEvent } from './first-event.tsx';
 import { List } from './list.tsx';
-import { Tiles } from './tiles.tsx';
+import { Tiles, useMinute } from './tiles.tsx';
 import { type Live, type Row, useLive } from './use-live.ts';
 import { text } from './words.ts';
 import './live.css';
@@ -25,6 +24,8 @@ const parts = {
   person: part.text(),
   properties: part.list(),
   paused: part.flag(),
+  /** The uuid of the event beside the list. */
+  open: part.text(),
 };
 
 /** What arrives, as it arrives: stored, changed or dropped, and why. */
@@ -40,8 +41,8 @@ export function Page() {
   };
   const live = useLive(path, query, view.paused);
   const [asCall, setAsCall] = useState(false);
-  const [open, setOpen] = useState<Row | null>(null);
   const rows = useDeferredValue(live.rows);
+  const { row: open, uuid: openUuid, onOpen } = useOpen(rows, view.open, change);
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isFirst = useIsFirst(id, rows.length > 0);
   const filter = {
@@ -60,7 +61,7 @@ export function Page() {
   }
   return (
     <>
-      <PageTitle title={words.pages.live.title} now={<Rate />}>
+      <PageTitle title={words.pages.live.title} now={<Rate rows={rows} />}>
         <Button shortcut={text.space} onPress={() => change({ paused: !view.paused }, { replace: true })}>
           {view.paused ? text.goOn(live.waiting) : text.pause}
         </Button>
@@ -71,7 +72,7 @@ export function Page() {
       </Chips>
       <AddressHint unknown={unknown} />
       <StreamLine live={live} />
-      <div className="panel list-detail" {...(open && { 'data-open': '' })}>
+      <div className="panel list-detail" {...((open || openUuid !== null) && { 'data-open': '' })}>
         {live.state.kind === 'failed' ? (
           <Failed
             what={text.stream}
@@ -86,11 +87,19 @@ export function Page() {
           <List
             rows={rows}
             open={open}
-            onOpen={setOpen}
+            onOpen={onOpen}
             onPause={() => change({ paused: !view.paused }, { replace: true })}
           />
         )}
-        {open && <Detail key={open.key} message={open.message} filter={filter} onClose={() => setOpen(null)} />}
+        {(open || openUuid !== null) && (
+          <Detail
+            key={open?.key ?? openUuid}
+            uuid={openUuid}
+            message={open?.message ?? null}
+            filter={filter}
+            onClose={() => onOpen(null)}
+          />
+        )}
       </div>
       {asCall && <AsApiCall request={{ path, query }} onClose={() => setAsCall(false)} />}
     </>
@@ -98,8 +107,26 @@ export function Page() {
 }
 
 type View = ReturnType<typeof useAddress<typeof parts>>['view'];
+type Change = ReturnType<typeof useAddress<typeof parts>>['change'];
 
-function chipsOf(view: View, change: ReturnType<typeof useAddress<typeof parts>>['change']) {
+/**
+ * What stands beside the list. It is in the address by its uuid, so that another browser opens the same event, which its list has not; what
+ * was dropped before it got a uuid is open in this tab alone.
+ */
+function useOpen(rows: readonly Row[], uuid: string, change: Change) {
+  const [chosen, setChosen] = useState<Row | null>(null);
+  const isMeant = (row: Row | null) => (row?.message.uuid ?? '') === uuid;
+  const row = isMeant(chosen) ? chosen : uuid === '' ? null : (rows.find(isMeant) ?? null);
+  const onOpen = (next: Row | null) => {
+    setChosen(next);
+    const nextUuid = next?.message.uuid ?? '';
+    // Walking from one to the next is one view of the history, not one for each.
+    if (nextUuid !== uuid) change({ open: nextUuid }, { replace: uuid !== '' && nextUuid !== '' });
+  };
+  return { row, uuid: uuid === '' ? null : uuid, onOpen };
+}
+
+function chipsOf(view: View, change: Change) {
   const without = (list: readonly string[], one: string) => list.filter((other) => other !== one);
   const person = { key: 'person', name: text.person, value: view.person, remove: () => change({ person: '' }) };
   return [
@@ -148,10 +175,10 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
 }
 
 /** Of all that is stored: the list may be a part of it. */
-function Rate() {
-  const { data } = useHealth(useProject().id);
-  if (!data) return null;
-  const rate = data.per_minute.stored / 60;
+function Rate({ rows }: { rows: readonly Row[] }) {
+  const minute = useMinute(rows);
+  if (!minute) return null;
+  const rate = minute.stored / 60;
   return (
     <span className="pill">
       <span className={rate > 0 ? 'dot good' : 'dot'} />
@@ -164,6 +191,7 @@ function Rate() {
 function StreamLine({ live: { state, why, trouble, missed, wasAway, share } }: { live: Live }) {
   const said = [
     state.kind === 'waiting' && text.cut(state.seconds),
+    state.kind === 'crowded' && text.crowded,
     why,
     trouble,
     missed > 0 && text.missed(formatNumber(missed)),

@@ -5,12 +5,17 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
+  /** Other tabs have as many streams open as this browser may. */
+  | { kind: 'crowded' }
   /** What the server answered: all that a channel can carry of it. */
   | { kind: 'failed'; status: number; body: unknown };
 
 type Shared = { from: FromStream } | { state: StreamState };
 
 const longestWaitMs = 30_000;
+/** Of one browser, for whatever projects and filters: it opens six connections to a host, and pages have questions beside. */
+const mostStreams = 4;
+const crowdedWaitMs = 2000;
 
 /**
  * One stream for all tabs of this browser that show the same project with the same filters: the tab that holds the lock reads it, the others
@@ -38,7 +43,7 @@ export function joinStream(
       tell(shared);
     };
     channel.onmessage = ({ data }: MessageEvent<Shared | 'state?'>) => data === 'state?' && channel.postMessage(last);
-    await readForever({ path, query, signal: leaving.signal, tell: both });
+    await takeSlot({ path, query, signal: leaving.signal, tell: both });
   };
   hear.state({ kind: 'connecting' });
   channel.postMessage('state?');
@@ -53,6 +58,24 @@ interface Reading {
   query: Query;
   signal: AbortSignal;
   tell: (shared: Shared) => void;
+}
+
+/** Reads once one of the places for streams is free. */
+async function takeSlot(reading: Reading): Promise<void> {
+  if (!navigator.locks) return readForever(reading);
+  const { signal, tell } = reading;
+  while (!signal.aborted) {
+    for (let slot = 0; slot < mostStreams && !signal.aborted; slot += 1) {
+      const name = `millrace-live-slot ${slot}`;
+      const hasRead = await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
+        if (lock) await readForever(reading);
+        return lock !== null;
+      });
+      if (hasRead) return;
+    }
+    tell({ state: { kind: 'crowded' } });
+    await sleep(crowdedWaitMs, signal);
+  }
 }
 
 /** Connects again after each end, a little later each time; gives up only where trying again cannot help. */

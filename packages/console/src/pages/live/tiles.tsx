@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type Health, useHealth } from '../../api/queries.ts';
+import { useHealth } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Tile } from '../../parts/tile.tsx';
@@ -10,7 +10,7 @@ import { text } from './words.ts';
 /** Four figures over the list, each with the span it is of. One that is not known shows a dash, not a zero. */
 export function Tiles({ rows }: { rows: readonly Row[] }) {
   const { id } = useProject();
-  const health = useHealth(id);
+  const minute = useMinute(rows);
   const stats = useQuery({
     queryKey: ['live-stats', id],
     queryFn: ({ signal }) =>
@@ -18,14 +18,13 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
     refetchInterval: 5000,
     retry: false,
   });
-  const dropped = droppedOf(health.data);
-  const delay = health.data?.visible_after_seconds;
+  const delay = minute?.visibleAfterSeconds;
   const newest = rows.find(({ message }) => message.outcome === 'dropped');
   return (
     <section className="panel tiles" aria-label={text.figures}>
       <Tile
         label={text.storedMinute}
-        value={health.data?.per_minute.stored}
+        value={minute?.stored}
         more={typeof delay === 'number' ? text.untilVisible(delay) : ''}
       />
       <Tile
@@ -35,9 +34,9 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
       />
       <Tile
         label={text.droppedMinute}
-        value={dropped?.count}
-        more={dropped?.most ?? ''}
-        tone={(dropped?.count ?? 0) > 0 ? 'bad' : undefined}
+        value={minute?.dropped}
+        more={minute?.mostDropped === undefined ? '' : nameOfKind(minute.mostDropped)}
+        tone={(minute?.dropped ?? 0) > 0 ? 'bad' : undefined}
       />
       <Tile
         label={text.droppedHere}
@@ -49,9 +48,29 @@ export function Tiles({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-function droppedOf(health: Health | undefined): { count: number; most: string } | undefined {
-  const reasons = health?.per_minute.dropped;
-  if (!reasons) return undefined;
-  const most = [...reasons].sort((a, b) => b.count - a.count)[0];
-  return { count: reasons.reduce((sum, { count }) => sum + count, 0), most: most ? nameOfKind(most.reason) : '' };
+/**
+ * The last minute as the server counted it, moved on by what this page has seen come since: the server is asked each ten seconds only, as it
+ * counts rows for the answer.
+ */
+export function useMinute(rows: readonly Row[]) {
+  const { data: health, dataUpdatedAt } = useHealth(useProject().id);
+  if (!health) return undefined;
+  const counted = Date.parse(health.checked_at);
+  // By the server's clock, which this machine's need not follow.
+  const minuteAgo = counted + (Date.now() - dataUpdatedAt) - 60_000;
+  const moved = { stored: 0, dropped: 0 };
+  for (const { message } of rows) {
+    const at = Date.parse(message.stored_at ?? message.timestamp);
+    const kind = message.outcome === 'dropped' ? 'dropped' : 'stored';
+    if (at > counted) moved[kind] += 1;
+    else if (at > counted - 60_000 && at <= minuteAgo) moved[kind] -= 1;
+  }
+  const { stored, dropped } = health.per_minute;
+  const [most] = [...dropped].sort((a, b) => b.count - a.count);
+  return {
+    stored: Math.max(0, stored + moved.stored),
+    dropped: Math.max(0, dropped.reduce((sum, { count }) => sum + count, 0) + moved.dropped),
+    mostDropped: most?.reason,
+    visibleAfterSeconds: health.visible_after_seconds,
+  };
 }

@@ -18,6 +18,7 @@ export const text = {
   noneFiltered: 'Nothing that fits the filters yet',
   noneFilteredText: 'Events that fit are shown as they arrive. Remove a filter to see more.',
   cut: (seconds: number) => `The stream was cut. The next try is in ${seconds} s; what is shown stays.`,
+  crowded: 'Four other tabs of this browser follow events already. Close one of them, and these follow here.',
   missed: (count: string) => `${count} events were left out, as this page could not keep up.`,
   away: 'This tab was hidden: what came meanwhile is in Events, not here.',
   share: (percent: number) => `So many events arrive that ${percent} % of them are shown.`,
@@ -32,7 +33,8 @@ export const text = {
   not: 'not',
   noticed: 'noticed',
   copyJson: 'Copy JSON',
-  time: (zone: string) => `Time, ${zone}`,
+  /** Of the zone only the place: the column is no wider than a time. */
+  time: (zone: string) => `Time, ${zone.split('/').at(-1)?.replaceAll('_', ' ')}`,
   event: 'Event',
   person: 'Person',
   waiting: 'Waiting for the first event',

@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeConsole } from '@millrace/console/bundle';
+import { eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+import { post } from '../support/post.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** Live over the running system: what a stream does to a page that stays open. */
+const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
+let services: RunningServices;
+let browser: Browser;
+let visitor: BrowserContext;
+/** Those that are open, with the page that reads each. */
+let streams: Map<Request, Page>;
+
+beforeAll(async () => {
+  await writeConsole(directory, { isQuick: true });
+  const settings = { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on' };
+  services = await startServices({ eventLog: 'postgres', settings });
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await services?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  const extraHTTPHeaders = { authorization: `Bearer ${services.tenant.personalApiKey}` };
+  visitor = await browser.newContext({ viewport: { width: 1280, height: 800 }, extraHTTPHeaders });
+  streams = new Map();
+  const isStream = (request: Request) => request.url().includes('/live/events');
+  visitor.on('request', (request) => {
+    if (isStream(request)) streams.set(request, request.frame().page());
+  });
+  visitor.on('requestfinished', (request) => streams.delete(request));
+  visitor.on('requestfailed', (request) => streams.delete(request));
+});
+afterEach(() => visitor.close());
+
+const address = (page: string) => `${services.apiUrl}/console/projects/${services.tenant.projectId}/${page}`;
+const openStreams = () => [...streams.values()].filter((page) => !page.isClosed()).length;
+const send = (event: string, more: object = {}) =>
+  post(`${services.ingestUrl}/capture/`, {
+    ...{ api_key: services.tenant.projectApiKey, event, distinct_id: 'ada', properties: {}, ...more },
+  });
+const rowOf = (page: Page, event: string) => page.getByRole('option').filter({ hasText: event });
+
+/** A page of Live whose stream is there: what is sent next is on it. */
+async function openLive(query = '', probe = `probe ${Math.random()}`): Promise<Page> {
+  const page = await visitor.newPage();
+  await page.goto(address(`live${query}`));
+  await eventually(
+    async () => {
+      await send(probe);
+      expect(await rowOf(page, probe).count()).toBeGreaterThan(0);
+    },
+    { what: 'the stream' },
+  );
+  return page;
+}
+
+test('C-004 the open row is in the address: copied, it shows the same event, and back closes it', async () => {
+  const page = await openLive();
+  await send('order placed', { properties: { total: 42 } });
+  await rowOf(page, 'order placed').first().click();
+  await page.getByRole('heading', { name: 'order placed' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('open')).toMatch(/^[0-9a-f-]{36}$/);
+  const copied = await visitor.newPage();
+  await copied.goto(page.url());
+  await copied.getByRole('heading', { name: 'order placed' }).waitFor();
+  await copied.getByText('total', { exact: true }).waitFor();
+  // Walking on is no entry of its own.
+  await page.getByRole('listbox').focus();
+  await page.keyboard.press('j');
+  await page.waitForURL((url) => url.href !== copied.url());
+  await page.goBack();
+  await page.waitForURL((url) => !url.searchParams.has('open'));
+  await page.getByRole('heading', { name: 'order placed' }).waitFor({ state: 'detached' });
+});
+
+test('C-010 paused, 500 come: the button counts them, and going on shows the newest on top', async () => {
+  const event = (at: number) => {
+    const uuid = `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
+    const message = { uuid, event: `number ${at}`, distinct_id: 'ada', properties: {}, outcome: 'stored' };
+    return `data: ${JSON.stringify({ ...message, person_id: null, timestamp: new Date().toISOString() })}\n\n`;
+  };
+  const pieces = [event(0)];
+  await visitor.route(/\/live\/events/, (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: pieces.shift() ?? ': nothing\n\n' }),
+  );
+  const page = await visitor.newPage();
+  await page.goto(address('live'));
+  await rowOf(page, 'number 0').waitFor();
+  await page.getByRole('button', { name: /^Pause/ }).click();
+  await page.getByRole('button', { name: /^Continue/ }).waitFor();
+  pieces.push(Array.from({ length: 500 }, (_, at) => event(at + 1)).join(''));
+  await page.getByRole('button', { name: /^Continue · 500 new/ }).waitFor();
+  expect(await rowOf(page, 'number 500').count()).toBe(0);
+  await page.getByRole('button', { name: /^Continue/ }).click();
+  await rowOf(page, 'number 500').waitFor();
+  expect(await page.getByRole('option').first().textContent()).toContain('number 500');
+  await page.getByRole('button', { name: /^Pause/ }).waitFor();
+});
+
+test('the figures of the last minute move with the stream, not with the next question', async () => {
+  const page = await openLive();
+  const stored = page.getByRole('region', { name: 'Figures of the last minute' }).locator('.tile-figure').first();
+  const figure = async () => Number((await stored.textContent())?.replaceAll(',', ''));
+  await eventually(async () => expect(await figure()).toBeGreaterThan(0));
+  await visitor.route(/\/health$/, () => {});
+  const before = await figure();
+  await send('one more');
+  await rowOf(page, 'one more').first().waitFor();
+  await eventually(async () => expect(await figure()).toBeGreaterThan(before));
+});
+
+test('C-040 what came is said in one sentence now and then, not row by row', async () => {
+  const page = await openLive();
+  await page
+    .locator('[role=log]')
+    .filter({ hasText: /^\d+ new$/ })
+    .waitFor({ state: 'attached' });
+  expect(await page.locator('[role=log]').getAttribute('aria-live')).toBe('polite');
+});
+
+test('C-019 a hidden tab lets go of its stream after a minute, and says so when it is seen again', async () => {
+  await visitor.clock.install();
+  const page = await openLive();
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  await hide(true);
+  await visitor.clock.runFor(50_000);
+  expect(openStreams()).toBe(1);
+  await visitor.clock.runFor(15_000);
+  await eventually(() => expect(openStreams()).toBe(0));
+  await send('meanwhile');
+  const list = `${services.apiUrl}/api/projects/${services.tenant.projectId}/events/?event=meanwhile`;
+  const headers = { authorization: `Bearer ${services.tenant.personalApiKey}` };
+  await eventually(async () => (await (await fetch(list, { headers })).text()).includes('"meanwhile"'));
+  await hide(false);
+  await eventually(() => expect(openStreams()).toBe(1));
+  await page.getByText('This tab was hidden').waitFor();
+  await eventually(async () => {
+    await visitor.clock.runFor(500);
+    await send('afterwards');
+    expect(await rowOf(page, 'afterwards').count()).toBeGreaterThan(0);
+  });
+  expect(await rowOf(page, 'meanwhile').count()).toBe(0);
+});
+
+test('C-049 tabs of one view share a stream, and many views leave connections for everything else', async () => {
+  const first = await openLive();
+  const second = await openLive();
+  expect(openStreams()).toBe(1);
+  await first.close();
+  await eventually(async () => {
+    await send('for whoever is left');
+    expect(await rowOf(second, 'for whoever is left').count()).toBeGreaterThan(0);
+  });
+  expect(openStreams()).toBe(1);
+  for (let at = 0; at < 6; at += 1) {
+    const other = await visitor.newPage();
+    await other.goto(address(`live?person=nobody-${at}`));
+    await other.getByText('Nothing that fits the filters yet').waitFor();
+    if (at > 3) await other.getByText('Four other tabs of this browser follow events already').waitFor();
+  }
+  expect(openStreams()).toBe(4);
+  const events = await visitor.newPage();
+  await events.goto(address('events'));
+  await events.getByRole('row').nth(1).waitFor();
+});
