@@ -87,6 +87,7 @@ export const words = {
     project: 'Project and its keys',
     data: 'Data and privacy',
     exports: 'Exports',
+    subscriptions: 'Subscriptions',
     organization: 'Organization',
   },
   span: {

@@ -20,6 +20,12 @@ export const sections: readonly SectionEntry[] = [
   { path: 'data', title: titles.data, group: 'project', load: () => import('./data/section.tsx') },
   { path: 'exports', title: titles.exports, group: 'project', load: () => import('./exports/section.tsx') },
   {
+    path: 'subscriptions',
+    title: titles.subscriptions,
+    group: 'project',
+    load: () => import('./subscriptions/section.tsx'),
+  },
+  {
     path: 'organization',
     title: titles.organization,
     group: 'organization',

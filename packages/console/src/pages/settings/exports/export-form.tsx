@@ -8,6 +8,7 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
+import { Cards } from '../cards.tsx';
 import {
   type DestinationSetting,
   type DestinationType,
@@ -96,43 +97,6 @@ export function ExportForm({
         </div>
       </form>
     </Block>
-  );
-}
-
-function Cards<Value extends string>({
-  name,
-  legend,
-  options,
-  chosen,
-  onChoose,
-}: {
-  name: string;
-  legend: string;
-  options: readonly { value: Value; name: string; about: string }[];
-  chosen: Value;
-  onChoose?: (value: Value) => void;
-}) {
-  return (
-    <fieldset className="settings-fieldset">
-      <legend className="field-label">{legend}</legend>
-      <div className="settings-presets">
-        {options.map((option) => (
-          <label key={option.value} className="settings-preset">
-            <input
-              type="radio"
-              name={name}
-              value={option.value}
-              defaultChecked={option.value === chosen}
-              onChange={() => onChoose?.(option.value)}
-            />
-            <span>
-              <strong>{option.name}</strong>
-              <span className="hint">{option.about}</span>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
   );
 }
 

@@ -228,9 +228,9 @@ const secondsBetween = (from: string, to: string) =>
 /** What to do, and what came back word for word. */
 function Reason({ error }: { error: string }) {
   return (
-    <div className="export-reason">
+    <div className="settings-reason">
       <p>{reasonOf(error, codeOf(error))}</p>
-      <p className="quiet export-answer">
+      <p className="quiet settings-answer">
         {text.theySaid}: <code>{error}</code>
       </p>
     </div>

@@ -90,7 +90,7 @@ function NoExport({ mayChange, onNew }: { mayChange: boolean; onNew: () => void 
   return (
     <Empty title={text.emptyTitle} icon="exports">
       <p className="quiet">{text.empty}</p>
-      <dl className="export-kinds">
+      <dl className="settings-kinds">
         {destinationTypes.map((type) => (
           <div key={type}>
             <dt>{text.types[type]}</dt>

@@ -8,6 +8,7 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
+import { Cards } from '../cards.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { type Access, type PresetName, powersOf, powersOfPreset, presetOf, scopeNames, scopes } from './scopes.ts';
@@ -87,20 +88,16 @@ export function KeyForm({
           defaultValue={before?.label}
           problem={save.error}
         />
-        <fieldset className="settings-fieldset">
-          <legend className="field-label">{text.may}</legend>
-          <div className="settings-presets">
-            {(['read', 'terraform', 'ci', 'all', 'own'] as const).map((name) => (
-              <label key={name} className="settings-preset">
-                <input type="radio" name="preset" checked={preset === name} onChange={() => begin(name)} />
-                <span>
-                  <strong>{text.presets[name].name}</strong>
-                  <span className="hint">{text.presets[name].about}</span>
-                </span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <Cards
+          name="preset"
+          legend={text.may}
+          options={(['read', 'terraform', 'ci', 'all', 'own'] as const).map((name) => ({
+            value: name,
+            ...text.presets[name],
+          }))}
+          chosen={preset}
+          onChoose={begin}
+        />
         {isAll ? (
           <p className="settings-note warn">{text.allWarning}</p>
         ) : (

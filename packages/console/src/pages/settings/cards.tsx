@@ -1,0 +1,38 @@
+/** One of a few, each with a word on what it means. @param onChoose absent = the form reads what is chosen */
+export function Cards<Value extends string>({
+  name,
+  legend,
+  options,
+  chosen,
+  onChoose,
+}: {
+  name: string;
+  legend: string;
+  options: readonly { value: Value; name: string; about: string }[];
+  chosen: Value;
+  onChoose?: (value: Value) => void;
+}) {
+  return (
+    <fieldset className="settings-fieldset">
+      <legend className="field-label">{legend}</legend>
+      <div className="settings-presets">
+        {options.map((option) => (
+          <label key={option.value} className="settings-preset">
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              {...(onChoose
+                ? { checked: option.value === chosen, onChange: () => onChoose(option.value) }
+                : { defaultChecked: option.value === chosen })}
+            />
+            <span>
+              <strong>{option.name}</strong>
+              <span className="hint">{option.about}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

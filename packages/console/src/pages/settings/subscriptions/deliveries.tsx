@@ -1,0 +1,106 @@
+import { useState } from 'react';
+import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AsApiCall } from '../../../parts/dialog.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { formatMinute } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { More, useOffsetPages } from '../lists.tsx';
+import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
+import { reasonOf, text } from './words.ts';
+
+/** What was sent, the latest first; what did not arrive says what to do. */
+export function Deliveries({ of, path }: { of: Subscription; path: string }) {
+  const { id: projectId } = useProject();
+  const [isShowingCall, setShowingCall] = useState(false);
+  const request = { path: `${path}/deliveries` };
+  const query = useOffsetPages<Delivery>([...subscriptionsKey(projectId, String(of.id)), 'deliveries'], {
+    ...request,
+    every: (deliveries) => (deliveries.some(({ status }) => status === 'pending') ? 5000 : false),
+  });
+  const button = <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>;
+  return (
+    <Block title={text.sent} about={text.sentText} buttons={button}>
+      <Loaded query={query} what={text.sent}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Empty title={text.noneSentTitle} icon="mail">
+              <p className="quiet">{text.noneSent}</p>
+            </Empty>
+          ) : (
+            <>
+              <Table deliveries={rows} />
+              <More query={query} />
+            </>
+          )
+        }
+      </Loaded>
+      {isShowingCall && <AsApiCall request={request} onClose={() => setShowingCall(false)} />}
+    </Block>
+  );
+}
+
+function Table({ deliveries }: { deliveries: readonly Delivery[] }) {
+  const { timezone } = useProject();
+  const columns = text.sentColumns;
+  return (
+    <table className="table settings-table" aria-label={text.sent}>
+      <thead>
+        <tr>
+          <th>{columns.state}</th>
+          <th>{columns.to}</th>
+          <th>{columns.due}</th>
+          <th>{columns.why}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deliveries.map((delivery) => (
+          <tr key={delivery.id}>
+            <td>
+              <State of={delivery} />
+            </td>
+            <td>
+              <span className="mono">{delivery.target}</span>
+              {delivery.error !== null && delivery.status !== 'delivered' && (
+                <Reason error={delivery.error} tries={delivery.attempts} />
+              )}
+            </td>
+            <td data-label={columns.due}>{formatMinute(delivery.due_at, timezone)}</td>
+            <td data-label={columns.why}>{text.occasions[delivery.occasion] ?? delivery.occasion}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const looks: Record<Delivery['status'], string> = {
+  pending: 'pill',
+  delivered: 'pill pill-good',
+  failed: 'pill pill-bad',
+  cancelled: 'pill',
+};
+
+function State({ of: { status, attempts, error } }: { of: Delivery }) {
+  const isRetrying = status === 'pending' && attempts > 0 && error !== null;
+  return (
+    <span className={isRetrying ? 'pill pill-warn' : looks[status]}>
+      <span className="dot" />
+      {isRetrying ? text.retrying : text.states[status]}
+    </span>
+  );
+}
+
+/** What to do, and what the worker noted word for word. */
+function Reason({ error, tries }: { error: string; tries: number }) {
+  const reason = reasonOf(error);
+  return (
+    <div className="settings-reason">
+      {reason !== '' && <p>{reason}</p>}
+      <p className="quiet settings-answer">
+        {text.theySaid}: <code>{error}</code> ({text.tries(tries)})
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useHasLevel, useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AsApiCall } from '../../../parts/dialog.tsx';
+import { FormProblem } from '../../../parts/form.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { formatDay, formatMinute } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block, Sure } from '../block.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { ruleInWords } from './rule.ts';
+import {
+  isMasked,
+  type Subscription,
+  type SubscriptionsAddress,
+  subscriptionsKey,
+  targetsOf,
+  useSubscriptionsPath,
+} from './subscription.ts';
+import { SubscriptionForm } from './subscription-form.tsx';
+import { text } from './words.ts';
+
+/** One subscription: when it comes, to whom, and what was sent. */
+export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsAddress }) {
+  const { id: projectId } = useProject();
+  const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
+  const query = useQuery({
+    queryKey: subscriptionsKey(projectId, id),
+    queryFn: ({ signal }) => call<Subscription>({ path }, signal),
+  });
+  return (
+    <>
+      <div className="form-buttons">
+        <Button look="plain" autoFocus onPress={() => change({ open: '', edit: false })}>
+          ← {text.all}
+        </Button>
+      </div>
+      <Loaded query={query} what={text.one}>
+        {(one) =>
+          view.edit ? (
+            <SubscriptionForm
+              before={one}
+              onDone={() => change({ edit: false })}
+              onClose={() => change({ edit: false })}
+            />
+          ) : (
+            <>
+              <Head one={one} path={path} onEdit={() => change({ edit: true })} />
+              <Deliveries of={one} path={path} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: () => void }) {
+  const { id: projectId, name: projectName, timezone } = useProject();
+  const mayChange = useHasLevel(1);
+  const [dialog, setDialog] = useState<'call' | 'delete' | null>(null);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: subscriptionsKey(projectId) });
+  const setDeleted = async (deleted: boolean) => {
+    await call({ method: 'PATCH', path, body: { deleted } });
+    await refresh();
+  };
+  const restore = useMutation({ mutationFn: () => setDeleted(false) });
+  const title = titleOf(one, projectName);
+  const buttons = (
+    <div className="form-buttons">
+      <Button onPress={() => setDialog('call')}>{words.asApiCall}</Button>
+      {one.deleted ? (
+        <Button look="main" isDisabled={!mayChange || restore.isPending} onPress={() => restore.mutate()}>
+          {text.restore}
+        </Button>
+      ) : (
+        <>
+          <Button isDisabled={!mayChange} onPress={onEdit}>
+            {text.change}
+          </Button>
+          <Button look="danger" isDisabled={!mayChange} onPress={() => setDialog('delete')}>
+            {text.delete}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+  return (
+    <Block title={title} about={text.sentence(ruleInWords(one, timezone), text.by[one.target_type])} buttons={buttons}>
+      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      {one.deleted ? <p className="settings-note">{text.deletedNote}</p> : <Next at={one.next_delivery_date} />}
+      <FormProblem problem={restore.error} fields={[]} />
+      <ul className="subscription-targets">
+        {targetsOf(one).map((target) => (
+          <li key={target} className="mono">
+            {target}
+          </li>
+        ))}
+      </ul>
+      {isMasked(one.target_value) && <p className="hint">{text.masked}</p>}
+      <p className="hint">
+        {text.madeBy(
+          one.created_by?.first_name || one.created_by?.email || text.somebody,
+          formatDay(one.created_at, timezone),
+        )}
+      </p>
+      {dialog === 'call' && <AsApiCall request={{ path }} onClose={() => setDialog(null)} />}
+      {dialog === 'delete' && (
+        <Sure
+          title={text.deleteTitle(title)}
+          verb={text.delete}
+          onClose={() => setDialog(null)}
+          act={() => setDeleted(true)}
+        >
+          {text.deleteText}
+        </Sure>
+      )}
+    </Block>
+  );
+}
+
+function Next({ at }: { at: string | null }) {
+  const { timezone } = useProject();
+  return <p>{at === null ? text.noMore : text.nextOn(formatMinute(at, timezone))}</p>;
+}
+
+/** As the reports are called. */
+export function titleOf({ title, insight, dashboard }: Subscription, projectName: string): string {
+  if (title?.trim()) return title;
+  if (insight !== null) return text.ofInsight(insight);
+  return dashboard === null ? projectName : text.ofDashboard(dashboard);
+}

@@ -1,0 +1,172 @@
+import { useState } from 'react';
+import { useHasLevel, useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { AsApiCall } from '../../../parts/dialog.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { formatMinute } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { More, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { OneSubscription, titleOf } from './one-subscription.tsx';
+import { ruleInWords } from './rule.ts';
+import {
+  type Subscription,
+  type SubscriptionsAddress,
+  subscriptionsKey,
+  targetsOf,
+  targetTypes,
+  useSubscriptionsAddress,
+  useSubscriptionsPath,
+} from './subscription.ts';
+import { SubscriptionForm } from './subscription-form.tsx';
+import { text } from './words.ts';
+import './subscriptions.css';
+
+/** Subscriptions: their list, one of them with what was sent, or the form of one. */
+export function Section() {
+  const address = useSubscriptionsAddress();
+  const {
+    view: { open },
+    change,
+    unknown,
+  } = address;
+  const last = useLastOpen(open);
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      {open === '' && <List last={last} address={address} />}
+      {open === 'new' && (
+        <SubscriptionForm
+          before={undefined}
+          onDone={({ id }) => change({ open: String(id) })}
+          onClose={() => change({ open: '' })}
+        />
+      )}
+      {open !== '' && open !== 'new' && <OneSubscription key={open} id={open} address={address} />}
+    </>
+  );
+}
+
+function List({ last, address: { view, change } }: { last: string; address: SubscriptionsAddress }) {
+  const { id: projectId } = useProject();
+  const mayChange = useHasLevel(1);
+  const path = useSubscriptionsPath();
+  const [isShowingCall, setShowingCall] = useState(false);
+  const { deleted } = view;
+  const query = { deleted: deleted ? 'true' : undefined };
+  const list = useOffsetPages<Subscription>(subscriptionsKey(projectId), { path, query });
+  const onNew = () => change({ open: 'new' });
+  const isEmpty = list.data?.count === 0;
+  const buttons = (
+    <div className="form-buttons">
+      <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>
+      <Button onPress={() => change({ deleted: !deleted })}>{deleted ? text.active : text.deletedOnes}</Button>
+      {!deleted && !isEmpty && (
+        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+          {text.newOne}
+        </Button>
+      )}
+    </div>
+  );
+  return (
+    <Block title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
+      <p className="settings-note">{text.today}</p>
+      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      <Loaded query={list} what={text.what}>
+        {({ rows }) => {
+          if (rows.length === 0) return deleted ? <NoneDeleted /> : <None mayChange={mayChange} onNew={onNew} />;
+          return (
+            <>
+              <Table rows={rows} last={last} onOpen={(id) => change({ open: String(id) })} />
+              <More query={list} />
+            </>
+          );
+        }}
+      </Loaded>
+      {isShowingCall && <AsApiCall request={{ path, query }} onClose={() => setShowingCall(false)} />}
+    </Block>
+  );
+}
+
+/** Who would get it, and what each kind of recipient needs. */
+function None({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
+  return (
+    <Empty title={text.emptyTitle} icon="mail">
+      <p className="quiet">{text.empty}</p>
+      <dl className="settings-kinds">
+        {targetTypes.map((type) => (
+          <div key={type}>
+            <dt>{text.types[type]}</dt>
+            <dd className="quiet">{text.needs[type]}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="form-buttons">
+        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+          {text.newOne}
+        </Button>
+      </div>
+    </Empty>
+  );
+}
+
+function NoneDeleted() {
+  return (
+    <Empty title={text.noneDeleted} icon="mail">
+      <p className="quiet">{text.noneDeletedText}</p>
+    </Empty>
+  );
+}
+
+function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: string; onOpen: (id: number) => void }) {
+  const { name: projectName, timezone } = useProject();
+  return (
+    <table className="table settings-table settings-rows" aria-label={text.what}>
+      <thead>
+        <tr>
+          <th>{text.columns.title}</th>
+          <th>{text.columns.to}</th>
+          <th>{text.columns.next}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((one) => (
+          <tr key={one.id}>
+            <td>
+              <button
+                type="button"
+                className="settings-row-link row-link"
+                ref={String(one.id) === last ? takeFocus : undefined}
+                onClick={() => onOpen(one.id)}
+              >
+                {titleOf(one, projectName)}
+              </button>
+              <div className="quiet">{ruleInWords(one, timezone)}</div>
+            </td>
+            <td>
+              {text.types[one.target_type]}
+              <Targets of={one} />
+            </td>
+            <td data-label={text.columns.next}>
+              {one.next_delivery_date === null ? (
+                <span className="quiet">{text.noNext}</span>
+              ) : (
+                formatMinute(one.next_delivery_date, timezone)
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Targets({ of }: { of: Subscription }) {
+  const [first = '', ...others] = targetsOf(of);
+  return (
+    <div className="hint">
+      <span className="mono">{first}</span> {others.length > 0 && text.more(others.length)}
+    </div>
+  );
+}

@@ -1,0 +1,176 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { fromLocal, localOf } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { Cards } from '../cards.tsx';
+import { titleOf } from './one-subscription.tsx';
+import { type Draft, daysOf, draftOf, newDraft, ruleInWords } from './rule.ts';
+import { ScheduleFields } from './schedule-fields.tsx';
+import {
+  isMasked,
+  type Rule,
+  type Subscription,
+  subscriptionsKey,
+  type TargetType,
+  targetTypes,
+  useSubscriptionsPath,
+} from './subscription.ts';
+import { text } from './words.ts';
+
+const { form } = text;
+const fields = [
+  ...['title', 'target_value', 'invite_message', 'interval', 'byweekday', 'bysetpos', 'start_date', 'until_date'],
+  'count',
+];
+
+/** A new subscription, or another title, other recipients, another schedule for one that exists. */
+export function SubscriptionForm({
+  before,
+  onDone,
+  onClose,
+}: {
+  before: Subscription | undefined;
+  onDone: (now: Subscription) => unknown;
+  onClose: () => void;
+}) {
+  const { id: projectId, name: projectName, timezone } = useProject();
+  const path = useSubscriptionsPath();
+  const [type, setType] = useState<TargetType>(before?.target_type ?? 'email');
+  const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : newDraft));
+  const [first, setFirst] = useState(() =>
+    before ? localOf(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
+  );
+  const save = useMutation({
+    mutationFn: (body: object) =>
+      call<Subscription>(
+        before ? { method: 'PATCH', path: `${path}/${before.id}`, body } : { method: 'POST', path, body },
+      ),
+    onSuccess: async (now) => {
+      await queryClient.invalidateQueries({ queryKey: subscriptionsKey(projectId) });
+      await onDone(now);
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = new FormData(event.currentTarget);
+    const rule = ruleOf(typed, { draft, first, before, timezone });
+    save.mutate({ ...targetOf(typed, type), ...rule });
+  };
+  const kept = before?.target_type === type ? before.target_value : '';
+  return (
+    <Block title={before ? form.change(titleOf(before, projectName)) : text.newOne} about={text.today}>
+      <form className="form settings-form subscription-form" onSubmit={submit}>
+        <Field
+          name="title"
+          label={form.title}
+          hint={form.titleHint}
+          maxLength={100}
+          required={false}
+          defaultValue={before?.title ?? ''}
+          problem={save.error}
+        />
+        <Cards
+          name="target_type"
+          legend={form.target}
+          options={targetTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
+          chosen={type}
+          onChoose={setType}
+        />
+        <Field
+          key={type}
+          name="target_value"
+          label={form.values[type]}
+          hint={isMasked(kept) ? form.keepMasked : before ? form.newTargets : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          defaultValue={kept}
+          problem={save.error}
+        />
+        <Field
+          name="invite_message"
+          label={form.message}
+          hint={form.messageHint}
+          maxLength={10_000}
+          required={false}
+          problem={save.error}
+        />
+        <ScheduleFields
+          draft={draft}
+          onDraft={setDraft}
+          first={first}
+          onFirst={setFirst}
+          before={before}
+          problem={save.error}
+        />
+        <p className="settings-note" aria-live="polite">
+          <Summary draft={draft} first={first} before={before} />
+        </p>
+        <FormProblem problem={save.error} fields={fields} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={save.isPending}>
+            {before ? form.save : form.create}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+          <span className="hint">{before ? '' : form.createHint}</span>
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+/** What the schedule comes to, in words, while it is chosen. */
+function Summary({ draft, first, before }: { draft: Draft; first: string; before: Subscription | undefined }) {
+  const { timezone } = useProject();
+  const start = fromLocal(first, timezone);
+  if (start === '') return null;
+  const { frequency, interval } = draft;
+  const days = { byweekday: before?.byweekday ?? null, bysetpos: before?.bysetpos ?? null, ...daysOf(draft) };
+  const rule = { frequency, interval: interval || 1, ...days, count: null, start_date: start, until_date: null };
+  return <strong>{ruleInWords(rule, timezone)}</strong>;
+}
+
+/** By the clocks of a zone: what a new schedule begins with. */
+const tomorrowAtNine = (zone: string) => `${localOf(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
+
+function targetOf(typed: FormData, type: TargetType) {
+  const filled = (name: string) => String(typed.get(name) ?? '').trim() || null;
+  const message = filled('invite_message');
+  return {
+    title: filled('title'),
+    target_type: type,
+    target_value: filled('target_value') ?? '',
+    ...(message !== null && { invite_message: message }),
+  };
+}
+
+/** Times that were not touched are sent as they were: the field knows minutes only. */
+function ruleOf(
+  typed: FormData,
+  {
+    draft,
+    first,
+    before,
+    timezone,
+  }: { draft: Draft; first: string; before: Subscription | undefined; timezone: string },
+): Partial<Rule> {
+  const unlessKept = (local: string, kept: string | null | undefined) => {
+    if (local === '') return null;
+    const isKept = kept != null && localOf(new Date(kept), timezone).slice(0, 16) === local;
+    return isKept ? kept : fromLocal(local, timezone);
+  };
+  const count = String(typed.get('count') ?? '');
+  return {
+    frequency: draft.frequency,
+    interval: draft.interval,
+    ...daysOf(draft),
+    start_date: unlessKept(first, before?.start_date) ?? '',
+    until_date: unlessKept(String(typed.get('until_date') ?? ''), before?.until_date),
+    count: count === '' ? null : Number(count),
+  };
+}

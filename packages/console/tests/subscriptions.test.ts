@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  await console.query(`UPDATE environment SET timezone = 'Europe/Berlin', name = 'Corner shop' WHERE id = $1`);
+});
+afterAll(() => console?.stop());
+
+const hook = 'https://hooks.example.com/services/never-for-members';
+const make = async (body: object = {}) =>
+  (
+    await console.api<{ id: number }>('POST', 'subscriptions', {
+      ...{ title: 'Sign-ups', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
+      ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
+      ...body,
+    })
+  ).id;
+interface StoredDelivery {
+  status: string;
+  error?: string;
+  target?: string;
+  occasion?: string;
+}
+const storeDelivery = (id: number, { status, error, target, occasion }: StoredDelivery) =>
+  console.query(
+    `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target, status, attempts, error, finished_at)
+     VALUES ($1, $2, $3, $4, $5, $6, 2, $7, CASE WHEN $6 <> 'pending' THEN now() END)`,
+    [
+      ...[randomUUID(), id, occasion ?? 'scheduled', '2026-11-23T08:00Z', target ?? `${randomUUID()}@example.com`],
+      ...[status, error ?? null],
+    ],
+  );
+const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** In both themes and on a telephone, as it is now. */
+async function lookAt(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test('C-007, C-038: nothing yet says who would get it; made by the form, whose schedule is said in words as it is chosen', async () => {
+  const page = await console.open('settings/subscriptions');
+  await page.getByRole('heading', { name: 'No subscription yet' }).waitFor();
+  await page.getByText('For now a report is its title, a link').waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'New subscription' }).click();
+  await page.getByLabel('Title').fill('Sign-ups of the week');
+  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com, not an address');
+  await page.getByLabel('From, and at this time of day').fill('2026-12-01T09:00');
+  await page.getByText('every Monday at 09:00 Europe/Berlin').waitFor();
+  await page.getByLabel('Every', { exact: true }).fill('2');
+  await page.getByText('every second Monday at 09:00 Europe/Berlin').waitFor();
+  await page.getByLabel('Wednesday').check();
+  await page.getByText('every second week on Monday and Wednesday at 09:00').waitFor();
+  await page.getByLabel('Unit').selectOption('months');
+  await page.getByText('every second month on the 1st at 09:00').waitFor();
+  await page.getByRole('combobox', { name: /^On/ }).selectOption('the last');
+  await page.getByRole('combobox', { name: /^Day/ }).selectOption('Friday');
+  await page.getByText('every second month on the last Friday at 09:00').waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'Create subscription' }).click();
+  const addresses = page.getByLabel('Addresses', { exact: true });
+  await eventually(async () => expect(await addresses.getAttribute('aria-invalid')).toBe('true'));
+  await page.getByText('Enter a valid email address.').waitFor();
+  expect(await page.getByLabel('Title').inputValue()).toBe('Sign-ups of the week');
+  await addresses.fill('ada@example.com, grace@example.com');
+  await page.getByRole('button', { name: 'Create subscription' }).click();
+  await page.getByText('Every second month on the last Friday at 09:00 Europe/Berlin, by mail.').waitFor();
+  const { results } = await console.api<{ results: object[] }>('GET', 'subscriptions');
+  expect(results).toMatchObject([
+    {
+      ...{ title: 'Sign-ups of the week', target_value: 'ada@example.com, grace@example.com', frequency: 'monthly' },
+      ...{ interval: 2, byweekday: ['friday'], bysetpos: -1, start_date: '2026-12-01T08:00:00Z' },
+    },
+  ]);
+  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor();
+  await lookAt(page);
+  await page.context().close();
+});
+
+test.each<[object, string]>([
+  [{ frequency: 'daily', byweekday: null }, 'every day at 09:00'],
+  [{ frequency: 'daily', byweekday: null, interval: 3 }, 'every third day at 09:00'],
+  [{ frequency: 'daily', interval: 3 }, 'every third day, only on Monday at 09:00'],
+  [{ frequency: 'daily', byweekday: ['monday', 'friday'] }, 'every Monday and Friday at 09:00'],
+  [{ frequency: 'weekly', byweekday: null }, 'every Monday at 09:00'],
+  [{ frequency: 'weekly', interval: 2 }, 'every second Monday at 09:00'],
+  [{ frequency: 'weekly', interval: 6 }, 'every 6th week on Monday at 09:00'],
+  [{ frequency: 'weekly', byweekday: ['monday', 'sunday'] }, 'every Monday and Sunday at 09:00'],
+  [{ frequency: 'monthly', byweekday: null }, 'every month on the 2nd at 09:00'],
+  [{ frequency: 'monthly', bysetpos: 1 }, 'every month on the first Monday at 09:00'],
+  [{ frequency: 'monthly', bysetpos: -2 }, 'every month on the second to last Monday at 09:00'],
+  [{ frequency: 'monthly' }, 'every month on each Monday at 09:00'],
+  [{ frequency: 'yearly', byweekday: null }, 'every year on 2 November at 09:00'],
+  [{ frequency: 'daily', byweekday: null, count: 5 }, 'every day at 09:00 Europe/Berlin, 5 times in all'],
+  [{ frequency: 'daily', until_date: '2026-12-24T23:30:00Z' }, 'Europe/Berlin, until 25 Dec 2026'],
+])('C-024: %j is %s', async (rule, words) => {
+  const id = await make(rule);
+  const page = await console.open('settings/subscriptions');
+  const before = await console.api<object>('GET', `subscriptions/${id}`);
+  await page.getByRole('row').filter({ hasText: words }).first().waitFor();
+  await page.goto(console.address(`settings/subscriptions?open=${id}&edit=true`));
+  // Saved as it is, nothing of the schedule changes.
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Change' }).waitFor();
+  expect(await console.api('GET', `subscriptions/${id}`)).toEqual(before);
+  await console.query('DELETE FROM subscription WHERE id = $1', [id]);
+  await page.context().close();
+});
+
+test('what was sent: state, recipient, and what did not arrive says what to do', async () => {
+  const id = await make({ title: 'Sent' });
+  await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
+  const page = await console.open(`settings/subscriptions?open=${id}`);
+  await page.getByRole('heading', { name: 'Nothing sent yet' }).waitFor();
+  await storeDelivery(id, { status: 'delivered', target: 'ada@example.com' });
+  await storeDelivery(id, { status: 'failed', error: 'The mail server refused the mail (550).' });
+  await storeDelivery(id, { status: 'pending', error: 'The mail server could not be reached (ETIMEDOUT).' });
+  await storeDelivery(id, { status: 'failed', error: 'The address answered 404.', occasion: 'target_changed' });
+  await page.reload();
+  const row = (words: string) => block(page, 'What was sent').getByRole('row').filter({ hasText: words });
+  await row('ada@example.com').getByText('sent', { exact: true }).waitFor();
+  await row('ada@example.com').getByText('23 Nov 2026, 09:00').waitFor();
+  await row('refuses this address for good').getByText('refused the mail (550)').waitFor();
+  await row('does not answer').getByText('trying again').waitFor();
+  await row('Nothing listens at this address any more').getByText('the recipient was new').waitFor();
+  await lookAt(page);
+  await page.context().close();
+});
+
+test('changed, whoever is new gets a first report; deleted it can be brought back', async () => {
+  const id = await make({ title: 'Growth' });
+  const page = await console.open(`settings/subscriptions?open=${id}&edit=true`);
+  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com, new@example.com');
+  await page.getByLabel('Friday').check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Every Monday and Friday at 09:00').waitFor();
+  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'new@example.com' }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('also what waits to be sent').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('It is deleted: nothing is sent.').waitFor();
+  await page.getByRole('button', { name: 'All subscriptions' }).click();
+  await page.getByRole('button', { name: 'Deleted ones' }).click();
+  expect(new URL(page.url()).searchParams.get('deleted')).toBe('true');
+  await page.getByRole('button', { name: 'Growth' }).click();
+  await page.getByRole('button', { name: 'Bring it back' }).click();
+  await page.getByRole('button', { name: 'Change' }).waitFor();
+  expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({ deleted: false });
+  await page.context().close();
+});
+
+test.each([
+  ['member', 1, 'https://hooks.example.com/********'],
+  ['administrator', 8, hook],
+  ['owner', 15, hook],
+] as const)(
+  'C-033, C-035: a %s may make, change and delete; only administrators see the whole address',
+  async (_name, level, shown) => {
+    const title = `Hook of level ${level}`;
+    const id = await make({ title, target_type: 'webhook', target_value: hook });
+    await console.query('UPDATE membership SET level = $1', [level]);
+    const page = await console.open('settings/subscriptions');
+    await page.getByRole('row').filter({ hasText: title }).getByText(shown, { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'New subscription' }).isEnabled()).toBe(true);
+    await page.getByRole('button', { name: title }).click();
+    await page.getByRole('listitem').getByText(shown, { exact: true }).waitFor();
+    expect(await page.getByText('Only administrators see the whole address.').count()).toBe(level === 1 ? 1 : 0);
+    expect(await page.getByRole('button', { name: 'Delete' }).isEnabled()).toBe(true);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Title').fill(`${title}, renamed`);
+    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe(shown);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: `${title}, renamed` }).waitFor();
+    await console.query('UPDATE membership SET level = 15', []);
+    expect(await console.api('GET', `subscriptions/${id}`)).toMatchObject({ target_value: hook });
+    await page.context().close();
+  },
+);
+
+test('C-004 to C-007, C-020, C-039: the address is the view; the keyboard leads in and back; each state is a picture of its own', async () => {
+  const title = '<img src=x onerror=alert(1)>';
+  const id = await make({ title });
+  const page = await console.open('settings/subscriptions?nonsense=1');
+  await page.getByText('cannot use: nonsense').waitFor();
+  const link = page.getByRole('button', { name: '<img src=x' });
+  await link.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: '<img src=x' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('open')).toBe(String(id));
+  expect(await page.locator('img').count()).toBe(0);
+  await page.keyboard.press('Enter');
+  await link.waitFor();
+  await eventually(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe(title));
+  await page.goBack();
+  await page.getByRole('button', { name: 'As API call' }).first().click();
+  await page.getByRole('dialog').getByText(`/subscriptions/${id}'`).waitFor();
+  await page.goto(console.address('settings/subscriptions?open=987654'));
+  await page.locator('[data-state=gone]').waitFor();
+  for (const [status, state, shown] of [
+    [403, 'refused', 'Because of a test.'],
+    [402, 'failed', 'Because of a test.'],
+  ] as const) {
+    await page.route(/\/subscriptions\?/, (route) => route.fulfill({ status, json: { detail: 'Because of a test.' } }));
+    await page.goto(console.address('settings/subscriptions'));
+    await page.locator(`[data-state=${state}]`).getByText(shown).waitFor();
+    await page.unroute(/\/subscriptions\?/);
+  }
+  await page.context().close();
+});
