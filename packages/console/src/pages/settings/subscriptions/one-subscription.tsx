@@ -25,7 +25,7 @@ import { text } from './words.ts';
 
 /** One subscription: when it comes, to whom, and what was sent. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsAddress }) {
-  const { id: projectId } = useProject();
+  const { id: projectId, name: projectName } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
   const query = useQuery({
     queryKey: subscriptionsKey(projectId, id),
@@ -42,6 +42,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
         {(one) =>
           view.edit ? (
             <SubscriptionForm
+              heading={text.form.change(titleOf(one, projectName))}
               before={one}
               onDone={() => change({ edit: false })}
               onClose={() => change({ edit: false })}

@@ -38,6 +38,7 @@ export function Section() {
       {open === '' && <List last={last} address={address} />}
       {open === 'new' && (
         <SubscriptionForm
+          heading={text.newOne}
           before={undefined}
           onDone={({ id }) => change({ open: String(id) })}
           onClose={() => change({ open: '' })}

@@ -9,7 +9,6 @@ import { fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
-import { titleOf } from './one-subscription.tsx';
 import { type Draft, daysOf, draftOf, newDraft, ruleInWords } from './rule.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
 import {
@@ -31,15 +30,17 @@ const fields = [
 
 /** A new subscription, or another title, other recipients, another schedule for one that exists. */
 export function SubscriptionForm({
+  heading,
   before,
   onDone,
   onClose,
 }: {
+  heading: string;
   before: Subscription | undefined;
   onDone: (now: Subscription) => unknown;
   onClose: () => void;
 }) {
-  const { id: projectId, name: projectName, timezone } = useProject();
+  const { id: projectId, timezone } = useProject();
   const path = useSubscriptionsPath();
   const [type, setType] = useState<TargetType>(before?.target_type ?? 'email');
   const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : newDraft));
@@ -64,7 +65,7 @@ export function SubscriptionForm({
   };
   const kept = before?.target_type === type ? before.target_value : '';
   return (
-    <Block title={before ? form.change(titleOf(before, projectName)) : text.newOne} about={text.today}>
+    <Block title={heading} about={text.today}>
       <form className="form settings-form subscription-form" onSubmit={submit}>
         <Field
           name="title"

@@ -77,7 +77,8 @@ export const text = {
   groups: { day: 'day', workday: 'day from Monday to Friday' },
 
   sent: 'What was sent',
-  sentText: 'Each report to each recipient, for as long as the subscription exists. Its content is not kept.',
+  sentText:
+    'Each report to each recipient, of the last 90 days unless your operator keeps them for another time. Content is not kept.',
   noneSentTitle: 'Nothing sent yet',
   noneSent: 'The first report is on its way; the others come when they are due.',
   sentColumns: { state: 'State', to: 'To', due: 'Due', why: 'Why' },
