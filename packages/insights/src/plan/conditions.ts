@@ -324,7 +324,7 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
   if (key === 'tag_name' || key === 'selector') {
     if (operation !== 'exact') throw queryError(`${path}.operator`, `A ${key} is compared by exact or is_not only.`);
     return matching(
-      texts().map((text) => (key === 'tag_name' ? `(^|;)${quoted(text)}[.:;]` : selectorPattern(text, path))),
+      texts().map((text) => (key === 'tag_name' ? `(?:^|;)${quoted(text)}(?:[.:;]|$)` : selectorPattern(text, path))),
     );
   }
   const attribute = { text: 'text', href: 'attr__href' }[key];
@@ -365,11 +365,10 @@ function selectorPattern(selector: string, path: string): string {
     const attributes = bits.flatMap(([, , id, name, text]) =>
       id !== undefined ? [`attr_id="${id}"`] : name !== undefined ? [`attr__${name}="${text}"`] : [],
     );
-    const head = `${tag === undefined ? '[a-z0-9-]+' : quoted(tag)}${classes.map((name) => `[^:;]*\\.${quoted(name)}\\b`).join('')}`;
-    return `${head}[^;]*${attributes
-      .sort()
-      .map((one) => `${quoted(one)}[^;]*`)
-      .join('')}`;
+    const others = '(?:\\.[^.:;]+)*';
+    const head = `${tag === undefined ? '[a-z0-9-]+' : quoted(tag)}${others}${classes.map((name) => `\\.${quoted(name)}${others}`).join('')}`;
+    const inside = attributes.sort().map((one) => `${quoted(one)}[^;]*`);
+    return inside.length === 0 ? `${head}(?::[^;]*)?` : `${head}:[^;]*${inside.join('')}`;
   });
-  return `(^|;)${patterns.join(';')}`;
+  return `(?:^|;)${patterns.join(';')}(?:;|$)`;
 }

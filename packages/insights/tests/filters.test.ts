@@ -1,0 +1,255 @@
+/** Filters and refinements by the numbers of their rules: cases Q-055 to Q-183 that no table of answers holds. */
+
+import { isAppError } from '@millrace/runtime';
+import { createTestTenant } from '@millrace/testing';
+import { runQuery } from '../src/index.ts';
+import { type Dataset, storeDataset } from './case-world.ts';
+import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
+
+const button =
+  'button.big.primary:attr__class="big primary"attr__type="submit"text="Buy";div:attr_id="shop"nth-child="1"';
+const link = 'a:attr__href="/buy?x=1"href="/buy?x=1"text="Buy now";body';
+
+/** `order` of ann, bob and cid on three days, and clicks. */
+const dataset: Dataset = {
+  persons: [
+    {
+      distinct_ids: ['ann'],
+      created_at: '2026-11-01T00:00Z',
+      properties: { plan: 'pro', age: 40, email: 'ann@example.test' },
+    },
+    { distinct_ids: ['bob'], created_at: '2026-11-01T00:00Z', properties: { plan: 'pro', age: 20 } },
+    { distinct_ids: ['cid'], created_at: '2026-11-01T00:00Z', properties: { plan: 'free', age: 30 } },
+  ],
+  groups: [{ type_index: 0, key: 'acme', created_at: '2026-11-01T00:00Z', properties: {} }],
+  events: [
+    {
+      event: 'order',
+      distinct_id: 'ann',
+      timestamp: '2026-11-10T12:00Z',
+      properties: { url: '/a/', $group_0: 'acme', n: 1 },
+    },
+    { event: 'order', distinct_id: 'bob', timestamp: '2026-11-10T13:00Z', properties: { url: '/a', n: 2 } },
+    { event: 'order', distinct_id: 'cid', timestamp: '2026-11-11T12:00Z', properties: { url: '/b?#', n: 3 } },
+    { event: 'pay', distinct_id: 'bob', timestamp: '2026-11-11T13:00Z', properties: { $group_0: 'acme' } },
+    { event: 'order', distinct_id: 'ann', timestamp: '2026-11-12T12:00Z', properties: { url: '', n: 4 } },
+  ],
+};
+
+describe.each(engines)('on %s', (engine) => {
+  let store: TestStore;
+  let projectId: number;
+  const cohorts = new Map<string, number>();
+  beforeAll(async () => {
+    store = await openTestStore(engine);
+    projectId = (await createTestTenant(store.database)).environmentId;
+    await storeDataset(store.database.sql, projectId, dataset);
+    const person = (key: string, value: unknown, operator = 'exact') => ({ type: 'person', key, value, operator });
+    const and = (...values: unknown[]) => ({ properties: { type: 'AND', values } });
+    await addCohort('pro', and(person('plan', 'pro')));
+    await addCohort(
+      'young pro',
+      and({ type: 'cohort', key: 'id', value: cohorts.get('pro') }, person('age', 30, 'lt')),
+    );
+    await addCohort('not pro', and({ type: 'cohort', key: 'id', value: cohorts.get('pro'), negation: true }));
+    await addCohort('either', {
+      properties: { type: 'OR', values: [person('age', 30), { ...person('plan', 'free'), negation: true }] },
+    });
+    await addCohort(
+      'active',
+      and({ type: 'behavioral', key: 'order', value: 'performed_event', event_type: 'events' }),
+    );
+    await addCohort('listed', null);
+    await store.database.sql.query(
+      `INSERT INTO cohort_member (project_id, cohort_id, person_uuid)
+       SELECT $1, $2, uuid FROM person WHERE project_id = $1 AND main_distinct_id = 'cid'`,
+      [projectId, cohorts.get('listed')],
+    );
+    for (const [chain, id] of [
+      [button, 'ann'],
+      [link, 'bob'],
+    ] as const) {
+      await store.database.sql.query(
+        `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, elements_chain, captured_at)
+         SELECT $1, '2026-11-10T12:00Z', gen_random_uuid(), '$autocapture', $2, uuid, '{}', $3, now()
+           FROM person WHERE project_id = $1 AND main_distinct_id = $2`,
+        [projectId, id, chain],
+      );
+    }
+  });
+  afterAll(() => store.stop());
+
+  async function addCohort(name: string, filters: unknown): Promise<void> {
+    const [row] = await store.database.sql.query<{ id: number }>(
+      'INSERT INTO cohort (project_id, name, filters, is_static) VALUES ($1, $2, $3, $4) RETURNING id',
+      [projectId, name, filters, filters === null],
+    );
+    cohorts.set(name, row?.id ?? 0);
+  }
+
+  const ask = (query: Record<string, unknown>) =>
+    runQuery(
+      { sql: store.database.sql, events: store.events },
+      {
+        projectId,
+        query: { dateRange: { date_from: '2026-11-10', date_to: '2026-11-12' }, ...query },
+        now: Date.parse('2026-11-20T00:00Z'),
+      },
+      ample(),
+    );
+  const trend = (event: string, more: Record<string, unknown> = {}) =>
+    ask({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event }], ...more });
+  const dataOf = async (event: string, properties: unknown) =>
+    ((await trend(event, { properties })).results as { data: number[] }[])[0]?.data;
+
+  test.each<[string, string, Record<string, unknown>, number[]]>([
+    ['of a dynamic cohort', 'pro', {}, [2, 0, 1]],
+    ['in', 'pro', { operator: 'in' }, [2, 0, 1]],
+    ['not in', 'pro', { operator: 'not_in' }, [0, 1, 0]],
+    ['of a cohort of a cohort', 'young pro', {}, [1, 0, 0]],
+    ['of those who are not in another', 'not pro', {}, [0, 1, 0]],
+    ['of either', 'either', {}, [2, 1, 1]],
+    ['of a static cohort', 'listed', {}, [0, 1, 0]],
+    ['not in a static cohort', 'listed', { operator: 'not_in' }, [2, 0, 1]],
+  ])('cohorts: events %s', async (_, name, filter, expected) => {
+    expect(await dataOf('order', [{ type: 'cohort', key: 'id', value: cohorts.get(name), ...filter }])).toEqual(
+      expected,
+    );
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      'Q-123: a cohort made of behaviour',
+      () => ({ type: 'cohort', key: 'id', value: cohorts.get('active') }),
+      /^properties\.0\.value: Cohorts that are made of what persons did/,
+    ],
+    [
+      'Q-123: no such cohort',
+      () => ({ type: 'cohort', key: 'id', value: 999_999 }),
+      /^properties\.0\.value: There is no cohort 999999/,
+    ],
+    ['Q-123: SQL', () => ({ type: 'hogql', key: '1 = 1' }), /^properties\.0\.type: /],
+    ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],
+    ['a field that is not known', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
+  ])('%s is refused by its path', async (_, filter, message) => {
+    const failure = await dataOf('order', [(filter as () => unknown)()]).catch((error: unknown) => error);
+    expect(isAppError(failure, 'invalid') && failure.message).toMatch(message);
+  });
+
+  test.each<[string, Record<string, unknown>, number]>([
+    ['text', { key: 'text', value: 'Buy' }, 1],
+    ['one of two texts', { key: 'text', value: ['Buy', 'Buy now'] }, 2],
+    ['part of a text', { key: 'text', operator: 'icontains', value: 'BUY' }, 2],
+    ['not the text', { key: 'text', operator: 'is_not', value: 'Buy' }, 1],
+    ['tag', { key: 'tag_name', value: 'div' }, 1],
+    ['not the tag', { key: 'tag_name', operator: 'is_not', value: 'button' }, 1],
+    ['address', { key: 'href', value: '/buy?x=1' }, 1],
+    ['a class', { key: 'selector', value: '.primary' }, 1],
+    ['tag and class', { key: 'selector', value: 'button.big' }, 1],
+    ['no such class', { key: 'selector', value: '.bigger' }, 0],
+    ['an id', { key: 'selector', value: '#shop' }, 1],
+    ['an attribute', { key: 'selector', value: '[type="submit"]' }, 1],
+    ['a child', { key: 'selector', value: 'div > button' }, 1],
+    ['no such child', { key: 'selector', value: 'button > div' }, 0],
+  ])('Q-122: elements by %s', async (_, filter, expected) => {
+    const [first] = (await dataOf('$autocapture', [{ type: 'element', ...filter }])) ?? [];
+    expect(first).toBe(expected);
+  });
+
+  test('Q-119: an alternative inside of what all has to hold', async () => {
+    const number = (value: number) => ({ key: 'n', value, type: 'event', operator: 'exact' });
+    const values = [
+      { type: 'OR', values: [number(1), number(3)] },
+      { key: 'plan', value: 'pro', type: 'person', operator: 'exact' },
+    ];
+    expect(await dataOf('order', { type: 'AND', values })).toEqual([1, 0, 0]);
+  });
+
+  test('Q-055: without test accounts', async () => {
+    const list = [{ key: 'email', type: 'person', operator: 'not_icontains', value: '@example.test' }];
+    await store.database.sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
+      projectId,
+      JSON.stringify(list),
+    ]);
+    const { results } = await trend('order', { filterTestAccounts: true });
+    expect(results).toMatchObject([{ data: [1, 1, 0] }]);
+  });
+
+  test('Q-101: addresses with and without what stands at their end', async () => {
+    const { results } = await trend('order', { breakdownFilter: { breakdown: 'url', breakdown_normalize_url: true } });
+    expect(
+      (results as { breakdown_value: string; count: number }[]).map(({ breakdown_value: value, count }) => [
+        value,
+        count,
+      ]),
+    ).toEqual([
+      ['/a', 2],
+      ['/b', 1],
+      ['$$_posthog_breakdown_null_$$', 1],
+    ]);
+  });
+
+  test('Q-168: members of a group take the steps of a funnel together', async () => {
+    const series = ['order', 'pay'].map((event) => ({ kind: 'EventsNode', event }));
+    const { results } = await ask({ kind: 'FunnelsQuery', series, aggregation_group_type_index: 0 });
+    expect(results).toMatchObject([{ count: 1 }, { count: 1 }]);
+  });
+
+  const retention = (more: Record<string, unknown>, query: Record<string, unknown> = {}) => {
+    const entity = { id: 'order', type: 'events' };
+    return ask({
+      kind: 'RetentionQuery',
+      retentionFilter: { totalIntervals: 3, targetEntity: entity, returningEntity: entity, ...more },
+      ...query,
+    });
+  };
+  const countsOf = (results: unknown) =>
+    (results as { values: { count: number }[] }[]).map(({ values }) => values.map(({ count }) => count));
+
+  test('Q-176: who returns later counts on the days before', async () => {
+    expect(countsOf((await retention({})).results)).toEqual([
+      [2, 0, 1],
+      [1, 0, 0],
+      [1, 0, 0],
+    ]);
+    expect(countsOf((await retention({ cumulative: true })).results)).toEqual([
+      [2, 1, 1],
+      [1, 0, 0],
+      [1, 0, 0],
+    ]);
+  });
+
+  test('Q-183: rows of each value, the largest first', async () => {
+    const { results } = await retention({}, { breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' } });
+    const rows = results as { breakdown_value: string }[];
+    expect(rows.map(({ breakdown_value: value }) => value)).toEqual(['pro', 'pro', 'pro', 'free', 'free', 'free']);
+    expect(countsOf(rows).slice(3)).toEqual([
+      [0, 0, 0],
+      [1, 0, 0],
+      [0, 0, 0],
+    ]);
+  });
+
+  test('Q-203: the persons of a row', async () => {
+    const entity = { id: 'order', type: 'events' };
+    const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
+    const source = {
+      kind: 'RetentionQuery',
+      dateRange,
+      retentionFilter: { totalIntervals: 3, targetEntity: entity, returningEntity: entity },
+    };
+    const { results } = await runQuery(
+      { sql: store.database.sql, events: store.events },
+      {
+        projectId,
+        query: { kind: 'ActorsQuery', select: ['person'], source: { kind: 'InsightActorsQuery', source, interval: 0 } },
+        now: Date.parse('2026-11-20T00:00Z'),
+      },
+      ample(),
+    );
+    expect((results as [{ distinct_ids: string[] }][]).map(([{ distinct_ids: ids }]) => ids[0]).sort()).toEqual([
+      'ann',
+      'bob',
+    ]);
+  });
+});
