@@ -21,7 +21,7 @@ import { eventItemRoute, eventRoutes } from './resources/events/routes.ts';
 import { organizationFlagRoutes } from './resources/feature-flags/organization-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
-import { findGroupRoute, groupMemberRoutes, groupRoutes } from './resources/groups/routes.ts';
+import { findGroupRoute, groupMemberRoutes, groupRoutes, groupTypeRoute } from './resources/groups/routes.ts';
 import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import type { InviteMailing } from './resources/invites/mailing.ts';
@@ -30,6 +30,7 @@ import { memberRoutes } from './resources/members/routes.ts';
 import { organizationRoutes, organizationWriteRoutes } from './resources/organizations/routes.ts';
 import { personalApiKeyRoutes } from './resources/personal-api-keys/routes.ts';
 import { deletePersonRoutes } from './resources/persons/deletion.ts';
+import { personMergeRoute } from './resources/persons/merges.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
@@ -100,9 +101,11 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...testEventRoutes(deps),
     ...personRoutes(ingested),
     ...personActivityRoutes(deps),
+    ...personMergeRoute(ingested),
     ...deletePersonRoutes(deps),
     ...personItemRoutes(deps),
     ...cohortRoutes(deps),
+    ...groupTypeRoute(deps),
     ...groupRoutes(ingested),
     ...findGroupRoute(deps),
     ...groupMemberRoutes(ingested),

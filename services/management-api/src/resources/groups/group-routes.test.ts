@@ -56,6 +56,19 @@ test('filters: the number of the type, and a part of key or name in any case', a
   expect(await keys('?group_key=Acme')).toEqual([]);
 });
 
+test('the types are listed by number, those without a group too, and nobody else’s', async () => {
+  await api.database.sql.query(
+    `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at) VALUES ($1, 'shop', 2, '2026-11-02T08:00:00Z')`,
+    [tenant.projectId],
+  );
+  const { body } = await api.get(`/api/projects/${tenant.projectId}/groups_types/`, tenant.personalApiKey);
+  expect(body).toEqual([
+    { group_type: 'company', group_type_index: 0, created_at: expect.any(String) },
+    { group_type: 'team', group_type_index: 1, created_at: expect.any(String) },
+    { group_type: 'shop', group_type_index: 2, created_at: '2026-11-02T08:00:00Z' },
+  ]);
+});
+
 test.each(['5', '-1', 'x', '1.5', ''])('group_type_index=%s is refused by name', async (index) => {
   const { status, body } = await api.get(`${path}?group_type_index=${index}`, tenant.personalApiKey);
   expect([status, body.attr]).toEqual([400, 'group_type_index']);
@@ -83,7 +96,12 @@ describe('members', () => {
     for (const id of ['eve', 'old', 'team']) await person(id);
     for (const id of ['ada', 'ada-phone', 'bob', 'nobody']) await visit(id, { $group_0: 'acme' });
     await visit('eve', { $group_0: 'Acme' });
-    await visit('old', { $group_0: 'acme' }, 40);
+    const oldVisit = recently(40);
+    await storeEvent(api.database.sql, tenant.projectId, {
+      distinctId: 'old',
+      properties: { $group_0: 'acme' },
+      timestamp: oldVisit,
+    });
     await visit('team', { $group_1: 'acme' });
     const wanted = `${path}/members?group_type_index=0&group_key=acme`;
     const seen = await readAllPages<{ uuid: string }>(api, `${wanted}&limit=1`, tenant.personalApiKey);
@@ -91,6 +109,8 @@ describe('members', () => {
     const { body } = await api.get(`${wanted}&after=-60d`, tenant.personalApiKey);
     expect(body.results.map((row: { name: string }) => row.name)).toEqual(['old', 'bob', 'ada']);
     expect(body.results[2].distinct_ids).toEqual(['ada', 'ada-phone']);
+    expect(body.results.map((row: { event_count: number }) => row.event_count)).toEqual([1, 1, 2]);
+    expect(Date.parse(body.results[0].last_event_at)).toBe(Date.parse(oldVisit));
     const none = await api.get(`${path}/members?group_type_index=4&group_key=acme`, tenant.personalApiKey);
     expect(none.body).toEqual({ next: null, results: [] });
   });

@@ -13,7 +13,15 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { isSearch, listGroupMembers, listGroups, readGroup } from './store.ts';
+import {
+  isSearch,
+  listGroupMembers,
+  listGroups,
+  listGroupTypes,
+  readGroup,
+  readTimesInGroup,
+  type TimesInGroup,
+} from './store.ts';
 
 /** Type index and key of the last group shown. */
 const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
@@ -70,6 +78,28 @@ export function groupRoutes({ sql, searches, pageShares }: GroupRouteDeps) {
   ];
 }
 
+/** The types there are, which a list of groups may not show. */
+export function groupTypeRoute({ sql }: { sql: Sql }) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/groups_types',
+    operationId: 'groups_types_list',
+    summary: 'List the types of groups',
+    description: 'The types of groups that events have named, by number. A project has five at most.',
+    tags: ['groups'],
+    scope: 'group:read',
+    responses: { 200: { description: 'The types.', schema: Type.Array(groupType) } },
+    examples: {
+      response: [{ group_type: 'company', group_type_index: 0, created_at: groupExample.created_at }],
+    },
+    handler: async ({ target: { environmentId } }) => {
+      const types = await listGroupTypes(sql, environmentId);
+      return types.map((type) => ({ ...type, created_at: formatDateTime(type.created_at) }));
+    },
+  });
+}
+
 /** One group: it has no number, so its type and key are asked for. */
 export function findGroupRoute({ sql }: { sql: Sql }) {
   return defineRoutes({
@@ -104,7 +134,7 @@ export function groupMemberRoutes({ sql, searches, pageShares }: GroupRouteDeps)
     operationId: 'groups_members',
     summary: 'List the persons of a group',
     description:
-      'The persons with an event that names the group, the newest person first. Membership is stored nowhere else, so the events since `after` are looked through for each page. Nobody when there is no such group.',
+      'The persons with an event that names the group, the newest person first, with how many such events they have and when the last was. Membership is stored nowhere else, so the events since `after` are looked through for each page. Nobody when there is no such group.',
     tags: ['groups'],
     scope: 'person:read',
     query: Type.Object({
@@ -116,27 +146,43 @@ export function groupMemberRoutes({ sql, searches, pageShares }: GroupRouteDeps)
         description: 'Only events later than this time tell: ISO 8601, or a time ago like `-7d`.',
       }),
     }),
-    responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
-    examples: { response: { next: null, results: [personExample] } },
+    responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(groupMember) } },
+    examples: {
+      response: {
+        next: null,
+        results: [{ ...personExample, event_count: 12, last_event_at: '2026-11-24T16:02:00Z' }],
+      },
+    },
     handler: ({ caller, target, query, request }) =>
       pageShares.run(async (maxBytes) => {
         const projectId = target.environmentId;
         const group = { ...query, after: requireTime(query.after, 'after', new Date()) };
         const belowId = decodeCursor(memberPosition, query.cursor)?.id ?? null;
         const window = { belowId, limit: query.limit, maxBytes };
-        const rows = await searches.run({ caller, target }, 'after', (on) =>
-          listGroupMembers(on, projectId, group, window),
-        );
+        const { rows, times } = await searches.run({ caller, target }, 'after', async (on) => {
+          const members = await listGroupMembers(on, projectId, group, window);
+          const uuids = members.map(({ uuid }) => uuid);
+          return { rows: members, times: await readTimesInGroup(on, projectId, group, uuids) };
+        });
         const distinctIds = await listDistinctIds(sql, projectId, rows);
         const end = endOfPage(rows, (row) => ({ id: row.id }));
         return keysetPage(
           request,
           end,
-          rows.map((row) => toPerson(row, distinctIds.get(row.uuid))),
+          rows.map((row) => ({
+            ...toPerson(row, distinctIds.get(row.uuid)),
+            ...toTimesInGroup(times.get(row.uuid)),
+          })),
         );
       }),
   });
 }
+
+/** Whose ids went to somebody else between the two reads has none left. */
+const toTimesInGroup = (times: TimesInGroup | undefined) => ({
+  event_count: times?.event_count ?? 0,
+  last_event_at: times ? formatDateTime(times.last_event_at) : null,
+});
 
 const group = Type.Object(
   {
@@ -147,6 +193,26 @@ const group = Type.Object(
     created_at: Type.String({ format: 'date-time', description: 'When the group was first seen.' }),
   },
   { title: 'Group' },
+);
+
+const groupType = Type.Object(
+  {
+    group_type: Type.String({ description: 'Name of the type, as events send it.' }),
+    group_type_index: group.properties.group_type_index,
+    created_at: Type.String({ format: 'date-time', description: 'When the type was first seen.' }),
+  },
+  { title: 'GroupType' },
+);
+
+const groupMember = Type.Object(
+  {
+    ...person.properties,
+    event_count: Type.Integer({ description: 'How many events of this person since `after` name the group.' }),
+    last_event_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the last of them happened.',
+    }),
+  },
+  { title: 'GroupMember' },
 );
 
 const groupExample = {

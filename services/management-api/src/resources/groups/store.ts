@@ -77,6 +77,17 @@ export async function readGroup(
   return rows[0];
 }
 
+type GroupType = Columns<'group_type_mapping', 'group_type' | 'group_type_index' | 'created_at'>;
+
+/** The types of groups of a project, five at most. */
+export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupType[]> {
+  return sql.query<GroupType & Record<string, unknown>>(
+    `SELECT group_type, group_type_index, created_at FROM group_type_mapping
+      WHERE project_id = $1 ORDER BY group_type_index`,
+    [projectId],
+  );
+}
+
 export interface StoredGroup extends Columns<'group', 'group_key'> {
   group_properties: Record<string, unknown>;
 }
@@ -150,4 +161,28 @@ export async function listGroupMembers(
     isUsual: true,
   });
   return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
+}
+
+export interface TimesInGroup {
+  event_count: number;
+  last_event_at: Date;
+}
+
+/** How often some persons' events name the group, and when last, by uuid. Their distinct ids are looked up by an index. */
+export async function readTimesInGroup(
+  sql: Sql,
+  projectId: number,
+  { group_type_index, group_key, after }: GroupOfEvents,
+  uuids: string[],
+): Promise<Map<string, TimesInGroup>> {
+  const rows = await sql.query<TimesInGroup & { uuid: string }>(
+    `SELECT d.person_uuid AS uuid, count(*)::int AS event_count, max(e.timestamp) AS last_event_at
+       FROM person_distinct_id d
+       JOIN event e ON e.project_id = d.project_id AND e.distinct_id = d.distinct_id
+      WHERE d.project_id = $1::int AND d.person_uuid = ANY ($2::uuid[]) AND e.timestamp > $3
+        AND e.properties ->> $4::text = $5::text
+      GROUP BY d.person_uuid`,
+    [projectId, uuids, after, `$group_${group_type_index}`, group_key],
+  );
+  return new Map(rows.map(({ uuid, ...times }) => [uuid, times]));
 }

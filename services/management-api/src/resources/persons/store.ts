@@ -1,7 +1,8 @@
+import { eventNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
+import { distinctIdBytes, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
@@ -87,4 +88,47 @@ export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]
     [projectId, ids.filter((id) => id.includes('-')), ids.filter((id) => !id.includes('-'))],
   );
   return rows.map(({ uuid }) => uuid);
+}
+
+/** The distinct ids of a person in the order they came, with how often each went from one person to another. */
+export async function listIdsOfPerson(
+  sql: Sql,
+  projectId: number,
+  uuid: string,
+): Promise<{ distinct_id: string; moves: number }[]> {
+  return sql.query<{ distinct_id: string; moves: number }>(
+    `SELECT distinct_id, version::int AS moves FROM person_distinct_id
+      WHERE project_id = $1::int AND person_uuid = $2::uuid ORDER BY id LIMIT $3`,
+    [projectId, uuid, maxDistinctIdsShown],
+  );
+}
+
+export interface MergeEvent {
+  uuid: string;
+  event: string;
+  timestamp: Date;
+  distinct_id: string;
+  /** The id that the event names, 400 characters of it. */
+  other_distinct_id: string;
+}
+
+const mostMergeEvents = 1000;
+const { identify, createAlias, mergeDangerously } = eventNames;
+
+/** Events of some distinct ids that ask for a merge, the oldest first. Each id's events are walked by their index. */
+export async function listMergeEvents(sql: Sql, projectId: number, distinctIds: string[]): Promise<MergeEvent[]> {
+  return sql.query<MergeEvent & Record<string, unknown>>(
+    `SELECT e.uuid, e.event, e.timestamp, e.distinct_id, e.other_distinct_id
+       FROM unnest($2::text[]) AS wanted (distinct_id)
+      CROSS JOIN LATERAL (
+            SELECT e.uuid, e.event, e.timestamp, e.distinct_id,
+                   left(e.properties ->> CASE e.event WHEN $3 THEN '$anon_distinct_id' ELSE 'alias' END, 400)
+                     AS other_distinct_id
+              FROM event e
+             WHERE e.project_id = $1::int AND e.distinct_id = wanted.distinct_id AND e.event IN ($3, $4, $5)
+             ORDER BY e.timestamp LIMIT $6) AS e
+      WHERE e.other_distinct_id <> e.distinct_id
+      ORDER BY e.timestamp, e.uuid LIMIT $6`,
+    [projectId, distinctIds, identify, createAlias, mergeDangerously, mostMergeEvents],
+  );
 }

@@ -1,0 +1,112 @@
+// How the distinct ids of a person came together, as far as stored events tell.
+
+import { findPerson, type Sql } from '@millrace/db';
+import { formatDateTime } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { personParams } from './routes.ts';
+import { listIdsOfPerson, listMergeEvents, type MergeEvent, readPerson } from './store.ts';
+
+export function personMergeRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/persons/:id/merges',
+    operationId: 'persons_merges_list',
+    summary: 'Show how the ids of a person came together',
+    description:
+      'Merges leave no record of their own. This is what the stored `$identify`, `$create_alias` and `$merge_dangerously` events of the person say, the oldest first, repetitions left out. Ids whose event was deleted, or that came without one, are not explained.',
+    tags: ['persons'],
+    scope: 'person:read',
+    params: personParams,
+    responses: { 200: { description: 'The ids, and what joined them.', schema: merges } },
+    examples: { response: mergesExample },
+    handler: async ({ caller, target, params }) => {
+      const projectId = target.environmentId;
+      const { uuid } = await findPerson(sql, projectId, params.id);
+      const person = await readPerson(sql, projectId, uuid);
+      if (person === undefined) throw new AppError('not_found', 'Not found.');
+      const ids = await listIdsOfPerson(sql, projectId, uuid);
+      const distinctIds = ids.map(({ distinct_id }) => distinct_id);
+      const events = await searches.run({ caller, target }, null, (on) => listMergeEvents(on, projectId, distinctIds));
+      const told = explainIds(person.main_distinct_id, distinctIds, events);
+      return {
+        distinct_ids: ids.map(({ distinct_id, moves }) => ({
+          distinct_id,
+          moves,
+          is_explained: told.explained.has(distinct_id),
+        })),
+        merges: told.merges.map(({ timestamp, ...merge }) => ({ ...merge, timestamp: formatDateTime(timestamp) })),
+      };
+    },
+  });
+}
+
+/**
+ * Follows the events in their order: the first that names two ids which were apart until then joined them. One whose other id is not
+ * this person's joined nothing that is still so: it was refused, or the other id went to somebody else or was deleted.
+ */
+function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
+  const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));
+  const merges: (MergeEvent & { is_joined: boolean })[] = [];
+  for (const event of events) {
+    const [own, other] = [setOf.get(event.distinct_id), setOf.get(event.other_distinct_id)];
+    if (own === undefined || other === undefined) {
+      merges.push({ ...event, is_joined: false });
+    } else if (own !== other) {
+      for (const id of other) setOf.set(id, own.add(id));
+      merges.push({ ...event, is_joined: true });
+    }
+  }
+  return { merges, explained: setOf.get(mainId) ?? new Set<string>() };
+}
+
+const merges = Type.Object(
+  {
+    distinct_ids: Type.Array(
+      Type.Object({
+        distinct_id: Type.String({ description: 'The id.' }),
+        moves: Type.Integer({ description: 'How often it went from one person to another.' }),
+        is_explained: Type.Boolean({
+          description: 'Whether it is the main id, or stored events tell how it came together with it.',
+        }),
+      }),
+      { description: `The distinct ids, in the order they came, ${maxDistinctIdsShown} at most.` },
+    ),
+    merges: Type.Array(
+      Type.Object({
+        uuid: Type.String({ format: 'uuid', description: 'Id of the event.' }),
+        event: Type.String({ description: '`$identify`, `$create_alias` or `$merge_dangerously`.' }),
+        timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
+        distinct_id: Type.String({ description: 'The id it was sent with.' }),
+        other_distinct_id: Type.String({ description: 'The id it names.' }),
+        is_joined: Type.Boolean({
+          description: 'True: it joined the two. False: the other id is not this person’s now.',
+        }),
+      }),
+      { description: 'The events, the oldest first, 1000 at most.' },
+    ),
+  },
+  { title: 'PersonMerges' },
+);
+
+const mergesExample = {
+  distinct_ids: [
+    { distinct_id: '0193f0c5-7a4e-7000-8000-00000000dead', moves: 1, is_explained: true },
+    { distinct_id: 'user-42', moves: 0, is_explained: true },
+  ],
+  merges: [
+    {
+      uuid: '0193f0c5-7a4e-7000-8000-000000000007',
+      event: '$identify',
+      timestamp: '2026-11-20T08:15:00Z',
+      distinct_id: 'user-42',
+      other_distinct_id: '0193f0c5-7a4e-7000-8000-00000000dead',
+      is_joined: true,
+    },
+  ],
+};
