@@ -32,6 +32,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/persons/page.tsx'),
   },
   {
+    path: 'groups',
+    ...words.pages.groups,
+    icon: 'groups',
+    group: 'data',
+    load: () => import('./pages/groups/page.tsx'),
+  },
+  {
     path: 'flags',
     ...words.pages.flags,
     icon: 'flags',

@@ -76,6 +76,7 @@ export const words = {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },
     events: { title: 'Events', question: 'What happened?' },
     persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
+    groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     warnings: { title: 'Warnings', question: 'Why is it not there?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },

@@ -45,7 +45,7 @@ test('a person has properties, ids, events and flags beside the list, in both th
   await console.api('POST', 'feature_flags', { key: 'seen' });
   const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });
   await page.getByText('"pro"').waitFor();
-  await page.getByText('1 more property beginning with $').waitFor();
+  await page.getByText('1 property beginning with $').waitFor();
   for (const [tab, shown] of [
     ['Properties', '"pro"'],
     ['Ids', 'ada-1'],
@@ -64,6 +64,38 @@ test('a person has properties, ids, events and flags beside the list, in both th
   await eventually(async () =>
     expect(await page.evaluate('document.activeElement.textContent')).toBe('ada@example.com'),
   );
+  await page.context().close();
+});
+
+test('the ids of a person say which event joined them, which joined nothing, and which nothing explains', async () => {
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+  await console.query(
+    `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+     SELECT $1, id, (SELECT person_uuid FROM person_distinct_id WHERE project_id = $1 AND distinct_id = 'ada-1'), version
+       FROM (VALUES ('visitor', 1), ('imported', 0)) AS given (id, version)`,
+  );
+  const identify = (other: string, day: number) =>
+    console.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES ($1, '2026-11-0${day}T10:00:00Z', gen_random_uuid(), '$identify', 'ada-1', gen_random_uuid(),
+               '{"$anon_distinct_id": "${other}"}', now())`,
+    );
+  await identify('visitor', 1);
+  await identify('somebody-else', 2);
+  const page = await console.open('persons?person=ada-1&tab=ids');
+  await page.getByText('ada-1 and visitor became one person').waitFor();
+  await page.getByText('ada-1 named somebody-else, which is not this person’s').waitFor();
+  await page.getByText('No stored event tells how this id came here.').getByText('imported').waitFor();
+  await page.getByText('moved once').waitFor();
+  await page.getByRole('tabpanel').getByRole('button', { name: 'As API call' }).click();
+  await page.getByRole('dialog').getByText('/merges').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('link', { name: '$identify' }).first().click();
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await page.context().close();
 });
 

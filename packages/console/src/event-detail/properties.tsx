@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { indentJson, plainText, visible, webAddress } from './json-text.ts';
 import { text } from './words.ts';
+import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
@@ -99,6 +100,12 @@ function Facts({
     </>
   );
 }
+
+/** The properties of an answer that was parsed, by name. */
+export const membersInOrder = (properties: Record<string, unknown>): [name: string, json: string][] =>
+  Object.entries(properties)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => [name, JSON.stringify(value)]);
 
 /** A value with what can be done with it behind a click. @param json the value as JSON */
 export function Value({

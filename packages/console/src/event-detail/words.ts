@@ -42,5 +42,6 @@ export const text = {
     `The client’s clock was ${span} ${isBehind ? 'behind' : 'ahead'} when it sent, so the time was moved by that.`,
   noSending: 'No time of sending came with it, so its time was taken as it was.',
   arrival: 'No time came with it, or one that cannot be, so it has the time of its arrival.',
+  older: 'Show older events',
   noPerson: 'This event has no person profile. What is shown came with the event.',
 };

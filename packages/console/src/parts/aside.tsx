@@ -42,3 +42,18 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
     </Button>
   );
 }
+
+/**
+ * When what was open beside a list is closed, the focus goes back to its row.
+ * @param open the row's `data-row`; undefined while it is not in the list
+ */
+export function useReturn(isOpen: boolean, open: string | undefined): void {
+  const last = useRef<string>(undefined);
+  useEffect(() => {
+    if (open !== undefined) last.current = open;
+    if (isOpen || last.current === undefined) return;
+    const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+    rows.find(({ dataset }) => dataset.row === last.current)?.focus();
+    last.current = undefined;
+  }, [isOpen, open]);
+}

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
 import { type ApiCall, call, cursorOf } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
+import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { AsApiCall } from '../../parts/dialog.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -22,7 +22,6 @@ const pageSize = 50;
 export function Page() {
   const address = usePersonsAddress();
   const { view, change, unknown } = address;
-  const [isShowingCall, setShowingCall] = useState(false);
   const { id } = useProject();
   const request: ApiCall = { path: `/api/projects/${id}/persons`, query: { search: view.search, limit: pageSize } };
   return (
@@ -39,13 +38,12 @@ export function Page() {
           />
         }
       >
-        <Button onPress={() => setShowingCall(true)}>{words.asApiCall}</Button>
+        <AsApiCallButton request={request} />
       </Chips>
       <div className="panel list-detail persons" {...(view.person !== '' && { 'data-open': '' })}>
         <List request={request} address={address} />
         {view.person !== '' && <PersonDetail key={view.person} id={view.person} address={address} />}
       </div>
-      {isShowingCall && <AsApiCall request={request} onClose={() => setShowingCall(false)} />}
     </>
   );
 }
@@ -68,10 +66,10 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
           if (persons.length === 0)
             return <NoPerson isNarrowed={view.search !== ''} onAll={() => change({ search: '' })} />;
           return (
-            <div className="person-rows">
+            <div className="list-rows">
               <Rows persons={persons} openId={view.person} onOpen={(person) => change({ person })} />
               {query.hasNextPage && (
-                <div className="form-buttons person-more">
+                <div className="form-buttons list-more">
                   <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
                     {text.more}
                   </Button>
@@ -120,20 +118,20 @@ function Rows({
       <thead>
         <tr>
           <th>{text.columns.name}</th>
-          <th className="person-wide">{text.columns.ids}</th>
+          <th className="list-wide">{text.columns.ids}</th>
           <th>{text.columns.seen}</th>
         </tr>
       </thead>
       <tbody>
         {persons.map(({ uuid, name, distinct_ids: ids, is_identified: isIdentified, created_at: seen }) => (
-          <tr key={uuid} className="person-row" {...(uuid === open && { 'data-open': '' })}>
+          <tr key={uuid} className="list-row" {...(uuid === open && { 'data-open': '' })}>
             <td>
-              <button type="button" className="link-button row-link" data-person={uuid} onClick={() => onOpen(uuid)}>
+              <button type="button" className="link-button row-link" data-row={uuid} onClick={() => onOpen(uuid)}>
                 {name}
               </button>
               {!isIdentified && <span className="pill">{text.anonymous}</span>}
             </td>
-            <td className="person-wide quiet">
+            <td className="list-wide quiet">
               <span className="mono">{ids[0]}</span>
               {ids.length > 1 && ` + ${ids.length - 1}`}
             </td>
@@ -147,15 +145,4 @@ function Rows({
       </tbody>
     </table>
   );
-}
-
-/** When a person is closed, the focus goes back to their row. */
-function useReturn(isOpen: boolean, open: string | undefined) {
-  const last = useRef<string>(undefined);
-  useEffect(() => {
-    if (open !== undefined) last.current = open;
-    if (isOpen || last.current === undefined) return;
-    document.querySelector<HTMLElement>(`[data-person="${last.current}"]`)?.focus();
-    last.current = undefined;
-  }, [isOpen, open]);
 }

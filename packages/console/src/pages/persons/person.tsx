@@ -1,17 +1,21 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
-import { ApiProblem, call, cursorOf } from '../../api/request.ts';
+import { ApiProblem, call } from '../../api/request.ts';
+import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
+import { Timeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import type { PersonsAddress } from './address.ts';
 import { DeletePerson, Deletion } from './deletion.tsx';
-import type { Cursor, Person } from './shapes.ts';
+import { Ids } from './ids.tsx';
+import type { Person } from './shapes.ts';
 import { text } from './words.ts';
 
 /** A person beside the list. Of one who was deleted, how far the work is. */
@@ -53,7 +57,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsAddr
 }
 
 function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => void; onDeleted: () => void }) {
-  const { timezone } = useProject();
+  const { id: projectId, timezone } = useProject();
   const mayDelete = useHasLevel(1);
   const [isDeleting, setDeleting] = useState(false);
   return (
@@ -70,6 +74,7 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
       </p>
       <div className="form-buttons">
         <CopyButton text={() => JSON.stringify(person, null, 2)}>{text.copyJson}</CopyButton>
+        <AsApiCallButton request={{ path: `/api/projects/${projectId}/persons/${person.uuid}` }} />
         {mayDelete && (
           <Button look="danger" onPress={() => setDeleting(true)}>
             {text.remove}
@@ -85,7 +90,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
   const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
   return (
     <Tabs
-      className="person-tabs"
+      className="detail-tabs"
       selectedKey={view.tab}
       onSelectionChange={(tab) => change({ tab: names.find((name) => name === tab) ?? 'properties' })}
     >
@@ -97,11 +102,10 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
         ))}
       </TabList>
       <TabPanel id="properties" className="detail-body">
-        <Properties properties={person.properties} />
+        <OwnProperties properties={person.properties} />
       </TabPanel>
       <TabPanel id="ids" className="detail-body">
-        <p className="quiet person-note">{text.idsHint}</p>
-        <Facts facts={[[text.uuid, person.uuid], ...person.distinct_ids.map((id, at) => [`${at + 1}`, id] as const)]} />
+        <Ids person={person} />
       </TabPanel>
       <TabPanel id="events" className="detail-body">
         <Events person={person} />
@@ -113,99 +117,27 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
   );
 }
 
-const shown = (value: unknown) => JSON.stringify(value, null, 2) ?? 'null';
-
-function Properties({ properties }: { properties: Record<string, unknown> }) {
-  const all = Object.entries(properties).sort(([one], [other]) => (one < other ? -1 : 1));
-  const own = all.filter(([key]) => !key.startsWith('$'));
-  const ofLibrary = all.filter(([key]) => key.startsWith('$'));
-  if (all.length === 0) {
-    return (
-      <Empty title={text.noPropertiesTitle} icon="persons">
-        <p className="quiet">{text.noProperties}</p>
-      </Empty>
-    );
-  }
+function OwnProperties({ properties }: { properties: Record<string, unknown> }) {
+  const members = useMemo(() => membersInOrder(properties), [properties]);
+  if (members.length > 0) return <Properties members={members} by="person" actions={{}} />;
   return (
-    <>
-      <Facts facts={own.map(([key, value]) => [key, shown(value)])} />
-      {ofLibrary.length > 0 && (
-        <details>
-          <summary className="fold">{text.dollar(ofLibrary.length)}</summary>
-          <Facts facts={ofLibrary.map(([key, value]) => [key, shown(value)])} />
-        </details>
-      )}
-    </>
+    <Empty title={text.noPropertiesTitle} icon="persons">
+      <p className="quiet">{text.noProperties}</p>
+    </Empty>
   );
-}
-
-function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="mono person-value">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-interface StoredEvent {
-  uuid: string;
-  event: string;
-  timestamp: string;
-  properties: Record<string, unknown>;
 }
 
 function Events({ person: { uuid } }: { person: Person }) {
-  const { id, timezone } = useProject();
-  const query = useInfiniteQuery({
-    queryKey: ['persons', id, 'events', uuid],
-    queryFn: ({ pageParam, signal }) =>
-      call<Cursor<StoredEvent>>(
-        { path: `/api/projects/${id}/events`, query: { person_id: uuid, limit: 50, cursor: pageParam } },
-        signal,
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
-  });
   return (
-    <Loaded query={query} what={text.events}>
-      {({ pages }) => {
-        const events = pages.flatMap(({ results }) => results);
-        if (events.length === 0) {
-          return (
-            <Empty title={text.noEventsTitle} icon="events">
-              <p className="quiet">{text.noEvents}</p>
-            </Empty>
-          );
-        }
-        return (
-          <>
-            <ol className="person-events">
-              {events.map(({ uuid: eventId, event, timestamp, properties }) => (
-                <li key={eventId}>
-                  <time className="mono quiet" dateTime={timestamp}>
-                    {formatTime(timestamp, timezone)}
-                  </time>
-                  <strong>{event}</strong>
-                  <span className="cut quiet">{String(properties.$current_url ?? properties.$screen_name ?? '')}</span>
-                </li>
-              ))}
-            </ol>
-            {query.hasNextPage && (
-              <div className="form-buttons person-more">
-                <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                  {text.moreEvents}
-                </Button>
-              </div>
-            )}
-          </>
-        );
-      }}
-    </Loaded>
+    <Timeline
+      what={text.events}
+      filter={{ person_id: uuid }}
+      empty={
+        <Empty title={text.noEventsTitle} icon="events">
+          <p className="quiet">{text.noEvents}</p>
+        </Empty>
+      }
+    />
   );
 }
 

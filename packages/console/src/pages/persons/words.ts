@@ -23,11 +23,19 @@ export const text = {
   tabs: { properties: 'Properties', ids: 'Ids', events: 'Events', flags: 'Flags' },
   noPropertiesTitle: 'No properties',
   noProperties: 'They come with $set in an event, or with identify.',
-  dollar: (count: number) => `${counted(count, 'more property', 'more properties')} beginning with $`,
   idsHint: 'All of these are one person. The first is the main one; events with any of them belong here.',
   uuid: 'uuid',
+  moved: (count: number) => (count === 1 ? 'moved once' : `moved ${count} times`),
+  merges: 'How they came together',
+  mergesHint:
+    'A merge leaves no record of its own. This is what the stored events say that ask for one, the oldest first.',
+  noMerges: 'No stored event of this person asked for a merge.',
+  joined: (own: string, other: string) => `${own} and ${other} became one person`,
+  notJoined: (own: string, other: string) =>
+    `${own} named ${other}, which is not this person’s: the merge was refused, or the id went elsewhere since`,
+  unexplained: (count: number) =>
+    `No stored event tells how ${count === 1 ? 'this id' : 'these ids'} came here. The event was deleted, or somebody else’s brought ${count === 1 ? 'it' : 'them'} along:`,
   events: 'Their events',
-  moreEvents: 'Show older events',
   noEventsTitle: 'No event',
   noEvents: 'Events of this person that are stored will stand here, the newest first.',
   flags: 'Their flags',

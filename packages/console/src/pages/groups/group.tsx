@@ -1,0 +1,230 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { type ApiCall, call, cursorOf } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
+import { Timeline } from '../../event-detail/timeline.tsx';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { Button, CopyButton } from '../../parts/button.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { formatNumber } from '../../words.ts';
+import { type GroupsAddress, spans } from './address.ts';
+import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
+import { text } from './words.ts';
+
+/** A group beside the list: its properties, who belongs to it and what happened in it. */
+export function GroupDetail({ type, address }: { type: GroupType; address: GroupsAddress }) {
+  const { id } = useProject();
+  const { view, change } = address;
+  const request: ApiCall = {
+    path: `/api/projects/${id}/groups/find`,
+    query: { group_type_index: type.group_type_index, group_key: view.key },
+  };
+  const query = useQuery({
+    queryKey: ['groups', id, 'one', type.group_type_index, view.key],
+    queryFn: ({ signal }) => call<Group>(request, signal),
+  });
+  const close = () => change({ key: '', tab: 'properties' });
+  return (
+    <Aside
+      title={view.key}
+      onClose={close}
+      head={query.data && <Head group={query.data} request={request} onClose={close} />}
+    >
+      <Loaded query={query} what={text.group}>
+        {(group) => <Body group={group} address={address} />}
+      </Loaded>
+    </Aside>
+  );
+}
+
+function Head({ group, request, onClose }: { group: Group; request: ApiCall; onClose: () => void }) {
+  const { timezone } = useProject();
+  return (
+    <div className="detail-head">
+      <div className="detail-title">
+        <h2>{visible(nameOfGroup(group) ?? group.group_key)}</h2>
+        <CloseButton label={text.close} onClose={onClose} />
+      </div>
+      <p className="quiet">
+        <code>{visible(group.group_key)}</code> ·{' '}
+        <time dateTime={group.created_at} title={formatTime(group.created_at, timezone)}>
+          {text.firstSeen(formatAgo(group.created_at))}
+        </time>
+      </p>
+      <div className="form-buttons">
+        <CopyButton text={() => JSON.stringify(group, null, 2)}>{text.copyJson}</CopyButton>
+        <AsApiCallButton request={request} />
+      </div>
+    </div>
+  );
+}
+
+function Body({ group, address }: { group: Group; address: GroupsAddress }) {
+  const { view, change } = address;
+  const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
+  return (
+    <Tabs
+      className="detail-tabs"
+      selectedKey={view.tab}
+      onSelectionChange={(tab) => change({ tab: names.find((name) => name === tab) ?? 'properties' })}
+    >
+      <TabList className="tabs" aria-label={group.group_key}>
+        {names.map((name) => (
+          <Tab key={name} id={name} className="tab">
+            {text.tabs[name]}
+          </Tab>
+        ))}
+      </TabList>
+      <TabPanel id="properties" className="detail-body">
+        <OwnProperties group={group} />
+      </TabPanel>
+      <TabPanel id="members" className="detail-body">
+        <SpanChoice address={address} />
+        <Members group={group} after={view.after} />
+      </TabPanel>
+      <TabPanel id="events" className="detail-body">
+        <SpanChoice address={address} />
+        <Events group={group} after={view.after} />
+      </TabPanel>
+    </Tabs>
+  );
+}
+
+function OwnProperties({ group: { group_properties: properties } }: { group: Group }) {
+  const members = useMemo(() => membersInOrder(properties), [properties]);
+  if (members.length > 0) return <Properties members={members} by="property" actions={{}} />;
+  return (
+    <Empty title={text.noPropertiesTitle} icon="groups">
+      <p className="quiet">{text.noProperties}</p>
+    </Empty>
+  );
+}
+
+function SpanChoice({ address: { view, change } }: { address: GroupsAddress }) {
+  return (
+    <label className="groups-span">
+      <span className="quiet">{text.since}</span>
+      <select
+        className="input"
+        value={view.after}
+        onChange={({ target }) => change({ after: spans.find((span) => span === target.value) ?? '-30d' })}
+      >
+        {spans.map((span) => (
+          <option key={span} value={span}>
+            {text.spans[span]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface Member {
+  uuid: string;
+  name: string;
+  event_count: number;
+  last_event_at: string | null;
+}
+
+function Members({ group: { group_type_index, group_key }, after }: { group: Group; after: string }) {
+  const { id, timezone } = useProject();
+  const request: ApiCall = {
+    path: `/api/projects/${id}/groups/members`,
+    query: { group_type_index, group_key, after, limit: 50 },
+  };
+  const query = useInfiniteQuery({
+    queryKey: ['groups', id, 'members', request.query],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ results: Member[]; next: string | null }>(
+        { ...request, query: { ...request.query, cursor: pageParam } },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+  return (
+    <Loaded query={query} what={text.members}>
+      {({ pages }) => {
+        const members = pages.flatMap(({ results }) => results);
+        if (members.length === 0) {
+          return (
+            <Empty title={text.noMembersTitle} icon="persons">
+              <p className="quiet">{text.noMembers}</p>
+            </Empty>
+          );
+        }
+        return (
+          <>
+            <p className="quiet detail-note">{text.membersHint}</p>
+            <table className="table" aria-label={text.members}>
+              <thead>
+                <tr>
+                  <th>{text.memberColumns.person}</th>
+                  <th className="number">{text.memberColumns.events}</th>
+                  <th>{text.memberColumns.last}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {members.map(({ uuid, name, event_count: count, last_event_at: last }) => (
+                  <tr key={uuid}>
+                    <td className="groups-member">
+                      <Link to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
+                        {visible(name)}
+                      </Link>
+                    </td>
+                    <td className="number">{formatNumber(count)}</td>
+                    <td className="quiet">
+                      {last && (
+                        <time dateTime={last} title={formatTime(last, timezone)}>
+                          {formatAgo(last)}
+                        </time>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <div className="form-buttons list-more">
+              {query.hasNextPage && (
+                <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
+                  {text.moreMembers}
+                </Button>
+              )}
+              <AsApiCallButton request={request} />
+            </div>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Events({ group: { group_type_index: index, group_key: value }, after }: { group: Group; after: string }) {
+  const { id } = useProject();
+  const properties = JSON.stringify([{ key: `$group_${index}`, operator: 'exact', value, type: 'event' }]);
+  return (
+    <>
+      <p className="detail-note">
+        <Link to={`/projects/${id}/events`} search={{ properties, after } as never}>
+          {text.openInEvents}
+        </Link>
+      </p>
+      <Timeline
+        what={text.events}
+        filter={{ properties, after }}
+        empty={
+          <Empty title={text.noEventsTitle} icon="events">
+            <p className="quiet">{text.noEvents}</p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+/** A group as the API shows it. */
+export interface Group {
+  group_type: string | null;
+  group_type_index: number;
+  group_key: string;
+  group_properties: Record<string, unknown>;
+  created_at: string;
+}
+
+export interface GroupType {
+  group_type: string;
+  group_type_index: number;
+}
+
+/** What a group is called: its property `name`, where it has one. */
+export function nameOfGroup({ group_properties: { name } }: Group): string | null {
+  return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
+}
