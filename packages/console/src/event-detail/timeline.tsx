@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call, cursorOf, type Query } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
-import { Button } from '../parts/button.tsx';
+import { More } from '../parts/more.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { formatTime } from '../parts/time.ts';
 import { visible } from './json-text.ts';
@@ -52,13 +52,7 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
                 </li>
               ))}
             </ol>
-            {query.hasNextPage && (
-              <div className="form-buttons list-more">
-                <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                  {text.older}
-                </Button>
-              </div>
-            )}
+            <More query={query} label={text.older} />
           </>
         );
       }}

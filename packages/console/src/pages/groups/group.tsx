@@ -9,8 +9,9 @@ import { Timeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
-import { Button, CopyButton } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/button.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
@@ -191,12 +192,8 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
                 ))}
               </tbody>
             </table>
+            <More query={query} label={text.moreMembers} />
             <div className="form-buttons list-more">
-              {query.hasNextPage && (
-                <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                  {text.moreMembers}
-                </Button>
-              )}
               <AsApiCallButton request={request} />
             </div>
           </>

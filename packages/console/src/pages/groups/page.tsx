@@ -8,6 +8,7 @@ import { useReturn } from '../../parts/aside.tsx';
 import { Button, CopyButton } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
 import { Search } from '../../parts/search.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -120,13 +121,7 @@ function List({
         return (
           <div className="list-rows">
             <Rows groups={groups} open={view.key} onOpen={(key) => change({ key })} />
-            {query.hasNextPage && (
-              <div className="form-buttons list-more">
-                <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                  {text.more}
-                </Button>
-              </div>
-            )}
+            <More query={query} label={text.more} />
           </div>
         );
       }}

@@ -7,6 +7,7 @@ import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
 import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -68,13 +69,7 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
           return (
             <div className="list-rows">
               <Rows persons={persons} openId={view.person} onOpen={(person) => change({ person })} />
-              {query.hasNextPage && (
-                <div className="form-buttons list-more">
-                  <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                    {text.more}
-                  </Button>
-                </div>
-              )}
+              <More query={query} label={text.more} />
             </div>
           );
         }}
