@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchBrowser } from './browser-bench.ts';
+import { benchConsole, type ConsolePart, consoleParts } from './console-bench.ts';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
@@ -16,11 +17,13 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench management [--connections 16] [--seconds 5]
        pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
        pnpm bench browser  [--pairs 3] [--visits 20]
+       pnpm bench console  [--only load,live,flood,watchers,events] [--visits 20] [--seconds 60]
+                          [--projects 20] [--watchers 50] [--rate 5000] [--events 1000000]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
 about, flags with posthog-node; e2e follows events from the request to the row.
-browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH.`;
+browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH; console needs both, and npm for Unleash's pages.`;
 
 const { values, positionals } = orUsage(usage, () =>
   parseArgs({
@@ -29,7 +32,7 @@ const { values, positionals } = orUsage(usage, () =>
       pairs: { type: 'string', default: '3' },
       seconds: { type: 'string' },
       connections: { type: 'string' },
-      events: { type: 'string', default: '100000' },
+      events: { type: 'string' },
       copy: { type: 'boolean', default: false },
       projects: { type: 'string' },
       prefill: { type: 'string' },
@@ -37,27 +40,33 @@ const { values, positionals } = orUsage(usage, () =>
       statements: { type: 'boolean', default: false },
       rate: { type: 'string', default: '5000' },
       visits: { type: 'string', default: '20' },
+      watchers: { type: 'string', default: '50' },
+      only: { type: 'string', default: consoleParts.join(',') },
     },
   }),
 );
-const { pairs, events, rate, visits } = values;
+const { pairs, rate, visits, watchers } = values;
 const positive = [
   pairs,
-  events,
   rate,
   visits,
+  watchers,
+  values.events ?? '1',
   values.seconds ?? '1',
   values.connections ?? '1',
   ...(values.projects ?? '1').split(','),
 ];
 const prefills = (values.prefill ?? '0').split(',').map(Number);
 const warmUp = Number(values['warm-up']);
+const parts = values.only.split(',').filter((part): part is ConsolePart => consoleParts.some((each) => each === part));
 const isValid =
+  parts.length === values.only.split(',').length &&
   positive.every((text) => Number(text) > 0) &&
   [...prefills, warmUp].every((count) => Number.isInteger(count) && count >= 0);
 const print = (line: string) => console.log(line);
 const connections = (usual: number) => Number(values.connections ?? usual);
 const seconds = (usual: number) => Number(values.seconds ?? usual);
+const events = (usual: number) => Number(values.events ?? usual);
 
 switch (isValid ? positionals[0] : 'none') {
   case 'gateway':
@@ -65,12 +74,12 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'consumer':
     if (values.projects === undefined && values.prefill === undefined) {
-      await benchConsumer({ pairs: Number(pairs), events: Number(events), withCopy: values.copy }, print);
+      await benchConsumer({ pairs: Number(pairs), events: events(100_000), withCopy: values.copy }, print);
     } else {
       await benchConsumerGrowth(
         {
           pairs: Number(pairs),
-          events: Number(events),
+          events: events(100_000),
           projects: (values.projects ?? '1').split(',').map(Number),
           prefills,
           warmUp,
@@ -91,6 +100,20 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'browser':
     await benchBrowser({ pairs: Number(pairs), visits: Number(visits) }, print);
+    break;
+  case 'console':
+    await benchConsole(
+      {
+        parts,
+        visits: Number(visits),
+        seconds: seconds(60),
+        projects: Number(values.projects ?? 20),
+        watchers: Number(watchers),
+        rate: Number(rate),
+        events: events(1_000_000),
+      },
+      print,
+    );
     break;
   default:
     console.error(usage);
