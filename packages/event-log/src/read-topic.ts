@@ -31,8 +31,8 @@ export async function readTopic(
     /** `end`: what is there when reading begins. `stopped`: until the signal aborts. */
     until: 'end' | 'stopped';
     signal: AbortSignal;
-    /** In the order of each partition. What it throws ends reading. */
-    onRecord(record: LogRecord, partition: number): void;
+    /** In the order of each partition, whose next record waits for it. What it throws ends reading. */
+    onRecord(record: LogRecord, partition: number): void | Promise<void>;
   },
 ): Promise<UnreadPartition[]> {
   const { topic, from, until, signal, onRecord } = options;
@@ -73,7 +73,7 @@ export async function readTopic(
         const isLater = until === 'end' && record.offset >= (ends.get(partition) ?? 0n);
         if (failure !== undefined || signal.aborted || isLater) continue;
         try {
-          onRecord(record, partition);
+          await onRecord(record, partition);
         } catch (error) {
           failure = { error };
         }

@@ -1,5 +1,6 @@
 // What streams show: stored events from the log, and what was dropped or changed from where warnings are stored.
 
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { ProcessedEvent } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
@@ -19,8 +20,8 @@ export interface LiveEvent {
   personProperties: Record<string, unknown>;
   /** The message with these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** The message with all properties as JSON, made once for all streams. */
-  whole(): string;
+  /** The frame with all properties, made once for all streams. */
+  frame(): Buffer;
 }
 
 export interface Watcher {
@@ -39,6 +40,8 @@ export interface SourceDeps {
 }
 
 const pollMs = 500;
+/** After so long whatever else waits has its turn: many watchers of a full batch would hold up every request. */
+const sliceMs = 5;
 const maxDrops = 500;
 /** A transaction that stored a warning may be committed so long after a later one. */
 const overlapMs = 10_000;
@@ -89,6 +92,7 @@ type Reading = SourceDeps & { audience: ReturnType<typeof createAudience>; signa
 /** Reads on from where it was, however often the log is lost. */
 async function readStored({ log, topic, logger, audience, signal }: Reading, ends: readonly PartitionEnd[]) {
   const positions = new Map(ends.map((end) => [end.partition, end]));
+  let sliceBegan = 0;
   while (!signal.aborted) {
     try {
       await readTopic(log, {
@@ -96,12 +100,16 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
         from: [...positions.values()],
         until: 'stopped',
         signal,
-        onRecord({ key, value, offset }, partition) {
+        async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
           // The key begins with the environment: events that nobody watches are not parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
-          if (audience.isWatched(projectId)) audience.tell(projectId, storedEvent(value));
+          if (!audience.isWatched(projectId)) return;
+          audience.tell(projectId, storedEvent(value));
+          if (performance.now() - sliceBegan < sliceMs) return;
+          await nextLoop();
+          sliceBegan = performance.now();
         },
       });
     } catch (error) {
@@ -263,13 +271,13 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
   });
 }
 
-function liveEvent(event: Omit<LiveEvent, 'whole'>): LiveEvent {
-  let whole: string | undefined;
+function liveEvent(event: Omit<LiveEvent, 'frame'>): LiveEvent {
+  let frame: Buffer | undefined;
   return {
     ...event,
-    whole() {
-      whole ??= JSON.stringify(event.toMessage(event.properties));
-      return whole;
+    frame() {
+      frame ??= Buffer.from(`data: ${JSON.stringify(event.toMessage(event.properties))}\n\n`);
+      return frame;
     },
   };
 }
