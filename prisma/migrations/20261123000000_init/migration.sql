@@ -954,6 +954,122 @@ CREATE TABLE "deleted_distinct_id" (
 );
 CREATE INDEX "deleted_distinct_id_deletion_id_idx" ON "deleted_distinct_id"("deletion_id");
 
+-- Insights and dashboards. `project_id` is the id of the environment that owns the data -------------------------------
+
+-- What clients wrote is JSON, not JSONB: it comes back with the keys in their order.
+CREATE TABLE "insight" (
+    "id" SERIAL NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "short_id" TEXT NOT NULL,
+    "name" TEXT,
+    "derived_name" TEXT,
+    "description" TEXT,
+    "query" JSON,
+    "order" INTEGER,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "saved" BOOLEAN NOT NULL DEFAULT false,
+    "favorited" BOOLEAN NOT NULL DEFAULT false,
+    "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "created_by_id" INTEGER,
+    "last_modified_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    -- When name, description or query changed last.
+    "last_modified_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "insight_pkey" PRIMARY KEY ("id")
+);
+
+CREATE UNIQUE INDEX "insight_project_id_short_id_key" ON "insight"("project_id", "short_id");
+CREATE INDEX "insight_project_id_id_idx" ON "insight"("project_id", "id");
+CREATE INDEX "insight_created_by_id_idx" ON "insight"("created_by_id");
+CREATE INDEX "insight_last_modified_by_id_idx" ON "insight"("last_modified_by_id");
+
+CREATE TABLE "insight_view" (
+    "insight_id" INTEGER NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "last_viewed_at" TIMESTAMPTZ(6) NOT NULL,
+
+    CONSTRAINT "insight_view_pkey" PRIMARY KEY ("insight_id", "user_id")
+);
+
+CREATE INDEX "insight_view_user_id_last_viewed_at_idx" ON "insight_view"("user_id", "last_viewed_at");
+
+CREATE TABLE "dashboard" (
+    "id" SERIAL NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "name" TEXT,
+    "description" TEXT NOT NULL DEFAULT '',
+    "pinned" BOOLEAN NOT NULL DEFAULT false,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "creation_mode" TEXT NOT NULL DEFAULT 'default',
+    "filters" JSON NOT NULL DEFAULT '{}',
+    "variables" JSON,
+    "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    -- 21: everybody of the project may change it; 37: who made it, and administrators.
+    "restriction_level" INTEGER NOT NULL DEFAULT 21,
+    "breakdown_colors" JSON,
+    "data_color_theme_id" INTEGER,
+    "quick_filter_ids" JSON,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_accessed_at" TIMESTAMPTZ(6),
+
+    CONSTRAINT "dashboard_pkey" PRIMARY KEY ("id")
+);
+
+CREATE INDEX "dashboard_project_id_id_idx" ON "dashboard"("project_id", "id");
+CREATE INDEX "dashboard_created_by_id_idx" ON "dashboard"("created_by_id");
+
+-- An insight on a dashboard, or a text. A tile of an insight that was taken off keeps its row, and so its layout.
+CREATE TABLE "dashboard_tile" (
+    "id" SERIAL NOT NULL,
+    "dashboard_id" INTEGER NOT NULL,
+    "insight_id" INTEGER,
+    "body" TEXT,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "layouts" JSON NOT NULL DEFAULT '{}',
+    "color" TEXT,
+    "filters_overrides" JSON,
+    "show_description" BOOLEAN,
+    "transparent_background" BOOLEAN,
+    -- Of the text.
+    "created_by_id" INTEGER,
+    "last_modified_by_id" INTEGER,
+    "last_modified_at" TIMESTAMPTZ(6),
+
+    CONSTRAINT "dashboard_tile_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "dashboard_tile_content_check" CHECK (("insight_id" IS NULL) <> ("body" IS NULL))
+);
+
+CREATE UNIQUE INDEX "dashboard_tile_dashboard_id_insight_id_key" ON "dashboard_tile"("dashboard_id", "insight_id");
+CREATE INDEX "dashboard_tile_insight_id_idx" ON "dashboard_tile"("insight_id");
+CREATE INDEX "dashboard_tile_created_by_id_idx" ON "dashboard_tile"("created_by_id");
+CREATE INDEX "dashboard_tile_last_modified_by_id_idx" ON "dashboard_tile"("last_modified_by_id");
+
+ALTER TABLE "insight" ADD CONSTRAINT "insight_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "insight" ADD CONSTRAINT "insight_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "insight" ADD CONSTRAINT "insight_last_modified_by_id_fkey"
+    FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "insight_view" ADD CONSTRAINT "insight_view_insight_id_fkey"
+    FOREIGN KEY ("insight_id") REFERENCES "insight"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "insight_view" ADD CONSTRAINT "insight_view_user_id_fkey"
+    FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_dashboard_id_fkey"
+    FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_insight_id_fkey"
+    FOREIGN KEY ("insight_id") REFERENCES "insight"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_last_modified_by_id_fkey"
+    FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
 -- Feature flags, cohorts, early access features. `project_id` is the id of the environment that owns the data ----------
 
 CREATE TABLE "feature_flag" (

@@ -95,8 +95,8 @@ test('S-041: what a session needs a recent sign-in for', () => {
 /** Existing clients make a copy by reading its address. */
 const writesByReading = /\/duplicate_as_static_cohort$/;
 
-/** Questions that are too long for an address. */
-const readsByPost = /\/(query|feature_flags\/(bulk_keys|user_blast_radius))$/;
+/** Questions that are too long for an address, and readers who say that they read. */
+const readsByPost = /\/(query|feature_flags\/(bulk_keys|user_blast_radius)|insights\/(:id\/)?viewed)$/;
 
 test('what writes wants a write scope, and what reads does not', () => {
   for (const { method, path, scope } of declared) {

@@ -9,6 +9,7 @@ import { organizationActivityRoute } from './resources/activity/organization-rou
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
+import { dashboardRoutes } from './resources/dashboards/routes.ts';
 import type { DeadLetterLog } from './resources/dead-letters/letters.ts';
 import { deadLetterRoutes } from './resources/dead-letters/routes.ts';
 import { eventDefinitionRoutes, propertyDefinitionRoutes } from './resources/definitions/routes.ts';
@@ -24,6 +25,7 @@ import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
 import { findGroupRoute, groupMemberRoutes, groupRoutes, groupTypeRoute } from './resources/groups/routes.ts';
 import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
+import { insightRoutes } from './resources/insights/routes.ts';
 import type { InviteMailing } from './resources/invites/mailing.ts';
 import { acceptInviteRoutes, inviteRoutes } from './resources/invites/routes.ts';
 import { memberRoutes } from './resources/members/routes.ts';
@@ -116,6 +118,8 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...deadLetterRoutes(deps),
     ...featureFlagRoutes(deps),
     ...earlyAccessFeatureRoutes(deps),
+    ...insightRoutes(deps),
+    ...dashboardRoutes(deps),
     ...liveRoutes(deps),
     ...healthOfProjectRoutes(deps),
   ];

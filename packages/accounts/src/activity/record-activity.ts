@@ -17,6 +17,8 @@ export type ActivityScope =
   | 'BatchExport'
   | 'Cohort'
   | 'FeatureFlag'
+  | 'Insight'
+  | 'Dashboard'
   | 'EarlyAccessFeature'
   | 'IngestionRestriction'
   | 'DeadLetter';

@@ -61,6 +61,11 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
     private_project_access: grants,
     from_project: address.environment,
     target_project_ids: [address.environment],
+    use_dashboard: Number(address.records.dashboards),
+    dashboards: [Number(address.records.dashboards)],
+    toDashboard: Number(address.records.dashboards),
+    fromDashboardId: Number(address.records.dashboards),
+    insight_ids: [Number(address.records.insights)],
     ids: [route.path.includes('/feature_flags/') ? address.records.feature_flags : address.records.persons],
   };
   const known = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});
@@ -119,7 +124,7 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
-    /(subscriptions|batch_exports|feature_flags|cohorts|early_access_feature|domains|invites|members)\/:/.test(
+    /(subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
       route.path,
     )
   )
@@ -151,6 +156,8 @@ async function beyond({ organizations, environments }: Actor) {
     ['feature_flag', 'project_id'],
     ['cohort', 'project_id'],
     ['cohort_member', 'project_id'],
+    ['insight', 'project_id'],
+    ['dashboard', 'project_id'],
     ['early_access_feature', 'project_id'],
     ['person', 'project_id'],
     ['event', 'project_id'],

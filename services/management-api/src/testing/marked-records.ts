@@ -41,7 +41,8 @@ export interface MarkedPerson {
 export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
-                          setval(pg_get_serial_sequence('feature_flag', 'id'), 750000000)`);
+                          setval(pg_get_serial_sequence('feature_flag', 'id'), 750000000), setval(pg_get_serial_sequence('insight', 'id'), 760000000),
+                          setval(pg_get_serial_sequence('dashboard', 'id'), 770000000)`);
   await createMonths(sql, '2026-11', '2026-11');
 }
 
@@ -148,6 +149,12 @@ async function fill(
     name: `${word}feature`,
     stage: 'beta',
   });
+  const dashboard = await made(api, `/api/environments/${id}/dashboards/`, owner.key, { name: word });
+  const insight = await made(api, `/api/environments/${id}/insights/`, owner.key, {
+    name: word,
+    tags: [word],
+    dashboards: [dashboard.id],
+  });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -164,6 +171,9 @@ async function fill(
       batchExport.id,
       cohort.id,
       flag.id,
+      dashboard.id,
+      insight.id,
+      insight.short_id,
       person,
       event,
       warning,
@@ -174,6 +184,8 @@ async function fill(
       batch_exports: batchExport.id,
       cohorts: String(cohort.id),
       feature_flags: String(flag.id),
+      dashboards: String(dashboard.id),
+      insights: String(insight.id),
       early_access_feature: feature.id,
       persons: person,
       events: event,

@@ -81,7 +81,10 @@ export const text = {
   may: 'What it may do',
   presets: {
     read: { name: 'Read only', about: 'Sees everything, changes nothing: for dashboards, notebooks and backups.' },
-    terraform: { name: 'Terraform', about: 'Manages projects, flags, cohorts, exports, reports and members.' },
+    terraform: {
+      name: 'Terraform',
+      about: 'Manages projects, flags, cohorts, insights, exports, reports and members.',
+    },
     ci: { name: 'CI', about: 'After a deployment: sends a test event, reads it, flags and warnings.' },
     all: { name: 'Everything', about: 'All that you may do, also what comes with later versions.' },
     own: { name: 'Other scopes', about: 'Choose them one by one below.' },

@@ -77,14 +77,6 @@ export async function findCohort(sql: Sql, environmentId: number, id: number): P
   return rows[0];
 }
 
-/**
- * Waits for everybody else who changes what the flags and cohorts of an environment are made of: two changes that each are
- * right alone, and together make a loop, do not both pass.
- */
-export async function lockCohortsOf(tx: Transaction, environmentId: number): Promise<void> {
-  await tx.query('SELECT 1 FROM environment WHERE id = $1 FOR NO KEY UPDATE', [environmentId]);
-}
-
 const writable = ['name', 'description', 'groups', 'deleted', 'filters', 'query', 'is_static'] as const;
 const asJson = new Set<string>(['groups', 'filters', 'query']);
 

@@ -3,6 +3,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
 import {
   type CohortChanges,
   checkReferences,
@@ -17,7 +18,6 @@ import {
   type CohortSource,
   findCohort,
   insertCohort,
-  lockCohortsOf,
   updateCohort,
 } from './store.ts';
 
@@ -29,7 +29,7 @@ export async function createCohort(
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
   const fields = fieldsOfNew(body);
-  await lockCohortsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   await checkReferences(tx, { environmentId, id: null }, fields);
   const id = await insertCohort(
     tx,
@@ -51,7 +51,7 @@ export async function changeCohort(
   { id, changes }: { id: number; changes: CohortChanges },
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
-  await lockCohortsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const before = await foundCohort(tx, environmentId, id);
   const fields = withChanges(before, changes);
   if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });

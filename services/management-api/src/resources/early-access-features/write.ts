@@ -3,7 +3,8 @@ import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { type FlagRow, findFlag, lockFlagsOf } from '../feature-flags/store.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { type FlagRow, findFlag } from '../feature-flags/store.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';
 import { enrollmentFilters, type Stage, slug } from './rules.ts';
 import type { featureChanges, newFeature } from './schema.ts';
@@ -32,7 +33,7 @@ export interface WrittenFeature {
  */
 export async function createFeature(tx: Transaction, writer: FlagWriter, body: NewFeature): Promise<WrittenFeature> {
   const { environmentId } = writer;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const { feature_flag_id: flagId, name, stage, description = '', documentation_url = '' } = body;
   const fields: FeatureFields = { name, stage, description, documentation_url };
   checkUrl(fields);
@@ -51,7 +52,7 @@ export async function changeFeature(
   { id, changes }: { id: string; changes: FeatureChanges },
 ): Promise<WrittenFeature> {
   const { environmentId } = writer;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const before = await foundFeature(tx, environmentId, id);
   const fields: FeatureFields = { ...before, ...changes };
   checkUrl(fields);
@@ -66,7 +67,7 @@ export async function changeFeature(
 /** Removes a feature for good. Its flag stays, and nobody enrols in it any more. @throws AppError `not_found`. */
 export async function removeFeature(tx: Transaction, writer: FlagWriter, id: string): Promise<void> {
   const { environmentId } = writer;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const before = await foundFeature(tx, environmentId, id);
   await deleteFeature(tx, id);
   const flag = await foundFlag(tx, environmentId, before.feature_flag_id);

@@ -3,12 +3,13 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
 import type { FlagDeps } from './payloads.ts';
 import { type DependentFlag, findDependentFlags, findFlagsWithFeatures } from './reference-store.ts';
 import { flagsPath, flagTags as tags } from './schema.ts';
-import { type FlagRow, findFlagKeys, findFlags, listFlagIds, lockFlagsOf, markDeleted } from './store.ts';
+import { type FlagRow, findFlagKeys, findFlags, listFlagIds, markDeleted } from './store.ts';
 
 const largestId = 2_147_483_647;
 const mostMatching = 20_000;
@@ -169,7 +170,7 @@ async function deleteFlags(
   ids: readonly unknown[],
 ): Promise<Deletion> {
   const { environmentId, userId } = author;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const numbers = ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
   const flags = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
   const { deletable, kept } = divide(flags, {

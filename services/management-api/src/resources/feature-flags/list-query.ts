@@ -1,6 +1,7 @@
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { createConditions } from '../../sql/conditions.ts';
+import { idsOf, textsOf } from '../../sql/listed-values.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { type FlagConditions, hasVariants, isStale } from './store.ts';
 
@@ -80,23 +81,4 @@ export function flagOrder(order: string | undefined): string {
   const column = orders.find((name) => name === asked);
   if (column === undefined) return 'f.created_at DESC, f.id DESC';
   return `f.${column} ${isDescending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}, f.id ${isDescending ? 'DESC' : 'ASC'}`;
-}
-
-/** `1`, `1,2` or `[1, 2]`. */
-function idsOf(given: string | undefined): number[] {
-  const listed = parsedList(given) ?? given?.split(',') ?? [];
-  return listed.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
-}
-
-function textsOf(given: string | undefined): string[] {
-  return (parsedList(given) ?? []).filter((item): item is string => typeof item === 'string' && !item.includes('\0'));
-}
-
-function parsedList(given: string | undefined): unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(given ?? '');
-    return Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -178,11 +178,6 @@ export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/** Changes of a project's flags come one after the other: what one rests on stays until it is done. The first lock taken. */
-export async function lockFlagsOf(tx: Transaction, environmentId: number): Promise<void> {
-  await tx.query('SELECT 1 FROM environment WHERE id = $1 FOR NO KEY UPDATE', [environmentId]);
-}
-
 /** @returns the id. */
 export async function insertFlag(
   tx: Transaction,

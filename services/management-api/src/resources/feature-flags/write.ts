@@ -2,6 +2,7 @@ import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import type { TriedPatterns } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { violates } from '../../sql/violates.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type FlagFilters, filtersForEverybody } from './filters/filters.ts';
@@ -19,7 +20,7 @@ import {
   withChanges,
 } from './rules.ts';
 import { toFeatureFlag } from './show.ts';
-import { type FlagFields, type FlagRow, findFlag, insertFlag, lockFlagsOf, updateFlag } from './store.ts';
+import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from './store.ts';
 
 /** Who changes the flags of which environment, and how their secrets are kept. */
 export interface FlagWriter extends FlagAuthor {
@@ -35,7 +36,7 @@ export interface FlagWriter extends FlagAuthor {
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
   const { environmentId } = writer;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const filters = filtersOfNew(body, writer.tried);
   const fields: FlagFields = { ...fieldsOfNew(body), filters };
   checkFlag(fields, null);
@@ -58,7 +59,7 @@ export async function changeFlag(
   { id, changes }: { id: number; changes: FlagChanges },
 ): Promise<FlagRow> {
   const { environmentId, secrets, tried } = writer;
-  await lockFlagsOf(tx, environmentId);
+  await lockEnvironment(tx, environmentId);
   const before = found(await findFlag(tx, environmentId, id));
   const shown = openedFilters(before, secrets);
   refuseConflict(changes, toFeatureFlag(before, shown));

@@ -7,6 +7,8 @@ export const scopes = [
   { object: 'feature_flag', can: 'rw', about: 'Flags, their conditions, exposures and history.' },
   { object: 'early_access_feature', can: 'rw', about: 'Features that users may opt into.' },
   { object: 'cohort', can: 'rw', about: 'Cohorts and who is in them.' },
+  { object: 'insight', can: 'rw', about: 'Insights: stored questions and their history.' },
+  { object: 'dashboard', can: 'rw', about: 'Dashboards and what is on them.' },
   { object: 'event_definition', can: 'r', about: 'Names of events that were seen.' },
   { object: 'property_definition', can: 'r', about: 'Names and types of properties that were seen.' },
   { object: 'ingestion_warning', can: 'r', about: 'Why events were changed or dropped.' },
@@ -34,7 +36,7 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   terraform: {
     ...read('user', 'organization'),
     ...write('project', 'feature_flag', 'cohort', 'early_access_feature', 'batch_export', 'subscription'),
-    ...write('organization_member'),
+    ...write('organization_member', 'insight', 'dashboard'),
   },
   ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
 };

@@ -1,0 +1,244 @@
+import type { Database, Transaction } from '@millrace/db';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import {
+  basicDashboardExample,
+  dashboard,
+  dashboardChanges,
+  dashboardExample,
+  dashboardParams,
+  dashboardsPath,
+  newDashboard,
+  newDashboardExample,
+  numberOf,
+  dashboardTags as tags,
+} from './schema.ts';
+import { showDashboard, toBasicDashboard, type Viewer } from './show.ts';
+import { type DashboardRow, listDashboards, noteAccess } from './store.ts';
+import { copyTile, reorderTiles, takeTile } from './tiles.ts';
+import {
+  changeableDashboard,
+  changeDashboard,
+  createDashboard,
+  type DashboardAuthor,
+  liveDashboard,
+  recordingTiles,
+} from './write.ts';
+
+const listQuery = Type.Object({
+  ...offsetQuery,
+  search: Type.Optional(
+    Type.String({ maxLength: longestNeedle, description: 'Part of the name or the description, in any case.' }),
+  ),
+  pinned: Type.Optional(Type.Boolean({ description: 'Whether it stands first in lists.' })),
+  tags: Type.Optional(Type.String({ description: 'JSON list: only those with one of these tags.' })),
+  creation_mode: Type.Optional(Type.String({ description: '`default` or `duplicate`.' })),
+  exclude_generated: Type.Optional(Type.Boolean({ description: 'Without effect: none are generated.' })),
+});
+
+/** Dashboards: insights and texts, laid out (docs/api-rules.md#dashboards). */
+export function dashboardRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  // What ends in a word comes before what ends in an id.
+  return [...tileRoutes(database), ...readRoutes(database), ...dashboardWriteRoutes(database)];
+}
+
+function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level }: AddressedProject): Viewer {
+  return { userId, environmentId, level };
+}
+
+function readRoutes({ sql }: Pick<Database, 'sql'>) {
+  const below = belowEnvironment(sql);
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: dashboardsPath,
+      operationId: 'dashboards_list',
+      summary: 'List dashboards',
+      description:
+        'The dashboards of a project, pinned ones first, then by name, without their tiles and without the deleted ones.',
+      tags,
+      scope: 'dashboard:read',
+      query: listQuery,
+      responses: { 200: { description: 'One page of dashboards.', schema: offsetPageOf(dashboard) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [basicDashboardExample] } },
+      handler: async ({ caller, target, query, request }) => {
+        const { count, rows } = await listDashboards(sql, target.environmentId, { ...query, filter: query });
+        const results = rows.map((row) => toBasicDashboard(row, viewerOf(caller, target)));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${dashboardsPath}/:id`,
+      operationId: 'dashboards_retrieve',
+      summary: 'Show a dashboard',
+      description:
+        'One dashboard with its tiles, and the results that are kept of their insights. A deleted one is not there.',
+      tags,
+      scope: 'dashboard:read',
+      params: dashboardParams,
+      responses: { 200: { description: 'The dashboard.', schema: dashboard } },
+      examples: { response: dashboardExample },
+      handler: async ({ caller, target, params: { id } }) => {
+        await noteAccess(sql, { environmentId: target.environmentId, id });
+        const row = await liveDashboard(sql, target.environmentId, id);
+        return showDashboard(sql, row, viewerOf(caller, target));
+      },
+    }),
+  ];
+}
+
+function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const below = belowEnvironment(sql);
+  return [
+    ...defineRoutes({
+      method: 'POST',
+      below,
+      path: dashboardsPath,
+      operationId: 'dashboards_create',
+      summary: 'Create a dashboard',
+      description: 'Makes a dashboard: an empty one, or a copy of another (`use_dashboard`).',
+      tags,
+      scope: 'dashboard:write',
+      body: newDashboard,
+      responses: { 201: { description: 'The new dashboard.', schema: dashboard } },
+      examples: { request: newDashboardExample, response: { ...dashboardExample, tiles: [] } },
+      handler: async ({ caller, target, body }) =>
+        transaction(async (tx) => {
+          const row = await createDashboard(tx, { userId: caller.userId, target }, body);
+          return showDashboard(tx, row, viewerOf(caller, target));
+        }),
+    }),
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
+        method,
+        below,
+        path: `${dashboardsPath}/:id`,
+        operationId: `dashboards_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a dashboard' : 'Change or delete a dashboard',
+        description:
+          'What is not sent stays as it is, also tiles. `deleted: true` is the only way to remove a dashboard; `false` brings it back with its tiles.',
+        tags,
+        scope: 'dashboard:write',
+        params: dashboardParams,
+        body: dashboardChanges,
+        responses: { 200: { description: 'The dashboard as it is now.', schema: dashboard } },
+        examples: {
+          request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },
+          response: dashboardExample,
+        },
+        handler: async ({ caller, target, params: { id }, body: changes }) =>
+          transaction(async (tx) => {
+            const row = await changeDashboard(tx, { userId: caller.userId, target }, { id, changes });
+            return showDashboard(tx, row, viewerOf(caller, target));
+          }),
+      }),
+    ),
+    ...defineRoutes({
+      method: 'DELETE',
+      below,
+      path: `${dashboardsPath}/:id`,
+      operationId: 'dashboards_destroy',
+      summary: 'Not supported: set `deleted: true` with PATCH',
+      description: 'A dashboard is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'dashboard:write',
+      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      handler: async () => undefined,
+    }),
+  ];
+}
+
+/** Tiles from one dashboard to another, and their order. */
+function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const common = {
+    below: belowEnvironment(sql),
+    tags,
+    scope: 'dashboard:write',
+    params: dashboardParams,
+    responses: { 200: { description: 'The dashboard as it is now.', schema: dashboard } },
+  } as const;
+
+  /** Runs a change of the dashboards a request names, and shows the one its path addresses. */
+  function changing(
+    author: DashboardAuthor,
+    id: number,
+    change: (tx: Transaction, addressed: DashboardRow) => Promise<DashboardRow>,
+  ) {
+    return transaction(async (tx) => {
+      await lockEnvironment(tx, author.target.environmentId);
+      const row = await change(tx, await changeableDashboard(tx, author, id));
+      return showDashboard(tx, row, viewerOf(author, author.target));
+    });
+  }
+
+  return [
+    ...defineRoutes({
+      ...common,
+      method: 'PATCH',
+      path: `${dashboardsPath}/:id/move_tile`,
+      operationId: 'dashboards_move_tile',
+      summary: 'Move a tile to another dashboard',
+      description: 'The tile keeps its layout. Answers with the dashboard it was on.',
+      body: Type.Object(
+        { tile: Type.Object({ id: numberOf('tile') }), toDashboard: numberOf('dashboard') },
+        { title: 'MovedTile' },
+      ),
+      examples: { request: { tile: { id: 12 }, toDashboard: 4 }, response: { ...dashboardExample, tiles: [] } },
+      handler: async ({ caller: { userId }, target, params: { id }, body: { tile, toDashboard } }) => {
+        const author = { userId, target };
+        return changing(author, id, async (tx, from) => {
+          const to = await changeableDashboard(tx, author, toDashboard);
+          return recordingTiles(tx, author, from, async () => {
+            await recordingTiles(tx, author, to, () => takeTile(tx, { from: id, to: to.id, tileId: tile.id }));
+          });
+        });
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: `${dashboardsPath}/:id/copy_tile`,
+      operationId: 'dashboards_copy_tile',
+      summary: 'Copy a tile from another dashboard',
+      description: 'The insight is then on both dashboards; a text is copied.',
+      body: Type.Object({ fromDashboardId: numberOf('dashboard'), tileId: numberOf('tile') }, { title: 'CopiedTile' }),
+      examples: { request: { fromDashboardId: 4, tileId: 12 }, response: dashboardExample },
+      handler: async ({ caller: { userId }, target, params: { id }, body: { fromDashboardId, tileId } }) => {
+        const author = { userId, target };
+        return changing(author, id, async (tx, to) => {
+          const from = await liveDashboard(tx, target.environmentId, fromDashboardId);
+          return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId }, author));
+        });
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: `${dashboardsPath}/:id/reorder_tiles`,
+      operationId: 'dashboards_reorder_tiles',
+      summary: 'Lay tiles out in an order',
+      description: 'Two tiles in a row, each 6 wide and 5 high. Tiles that are not named stay where they are.',
+      body: Type.Object(
+        { tile_order: Type.Array(numberOf('tile'), { maxItems: 400, description: 'Numbers of the tiles.' }) },
+        { title: 'TileOrder' },
+      ),
+      examples: { request: { tile_order: [12] }, response: dashboardExample },
+      handler: async ({ caller: { userId }, target, params: { id }, body: { tile_order: order } }) => {
+        const author = { userId, target };
+        return changing(author, id, async (tx, row) =>
+          recordingTiles(tx, author, row, () => reorderTiles(tx, id, order)),
+        );
+      },
+    }),
+  ];
+}

@@ -1,0 +1,86 @@
+import type { Sql } from '@millrace/db';
+import { formatDateTime } from '@millrace/http';
+import { toInsight } from '../insights/show.ts';
+import { findInsights } from '../insights/store.ts';
+import { type Editor, mayChange, restrictionLevels, shownRights } from './restriction.ts';
+import type { DashboardRow } from './store.ts';
+import { listTiles, type TileRow } from './tile-store.ts';
+import { shownTiles } from './tiles.ts';
+
+/** For whom a dashboard is shown, and of which environment. */
+export interface Viewer extends Editor {
+  environmentId: number;
+}
+
+/** A row as lists show it. */
+export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
+  const lastAccessedAt = row.last_accessed_at && formatDateTime(row.last_accessed_at);
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    pinned: row.pinned,
+    created_at: formatDateTime(row.created_at),
+    created_by: row.created_by,
+    last_accessed_at: lastAccessedAt,
+    last_viewed_at: lastAccessedAt,
+    last_refresh: null,
+    is_shared: false,
+    deleted: row.deleted,
+    creation_mode: row.creation_mode,
+    tags: row.tags,
+    restriction_level: row.restriction_level,
+    ...shownRights([row], mayChange(row, viewer)),
+    access_control_version: row.restriction_level === restrictionLevels.everybody ? 'v2' : 'v1',
+    team_id: viewer.environmentId,
+    tiles: null,
+  };
+}
+
+/** A dashboard with what is on it. */
+export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer) {
+  const tiles = row.deleted ? [] : shownTiles(await listTiles(sql, row.id));
+  const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
+  const insights = new Map((await findInsights(sql, viewer.environmentId, ids)).map((one) => [one.id, one]));
+  return {
+    ...toBasicDashboard(row, viewer),
+    filters: { ...row.filters },
+    variables: row.variables && { ...row.variables },
+    persisted_filters: { ...row.filters },
+    persisted_variables: row.variables && { ...row.variables },
+    breakdown_colors: row.breakdown_colors,
+    data_color_theme_id: row.data_color_theme_id,
+    quick_filter_ids: row.quick_filter_ids,
+    tiles: tiles.map((tile, order) => {
+      const insight = insights.get(tile.insight_id ?? 0);
+      return {
+        id: tile.id,
+        insight: insight === undefined ? null : toInsight(insight, viewer),
+        text: toText(tile, viewer),
+        button_tile: null,
+        layouts: { ...tile.layouts },
+        color: tile.color,
+        filters_overrides: tile.filters_overrides && { ...tile.filters_overrides },
+        show_description: tile.show_description,
+        transparent_background: tile.transparent_background,
+        order,
+        last_refresh: null,
+        is_cached: false,
+      };
+    }),
+  };
+}
+
+function toText(tile: TileRow, { environmentId }: Viewer) {
+  const { id, body, created_by, last_modified_at, last_modified_by } = tile;
+  if (body === null) return null;
+  return {
+    id,
+    body,
+    created_by,
+    last_modified_at: last_modified_at && formatDateTime(last_modified_at),
+    last_modified_by,
+    team: environmentId,
+    dashboard_tiles: [id],
+  };
+}

@@ -1,0 +1,158 @@
+// What is on a dashboard, and how it gets there: the decisions.
+
+import { isObject } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { Static } from 'typebox';
+import { refusal, requireSmall } from '../insights/rules.ts';
+import { requireSpace } from '../insights/write.ts';
+import type { dashboardChanges } from './schema.ts';
+import { insertTile, listTiles, moveTile, type TileFields, type TileRow, updateTile } from './tile-store.ts';
+
+type TileChanges = NonNullable<Static<typeof dashboardChanges>['tiles']>[number];
+
+/** Those that are on the dashboard, in the order in which it shows them. */
+export function shownTiles<Tile extends TileRow>(tiles: readonly Tile[]): Tile[] {
+  const placeOf = ({ layouts: { sm }, id }: TileRow) => {
+    const place = isObject(sm) ? sm : {};
+    return [place.y, place.x].map((value) => (typeof value === 'number' ? value : 100)).concat(id);
+  };
+  return tiles.filter(({ deleted }) => !deleted).sort((a, b) => compareLists(placeOf(a), placeOf(b)));
+}
+
+function compareLists(one: number[], other: number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+interface Place {
+  dashboardId: number;
+  userId: number;
+}
+
+/** Adds texts and changes tiles. What is not named stays. @throws AppError `invalid` naming the tile and its field. */
+export async function changeTiles(tx: Transaction, place: Place, changes: readonly TileChanges[]): Promise<void> {
+  const before = new Map((await listTiles(tx, place.dashboardId)).map((tile) => [tile.id, tile]));
+  for (const [index, change] of changes.entries()) {
+    const attr = `tiles__${index}`;
+    const body = bodyOf(change, attr);
+    if (change.layouts) requireSmall(change.layouts, `${attr}__layouts`, 'A layout has');
+    if (change.filters_overrides) requireSmall(change.filters_overrides, `${attr}__filters_overrides`, 'Filters have');
+    if (change.id === undefined || change.id === null) {
+      if (body === undefined) {
+        throw refusal(
+          `${attr}__id`,
+          'Only texts can be added here. An insight is added by its own dashboards.',
+          'required',
+        );
+      }
+      await insertTile(tx, place, withChanges(newText, change, body));
+      continue;
+    }
+    const tile = before.get(change.id);
+    if (tile === undefined) {
+      throw refusal(`${attr}__id`, `Invalid pk "${change.id}" - object does not exist.`, 'does_not_exist');
+    }
+    if (tile.insight_id !== null && body !== undefined) {
+      throw refusal(`${attr}__text`, 'This tile shows an insight. It has no text.');
+    }
+    const userId = body === undefined || body === tile.body ? null : place.userId;
+    await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));
+  }
+  const after = await listTiles(tx, place.dashboardId);
+  requireSpace({ id: place.dashboardId, tiles: shownTiles(after).length }, 0);
+}
+
+const newText: TileFields = {
+  insight_id: null,
+  body: '',
+  deleted: false,
+  layouts: {},
+  color: null,
+  filters_overrides: null,
+  show_description: null,
+  transparent_background: null,
+};
+
+function withChanges(
+  tile: TileFields,
+  { id: _, text: __, layouts, ...changes }: TileChanges,
+  body?: string,
+): TileFields {
+  return {
+    ...tile,
+    ...changes,
+    layouts: layouts === undefined ? tile.layouts : (layouts ?? {}),
+    body: body ?? tile.body,
+  };
+}
+
+const mostCharacters = 4000;
+
+/** The text of a tile exactly as it was sent; undefined where none was. */
+function bodyOf({ text }: TileChanges, attr: string): string | undefined {
+  if (text === undefined || text === null) return undefined;
+  const { body } = text;
+  if (typeof body !== 'string') throw refusal(`${attr}__text__body`, 'This field is required.', 'required');
+  if ([...body].length > mostCharacters) {
+    throw refusal(`${attr}__text__body`, `Text body cannot exceed ${mostCharacters} characters`, 'max_length');
+  }
+  return body;
+}
+
+/** @throws AppError `not_found`. */
+async function tileOf(tx: Transaction, dashboardId: number, id: number): Promise<TileRow> {
+  const tile = shownTiles(await listTiles(tx, dashboardId)).find((one) => one.id === id);
+  if (tile === undefined) throw new AppError('not_found', 'Not found.');
+  return tile;
+}
+
+interface TileTransfer {
+  from: number;
+  to: number;
+  tileId: number;
+}
+
+/** Takes a tile from one dashboard to another. @throws AppError `not_found`, `invalid` where its insight is there already. */
+export async function takeTile(tx: Transaction, { from, to, tileId }: TileTransfer): Promise<void> {
+  const tile = await tileOf(tx, from, tileId);
+  await requirePlaceFor(tx, tile, to);
+  await moveTile(tx, tile, to);
+}
+
+/** As `takeTile`; the tile stays where it was, too. An insight is then on both dashboards, of a text there are two. */
+export async function copyTile(
+  tx: Transaction,
+  { from, to, tileId }: TileTransfer,
+  { userId }: { userId: number },
+): Promise<void> {
+  const tile = await tileOf(tx, from, tileId);
+  const former = await requirePlaceFor(tx, tile, to);
+  if (former) await updateTile(tx, { id: former.id, userId: null }, tile);
+  else await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, tile);
+}
+
+/** @returns the tile that the insight had there and that was taken off. @throws AppError `invalid`. */
+async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
+  const there = await listTiles(tx, dashboardId);
+  requireSpace({ id: dashboardId, tiles: shownTiles(there).length });
+  const same = there.find(({ insight_id }) => insight_id !== null && insight_id === tile.insight_id);
+  if (same && !same.deleted) {
+    throw new AppError('invalid', 'The insight is on this dashboard already.', { code: 'invalid_input' });
+  }
+  return same;
+}
+
+const cell = { w: 6, h: 5 };
+
+/** Lays tiles out in this order, two in a row. @throws AppError `invalid` naming the list, `not_found` for a tile of elsewhere. */
+export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
+  if (new Set(order).size < order.length) throw refusal('tile_order', 'Every tile may be named once.');
+  const tiles = new Map(shownTiles(await listTiles(tx, dashboardId)).map((tile) => [tile.id, tile]));
+  for (const [index, id] of order.entries()) {
+    const tile = tiles.get(id);
+    if (tile === undefined) throw new AppError('not_found', 'Not found.');
+    const sm = { x: (index % 2) * cell.w, y: Math.floor(index / 2) * cell.h, ...cell };
+    await updateTile(tx, { id, userId: null }, { ...tile, layouts: { ...tile.layouts, sm } });
+  }
+}

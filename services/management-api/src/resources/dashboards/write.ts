@@ -1,0 +1,276 @@
+import { recordActivity } from '@millrace/accounts';
+import { cutToCodePoints } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { Static } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { refusal, requireSmall } from '../insights/rules.ts';
+import { findInsights, type InsightRow } from '../insights/store.ts';
+import { createInsight, verbOf } from '../insights/write.ts';
+import { mayRestrict, requireChange, restrictionLevels } from './restriction.ts';
+import type { dashboardChanges, newDashboard } from './schema.ts';
+import {
+  clearPrimary,
+  type DashboardFields,
+  type DashboardRow,
+  findDashboard,
+  insertDashboard,
+  updateDashboard,
+} from './store.ts';
+import { deleteInsightsOf, insertTile, listTiles, restoreInsightsOf, type TileRow } from './tile-store.ts';
+import { changeTiles, shownTiles } from './tiles.ts';
+
+export interface DashboardAuthor {
+  userId: number;
+  target: AddressedProject;
+}
+
+const defaults: DashboardFields = {
+  name: null,
+  description: '',
+  pinned: false,
+  deleted: false,
+  creation_mode: 'default',
+  filters: {},
+  variables: null,
+  tags: [],
+  restriction_level: restrictionLevels.everybody,
+  breakdown_colors: null,
+  data_color_theme_id: null,
+  quick_filter_ids: null,
+};
+
+/** Makes a dashboard, empty or as a copy of another. @throws AppError `invalid` naming the field. */
+export async function createDashboard(
+  tx: Transaction,
+  author: DashboardAuthor,
+  body: Static<typeof newDashboard>,
+): Promise<DashboardRow> {
+  const { environmentId } = author.target;
+  const { use_dashboard: sourceId, use_template: template, duplicate_tiles = false, ...changes } = body;
+  if (template) {
+    if (sourceId) {
+      throw new AppError('invalid', '`use_dashboard` and `use_template` cannot be used together', {
+        code: 'invalid_input',
+      });
+    }
+    throw refusal('use_template', `Invalid template provided: ${template}`);
+  }
+  await lockEnvironment(tx, environmentId);
+  const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
+  if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
+  const fields = withChanges(source ? copiedFields(source) : defaults, changes);
+  const id = await insertDashboard(tx, { environmentId, userId: author.userId }, fields);
+  if (source) await copyTiles(tx, author, { from: source.id, to: id, withInsights: duplicate_tiles });
+  const after = await foundDashboard(tx, environmentId, id);
+  await recordDashboardActivity(tx, author, { after });
+  return after;
+}
+
+function copiedFields({
+  filters,
+  variables,
+  breakdown_colors,
+  data_color_theme_id,
+  quick_filter_ids,
+}: DashboardFields) {
+  return {
+    ...defaults,
+    creation_mode: 'duplicate',
+    filters,
+    variables,
+    breakdown_colors,
+    data_color_theme_id,
+    quick_filter_ids,
+  };
+}
+
+async function copyTiles(
+  tx: Transaction,
+  author: DashboardAuthor,
+  { from, to, withInsights }: { from: number; to: number; withInsights: boolean },
+): Promise<void> {
+  const { userId, target } = author;
+  const tiles = shownTiles(await listTiles(tx, from));
+  const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
+  const insights = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
+  for (const tile of tiles) {
+    const original = insights.find(({ id }) => id === tile.insight_id);
+    const insight_id = original ? (await createInsight(tx, author, copyOf(original))).id : tile.insight_id;
+    await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, { ...tile, insight_id });
+  }
+}
+
+const suffix = ' (Copy)';
+const maxNameLength = 400;
+
+function copyOf({ name, derived_name, description, query, tags }: InsightRow) {
+  const named = name && `${cutToCodePoints(name, maxNameLength - suffix.length)}${suffix}`;
+  return { name: named, derived_name, description, query, tags, saved: true };
+}
+
+type Changes = Static<typeof dashboardChanges>;
+
+/** What is not sent stays as it is. @throws AppError `invalid` naming the field. */
+function withChanges(
+  fields: DashboardFields,
+  { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
+): DashboardFields {
+  for (const name of ['variables', 'breakdown_colors', 'quick_filter_ids'] as const) {
+    if (changes[name]) requireSmall(changes[name], name, 'This field has');
+  }
+  if (filters) requireSmall(filters, 'filters', 'Filters have');
+  return {
+    ...fieldsOf(fields),
+    ...changes,
+    description: description === undefined ? fields.description : (description ?? ''),
+    filters: filters === undefined ? fields.filters : (filters ?? {}),
+  };
+}
+
+/** What a caller decides, of a row that has more. */
+function fieldsOf(fields: DashboardFields): DashboardFields {
+  const names = Object.keys(defaults) as (keyof DashboardFields)[];
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as DashboardFields;
+}
+
+/**
+ * Changes what is sent and leaves the rest, tiles included. A deleted dashboard keeps its tiles, and shows them again when
+ * it comes back.
+ * @throws AppError `not_found`; `forbidden` where it is not the caller's to change; `invalid` naming the field.
+ */
+export async function changeDashboard(
+  tx: Transaction,
+  author: DashboardAuthor,
+  { id, changes }: { id: number; changes: Changes },
+): Promise<DashboardRow> {
+  const { environmentId, level } = author.target;
+  const editor = { userId: author.userId, level };
+  await lockEnvironment(tx, environmentId);
+  const before = await foundDashboard(tx, environmentId, id);
+  requireChange(before, editor);
+  const fields = withChanges(before, changes);
+  if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
+    const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
+    throw new AppError('forbidden', detail);
+  }
+  return recordingTiles(tx, author, before, async () => {
+    await updateDashboard(tx, id, fields);
+    if (changes.tiles) await changeTiles(tx, { dashboardId: id, userId: author.userId }, changes.tiles);
+    if (fields.deleted !== before.deleted) {
+      await followDeletion(tx, author, {
+        id,
+        isDeleted: fields.deleted,
+        withInsights: changes.delete_insights ?? false,
+      });
+    }
+  });
+}
+
+/** Insights that are on no other dashboard may go with it, and then come back with it. */
+async function followDeletion(
+  tx: Transaction,
+  { userId, target }: DashboardAuthor,
+  { id, isDeleted, withInsights }: { id: number; isDeleted: boolean; withInsights: boolean },
+): Promise<void> {
+  const { organizationId, environmentId } = target;
+  const common = { organizationId, environmentId, actor: { userId } };
+  const following = isDeleted ? (withInsights ? await deleteInsightsOf(tx, id) : []) : await restoreInsightsOf(tx, id);
+  for (const insight of following) {
+    const about = { itemId: insight.id, name: insight.name, activity: isDeleted ? 'deleted' : 'restored' } as const;
+    await recordActivity(tx, { ...common, scope: 'Insight', ...about });
+  }
+  if (!isDeleted || !(await clearPrimary(tx, environmentId, id))) return;
+  const change = { before: { primary_dashboard: id }, after: { primary_dashboard: null } };
+  await recordActivity(tx, {
+    ...common,
+    scope: 'Team',
+    itemId: environmentId,
+    activity: 'updated',
+    name: null,
+    change,
+  });
+}
+
+/** @throws AppError `not_found`. */
+async function foundDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow> {
+  const row = await findDashboard(sql, environmentId, id);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** As `foundDashboard`; a deleted one is not there. */
+export async function liveDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow> {
+  const row = await foundDashboard(sql, environmentId, id);
+  if (row.deleted) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** As `liveDashboard`, for one that the caller may change. @throws AppError, also `forbidden`. */
+export async function changeableDashboard(
+  tx: Transaction,
+  { userId, target: { environmentId, level } }: DashboardAuthor,
+  id: number,
+): Promise<DashboardRow> {
+  const row = await liveDashboard(tx, environmentId, id);
+  requireChange(row, { userId, level });
+  return row;
+}
+
+/** Runs what changes a dashboard and its tiles, and records what it changed. @returns the dashboard as it is then. */
+export async function recordingTiles(
+  tx: Transaction,
+  author: DashboardAuthor,
+  before: DashboardRow,
+  work: () => Promise<void>,
+): Promise<DashboardRow> {
+  const tilesBefore = shownTiles(await listTiles(tx, before.id));
+  await work();
+  const after = await foundDashboard(tx, author.target.environmentId, before.id);
+  const tilesAfter = shownTiles(await listTiles(tx, before.id));
+  await recordDashboardActivity(tx, author, { before, after, tiles: changedTiles(tilesBefore, tilesAfter) });
+  return after;
+}
+
+/** Only those tiles that differ: a record of all of them would be as large as the dashboard. */
+function changedTiles(before: TileRow[], after: TileRow[]) {
+  const [was, is] = [texts(before), texts(after)];
+  const only = (tiles: TileRow[], those: Map<number, string>, others: Map<number, string>) =>
+    tiles.filter(({ id }) => those.get(id) !== others.get(id)).map(visibleTile);
+  return { before: only(before, was, is), after: only(after, is, was) };
+}
+
+function texts(tiles: TileRow[]): Map<number, string> {
+  return new Map(tiles.map((tile) => [tile.id, JSON.stringify(visibleTile(tile))]));
+}
+
+function visibleTile({ id, insight_id, body, layouts, color }: TileRow) {
+  return { id, insight: insight_id, text: body, layouts, color };
+}
+
+/** Records who made, changed, deleted or restored a dashboard, in the transaction that does it. */
+async function recordDashboardActivity(
+  tx: Sql,
+  { userId, target }: DashboardAuthor,
+  {
+    before,
+    after,
+    tiles,
+  }: { before?: DashboardRow; after: DashboardRow; tiles?: { before: unknown[]; after: unknown[] } },
+): Promise<void> {
+  const change = before && {
+    before: { ...fieldsOf(before), tiles: tiles?.before },
+    after: { ...fieldsOf(after), tiles: tiles?.after },
+  };
+  await recordActivity(tx, {
+    organizationId: target.organizationId,
+    environmentId: target.environmentId,
+    scope: 'Dashboard',
+    itemId: after.id,
+    activity: verbOf(before, after),
+    actor: { userId },
+    name: after.name,
+    ...(change && { change }),
+  });
+}

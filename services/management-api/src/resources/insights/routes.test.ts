@@ -1,0 +1,419 @@
+import { createPersonalApiKey } from '@millrace/accounts';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  acme = await createActors(api.database);
+  path = `/api/projects/${acme.projectId}/insights/`;
+});
+
+const trends = {
+  kind: 'InsightVizNode',
+  source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'sign up' }] },
+};
+const create = (body: object = {}, key = acme.M.key) => api.send('POST', path, { key, body });
+const change = (id: number | string, body: object, key = acme.M.key) =>
+  api.send('PATCH', `${path}${id}/`, { key, body });
+const read = (id: number | string) => api.get(`${path}${id}/`, acme.M.key);
+async function made(body: object = {}) {
+  const answer = await create(body);
+  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  return answer.body;
+}
+async function names(query: string): Promise<string[]> {
+  const answer = await api.get(`${path}${query}`, acme.M.key);
+  expect([query, answer.status]).toEqual([query, 200]);
+  return answer.body.results.map(({ name }: { name: string }) => name);
+}
+
+describe.each(['projects', 'environments'])('below %s', (family) => {
+  test('every field, in every answer', async () => {
+    const where = `/api/${family}/${acme.projectId}/insights/`;
+    const body = { name: ' Sign-ups ', query: trends, tags: ['growth'], _create_in_folder: 'x' };
+    const created = await api.send('POST', where, { key: acme.M.key, body });
+    const fields = {
+      id: expect.any(Number),
+      short_id: expect.stringMatching(/^[A-Za-z0-9]{8}$/),
+      name: 'Sign-ups',
+      derived_name: null,
+      description: null,
+      query: trends,
+      filters: {},
+      order: null,
+      deleted: false,
+      dashboards: [],
+      dashboard_tiles: [],
+      tags: ['growth'],
+      favorited: false,
+      saved: false,
+      created_at: expect.stringMatching(/Z$/),
+      created_by: expect.objectContaining({ email: acme.M.email }),
+      updated_at: expect.stringMatching(/Z$/),
+      last_modified_at: expect.stringMatching(/Z$/),
+      last_modified_by: expect.objectContaining({ email: acme.M.email }),
+      last_viewed_at: null,
+      is_sample: false,
+      effective_restriction_level: 21,
+      effective_privilege_level: 37,
+      user_access_level: 'editor',
+      timezone: null,
+      result: null,
+      hasMore: null,
+      columns: null,
+      types: null,
+      hogql: null,
+      query_status: null,
+      resolved_date_range: null,
+      is_cached: false,
+      last_refresh: null,
+      cache_target_age: null,
+      next_allowed_client_refresh: null,
+      filters_hash: null,
+      refreshing: null,
+      alerts: [],
+    };
+    expect(created).toMatchObject({ status: 201, body: fields });
+    expect(Object.keys(created.body).sort()).toEqual(Object.keys(fields).sort());
+    expect((await api.get(`${where}${created.body.id}/`, acme.M.key)).body).toEqual(created.body);
+    const list = { count: 1, next: null, previous: null, results: [created.body] };
+    expect((await api.get(where, acme.M.key)).body).toEqual(list);
+    expect((await api.get(`/api/${family}/@current/insights/`, acme.W.key)).body.results).toHaveLength(1);
+  });
+});
+
+/** What clients send and no version of ours knows. */
+const odd = {
+  zebra: null,
+  kind: 'InsightVizNode',
+  full: true,
+  source: {
+    series: [{ event: null, kind: 'EventsNode', unknown: { b: 1, a: [null, 1.5, 1e21, '1.0'] } }],
+    trendsFilter: { formula: 'A/B', display: null },
+    kind: 'TrendsQuery',
+    version: 3,
+  },
+};
+
+test('Q-242: a query comes back as it was sent, to the order of its keys', async () => {
+  const { id, query } = await made({ query: odd });
+  expect(JSON.stringify(query)).toBe(JSON.stringify(odd));
+  expect(JSON.stringify((await read(id)).body.query)).toBe(JSON.stringify(odd));
+  const changed = await change(id, { name: 'Odd' });
+  expect(JSON.stringify(changed.body.query)).toBe(JSON.stringify(odd));
+});
+
+test('Q-243: an insight without a query', async () => {
+  expect(await made({})).toMatchObject({ query: null, name: null });
+});
+
+const inner = (source: unknown, kind = 'InsightVizNode') => ({ query: { kind, source } });
+test.each<[string, object]>([
+  ['Q-244: trends, bare', { query: { kind: 'TrendsQuery' } }],
+  ['Q-244: funnels', inner({ kind: 'FunnelsQuery' })],
+  ['Q-244: retention', inner({ kind: 'RetentionQuery' })],
+  ['Q-244: lifecycle', inner({ kind: 'LifecycleQuery' })],
+  ['Q-244: stickiness, which is not computed yet', inner({ kind: 'StickinessQuery' })],
+  ['Q-244: paths, which are not computed yet', inner({ kind: 'PathsQuery' })],
+  ['Q-244: a table of events', inner({ kind: 'EventsQuery', select: ['event'] }, 'DataTableNode')],
+  ['Q-244: a table of persons', inner({ kind: 'ActorsQuery' }, 'DataTableNode')],
+  ['no query any more', { query: null }],
+  ['filters that are empty', { filters: {} }],
+])('%s is stored', async (_what, body) => {
+  expect(await create(body)).toMatchObject({ status: 201, body: { ...body } });
+});
+
+const kinds =
+  'TrendsQuery, FunnelsQuery, RetentionQuery, LifecycleQuery, StickinessQuery, PathsQuery, EventsQuery, ActorsQuery';
+const charts = kinds.replace(', EventsQuery, ActorsQuery', '');
+test.each<[string, object, object]>([
+  [
+    'Q-244: an unknown kind',
+    { query: { kind: 'NoQuery' } },
+    VE('invalid_choice', 'query__kind', `Queries of this kind are not supported. Supported are ${kinds}.`),
+  ],
+  [
+    'Q-244: SQL',
+    { query: { kind: 'HogQLQuery', query: 'SELECT 1' } },
+    VE('invalid_choice', 'query__kind', `Queries of this kind are not supported. Supported are ${kinds}.`),
+  ],
+  [
+    'Q-244: an unknown kind inside',
+    inner({ kind: 'HogQLQuery' }),
+    VE('invalid_choice', 'query__source__kind', `Queries of this kind are not supported. Supported are ${charts}.`),
+  ],
+  ['no kind', { query: {} }, VE('required', 'query__kind', `This field is required. It is one of ${kinds}.`)],
+  [
+    'no kind inside',
+    inner({}),
+    VE('required', 'query__source__kind', `This field is required. It is one of ${charts}.`),
+  ],
+  [
+    'no source',
+    inner(null),
+    VE('invalid_input', 'query__source', "A query of kind 'InsightVizNode' needs a source: the query to run."),
+  ],
+  [
+    'a text',
+    { query: 'trends' },
+    VE('not_a_dict', 'query', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
+  ],
+  [
+    'a query that is too long',
+    { query: { kind: 'TrendsQuery', text: 'x'.repeat(128 * 1024) } },
+    VE('max_length', 'query', 'A query has at most 128 KiB.'),
+  ],
+  [
+    'filters of old',
+    { filters: { insight: 'TRENDS' } },
+    VE('invalid_input', 'filters', 'Insights with filters are of a former form. Send a query instead.'),
+  ],
+  [
+    'Q-264: a name that is too long',
+    { name: 'x'.repeat(401) },
+    VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
+  ],
+])('%s is refused', async (_what, body, refused) => {
+  const { id } = await made({ query: trends });
+  expect(await create(body)).toMatchObject(refused);
+  expect(await change(id, body)).toMatchObject(refused);
+  expect((await read(id)).body).toMatchObject({ query: trends, name: null });
+});
+
+test('Q-245: number and short id address the same insight', async () => {
+  const one = await made({ name: 'One' });
+  expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
+  expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
+  // A short id of digits is looked for where no insight has the number.
+  await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
+  expect((await read('87654321')).body.id).toBe(one.id);
+  const two = await made();
+  await api.database.sql.query('UPDATE insight SET short_id = $2 WHERE id = $1', [one.id, String(two.id)]);
+  expect((await read(two.id)).body.id).toBe(two.id);
+  for (const name of ['0', '-1', 'nobody12', '99999999999999', '2147483647', '%00']) {
+    expect(await read(name)).toMatchObject(NF());
+  }
+});
+
+test('Q-246: a short id narrows the list', async () => {
+  const { short_id } = await made({ name: 'One' });
+  await made({ name: 'Two' });
+  expect(await names(`?short_id=${short_id}`)).toEqual(['One']);
+  expect(await names('?short_id=nothing')).toEqual([]);
+});
+
+test('Q-250: what is not sent stays, null clears, and a change says who made it', async () => {
+  const before = await made({ name: 'One', description: 'about', query: trends, tags: ['a'] });
+  const { body } = await change(before.id, { name: 'Two' }, acme.A.key);
+  expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });
+  expect(body.last_modified_at > before.last_modified_at).toBe(true);
+  expect([body.last_modified_by.email, body.created_by.email]).toEqual([acme.A.email, acme.M.email]);
+  const cleared = await change(before.id, { name: null, description: null, query: null });
+  expect(cleared.body).toMatchObject({ name: null, description: null, query: null, tags: ['a'] });
+  const put = await api.send('PUT', `${path}${before.id}/`, {
+    key: acme.M.key,
+    body: { derived_name: 'x', saved: false },
+  });
+  expect(put).toMatchObject({ status: 200, body: { derived_name: 'x', saved: false, tags: ['a'] } });
+  // As Terraform clears a text.
+  expect((await change(before.id, { name: '' })).body.name).toBe('');
+});
+
+test('Q-251: a favourite is not modified', async () => {
+  const before = await made({ name: 'One' });
+  const { body } = await change(before.id, { favorited: true, tags: ['x'] }, acme.A.key);
+  expect(body).toMatchObject({
+    favorited: true,
+    last_modified_at: before.last_modified_at,
+    last_modified_by: before.last_modified_by,
+  });
+  expect(body.updated_at > before.updated_at).toBe(true);
+});
+
+test('Q-252, Q-253: a deleted one is gone from reads and lists, and comes back', async () => {
+  const { id, short_id } = await made({ name: 'One' });
+  expect(await change(id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
+  expect(await read(id)).toMatchObject(NF());
+  expect(await read(short_id)).toMatchObject(NF());
+  expect(await names('')).toEqual([]);
+  // As Terraform does that was interrupted.
+  expect((await change(id, { deleted: true })).status).toBe(200);
+  expect(await change(id, { deleted: false })).toMatchObject({ status: 200, body: { deleted: false, name: 'One' } });
+  expect((await read(id)).status).toBe(200);
+});
+
+test('Q-254: DELETE is refused', async () => {
+  const { id } = await made();
+  expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(405);
+  expect((await read(id)).status).toBe(200);
+});
+
+test('Q-258: tags keep order and case', async () => {
+  const { id, tags } = await made({ tags: ['b', 'A', 'a'] });
+  expect(tags).toEqual(['b', 'A', 'a']);
+  expect((await read(id)).body.tags).toEqual(['b', 'A', 'a']);
+});
+
+test('Q-259: pages', async () => {
+  await api.database.sql.query(
+    `INSERT INTO insight (project_id, short_id, name) SELECT $1, 'page' || n, n::text FROM generate_series(1, 250) AS n`,
+    [acme.projectId],
+  );
+  const first = (await api.get(`${path}?limit=100`, acme.M.key)).body;
+  expect([first.count, first.results.length, first.previous]).toEqual([250, 100, null]);
+  const all = await readAllPages<{ name: string }>(api, `${path}?limit=100`, acme.M.key);
+  expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
+});
+
+test('Q-260: a basic list has no results', async () => {
+  await made();
+  const [basic] = (await api.get(`${path}?basic=true`, acme.M.key)).body.results;
+  for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
+    expect([name, name in basic]).toEqual([name, false]);
+  }
+  expect(basic).toMatchObject({ query: null, short_id: expect.any(String) });
+});
+
+test('Q-261: what narrows a list', async () => {
+  const kind = (name: string) => ({ query: inner({ kind: name }).query });
+  const a = await made({ name: 'Sign-ups', query: trends, tags: ['growth'], favorited: true });
+  await made({ name: 'b', derived_name: 'All signs', ...kind('FunnelsQuery'), saved: true });
+  await create({ name: 'c', description: '50% off', ...kind('RetentionQuery'), tags: ['signal'] }, acme.A.key);
+  await made({ name: 'd', query: { kind: 'EventsQuery', event: 'sign up' } });
+  const all = ['d', 'c', 'b', 'Sign-ups'];
+  for (const [query, found] of [
+    ['search=SIGN', ['c', 'b', 'Sign-ups']],
+    ['search=50%25', ['c']],
+    ['search=growth', ['Sign-ups']],
+    ['insight=FUNNELS', ['b']],
+    ['insight=trends', ['Sign-ups']],
+    ['insight=JSON', ['d']],
+    ['insight=SQL', []],
+    ['insight=nonsense', all],
+    [`created_by=${acme.A.userId}`, ['c']],
+    [`created_by=[${acme.A.userId},${acme.M.userId}]`, all],
+    ['user=true', ['d', 'b', 'Sign-ups']],
+    ['favorited=true', ['Sign-ups']],
+    ['saved=true', ['b']],
+    ['saved=false', ['d', 'c', 'Sign-ups']],
+    ['tags=["signal","growth"]', ['c', 'Sign-ups']],
+    ['events=["sign up"]', ['d', 'Sign-ups']],
+    ['date_from=-7d', all],
+    ['date_to=-7d', []],
+    ['created_date_from=-1h', all],
+    ['created_date_from=all', all],
+    ['last_viewed_date_from=-1h', []],
+    ['dashboards=nonsense', all],
+    ['order=name', ['b', 'c', 'd', 'Sign-ups']],
+    ['order=-id', all],
+  ] as const) {
+    const sorted = query.startsWith('order=name') ? (await names(`?${query}`)).sort() : await names(`?${query}`);
+    expect([query, sorted]).toEqual([query, query.startsWith('order=name') ? [...found].sort() : found]);
+  }
+  await change(a.id, { order: 1 });
+  expect((await names(''))[0]).toBe('Sign-ups');
+  expect(await api.get(`${path}?date_from=soon`, acme.M.key)).toMatchObject({
+    status: 400,
+    body: { attr: 'date_from' },
+  });
+});
+
+test.each([
+  'id',
+  'name',
+  'created_at',
+  'updated_at',
+  'last_modified_at',
+  'favorited',
+  'order',
+  'created_by',
+  'last_modified_by',
+  'last_viewed_at',
+  'nonsense',
+  'query',
+])('Q-262: an order by %s', async (name) => {
+  await made({ name: 'a' });
+  await made({ name: 'b' });
+  expect((await names(`?order=${name}`)).sort()).toEqual(['a', 'b']);
+  expect((await names(`?order=-${name}`)).sort()).toEqual(['a', 'b']);
+});
+
+test('Q-262: the latest change first', async () => {
+  const { id } = await made({ name: 'a' });
+  await made({ name: 'b' });
+  await change(id, { description: 'new' });
+  expect(await names('?order=-last_modified_at')).toEqual(['a', 'b']);
+  expect(await names('?order=last_modified_at')).toEqual(['b', 'a']);
+});
+
+test('Q-263: who only reads makes nothing, and may say that they read', async () => {
+  const { value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
+    userId: acme.M.userId,
+    label: 'reader',
+    scopes: ['insight:read'],
+  });
+  const { id } = await made({ name: 'One' });
+  const refused = PD("API key missing required scope 'insight:write'");
+  expect(await create({}, value)).toMatchObject(refused);
+  expect(await change(id, { name: 'x' }, value)).toMatchObject(refused);
+  expect((await api.send('POST', `${path}${id}/viewed/`, { key: value })).status).toBe(201);
+});
+
+test('what was opened last', async () => {
+  const ids: number[] = [];
+  for (let index = 0; index < 7; index += 1) ids.push((await made({ name: `v${index}` })).id);
+  const other = await createActors(api.database);
+  const theirs = (await api.send('POST', `/api/projects/${other.projectId}/insights/`, { key: other.M.key, body: {} }))
+    .body.id;
+  for (const id of ids) {
+    const body = { insight_ids: [id, theirs, 2_000_000_000] };
+    expect((await api.send('POST', `${path}viewed/`, { key: acme.M.key, body })).status).toBe(201);
+  }
+  await change(ids[6] ?? 0, { deleted: true });
+  const viewed = (await api.get(`${path}my_last_viewed/`, acme.M.key)).body;
+  expect(viewed.map(({ name }: { name: string }) => name)).toEqual(['v5', 'v4', 'v3', 'v2', 'v1']);
+  expect(viewed[0].last_viewed_at).toMatch(/Z$/);
+  expect((await api.get(`${path}my_last_viewed/`, acme.A.key)).body).toEqual([]);
+  expect(await names('?last_viewed_date_from=-1h&order=last_viewed_at')).toEqual(['v0', 'v1', 'v2', 'v3', 'v4', 'v5']);
+  const rows = await api.database.sql.query('SELECT 1 FROM insight_view WHERE insight_id = $1', [theirs]);
+  expect(rows).toEqual([]);
+  const tooMany = { insight_ids: Array.from({ length: 2501 }, (_, index) => index + 1) };
+  expect(await api.send('POST', `${path}viewed/`, { key: acme.M.key, body: tooMany })).toMatchObject({
+    status: 400,
+    body: { attr: 'insight_ids' },
+  });
+});
+
+test('every change leaves a record, a change of nothing leaves none', async () => {
+  const { id, short_id } = await made({ name: 'One', query: trends });
+  await change(id, { name: 'Two', tags: ['x'] });
+  await change(id, { name: 'Two' });
+  await change(id, { deleted: true });
+  await change(id, { deleted: false });
+  const { body } = await api.get(`${path}${short_id}/activity/`, acme.M.key);
+  expect(
+    body.results.map(({ activity, scope, item_id }: Record<string, string>) => [activity, scope, item_id]),
+  ).toEqual(['restored', 'deleted', 'updated', 'created'].map((activity) => [activity, 'Insight', String(id)]));
+  expect(body.results[2].detail).toMatchObject({
+    name: 'Two',
+    changes: [
+      { type: 'Insight', action: 'changed', field: 'name', before: 'One', after: 'Two' },
+      { type: 'Insight', action: 'changed', field: 'tags', before: [], after: ['x'] },
+      { field: 'saved', before: false, after: true },
+    ],
+  });
+  expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(4);
+  expect(await api.get(`${path}2000000000/activity/`, acme.M.key)).toMatchObject(NF());
+});
+
+test('former questions are refused in words', async () => {
+  expect(await read('trend')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+});

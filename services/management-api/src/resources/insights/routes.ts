@@ -1,0 +1,183 @@
+import type { Database } from '@millrace/db';
+import { offsetPage, offsetPageOf } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
+import {
+  insight,
+  insightChanges,
+  insightExample,
+  insightParams,
+  insightsPath,
+  newInsightExample,
+  insightTags as tags,
+} from './schema.ts';
+import { toBasicInsight, toInsight } from './show.ts';
+import { listInsights } from './store.ts';
+import { viewedRoutes } from './viewed.ts';
+import { changeInsight, createInsight, foundInsight } from './write.ts';
+
+/** Insights: stored questions (docs/api-rules.md#insights). */
+export function insightRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  // What ends in a word comes before what ends in an id.
+  return [
+    ...activityRoutes(database),
+    ...viewedRoutes(database),
+    ...readRoutes(database),
+    ...insightWriteRoutes(database),
+  ];
+}
+
+/** Questions of former clients, which stood in the address. */
+const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
+
+function readRoutes({ sql }: Pick<Database, 'sql'>) {
+  const below = belowEnvironment(sql);
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: insightsPath,
+      operationId: 'insights_list',
+      summary: 'List insights',
+      description: 'The insights of a project, without the deleted ones.',
+      tags,
+      scope: 'insight:read',
+      query: listInsightsQuery,
+      responses: { 200: { description: 'One page of insights.', schema: offsetPageOf(insight) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [insightExample] } },
+      handler: async ({ caller, target: { environmentId, level }, query, request }) => {
+        const where = insightConditions(environmentId, caller, query);
+        const { count, rows } = await listInsights(sql, where, { ...query, order: insightOrder(query.order) });
+        const show = query.basic ? toBasicInsight : toInsight;
+        const editor = { userId: caller.userId, level };
+        return offsetPage(request, query, { count, results: rows.map((row) => show(row, editor)) });
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${insightsPath}/:id`,
+      operationId: 'insights_retrieve',
+      summary: 'Show an insight',
+      description: 'One insight with the result that is kept of it. A deleted one is not there.',
+      tags,
+      scope: 'insight:read',
+      params: insightParams,
+      responses: { 200: { description: 'The insight.', schema: insight } },
+      examples: { response: insightExample },
+      handler: async ({ caller: { userId }, target: { environmentId, level }, params: { id } }) => {
+        if (formerQuestions.has(id)) {
+          throw new AppError(
+            'invalid',
+            'This form of questions is no longer supported. Store an insight with a query.',
+          );
+        }
+        const row = await foundInsight(sql, environmentId, id);
+        if (row.deleted) throw new AppError('not_found', 'Not found.');
+        return toInsight(row, { userId, level });
+      },
+    }),
+  ];
+}
+
+function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const below = belowEnvironment(sql);
+  return [
+    ...defineRoutes({
+      method: 'POST',
+      below,
+      path: insightsPath,
+      operationId: 'insights_create',
+      summary: 'Create an insight',
+      description: 'Stores a question. Nothing is computed.',
+      tags,
+      scope: 'insight:write',
+      body: insightChanges,
+      responses: { 201: { description: 'The new insight.', schema: insight } },
+      examples: { request: newInsightExample, response: insightExample },
+      handler: async ({ caller: { userId }, target, body }) => {
+        const row = await transaction((tx) => createInsight(tx, { userId, target }, body));
+        return toInsight(row, { userId, level: target.level });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
+        method,
+        below,
+        path: `${insightsPath}/:id`,
+        operationId: `insights_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace an insight' : 'Change or delete an insight',
+        description:
+          'What is not sent stays as it is. `dashboards` replaces the whole list. `deleted: true` is the only way to remove an insight, and takes it off its dashboards; `false` brings it back.',
+        tags,
+        scope: 'insight:write',
+        params: insightParams,
+        body: insightChanges,
+        responses: { 200: { description: 'The insight as it is now.', schema: insight } },
+        examples: {
+          request: method === 'PUT' ? newInsightExample : { favorited: true, dashboards: [3] },
+          response: insightExample,
+        },
+        handler: async ({ caller: { userId }, target, params: { id: name }, body: changes }) => {
+          const row = await transaction((tx) => changeInsight(tx, { userId, target }, { name, changes }));
+          return toInsight(row, { userId, level: target.level });
+        },
+      }),
+    ),
+    ...defineRoutes({
+      method: 'DELETE',
+      below,
+      path: `${insightsPath}/:id`,
+      operationId: 'insights_destroy',
+      summary: 'Not supported: set `deleted: true` with PATCH',
+      description: 'An insight is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'insight:write',
+      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      handler: async () => undefined,
+    }),
+  ];
+}
+
+const scopes = ['Insight'];
+
+/** Who changed which insight, and how. */
+function activityRoutes({ sql }: Pick<Database, 'sql'>) {
+  const common = {
+    method: 'GET',
+    tags,
+    scope: 'activity_log:read',
+    query: activityQuery,
+    responses: { 200: { description: 'One page of records.', schema: activityPage } },
+    examples: { response: activityExample },
+    below: belowEnvironment(sql),
+  } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path: `${insightsPath}/activity`,
+      operationId: 'insights_activity',
+      summary: 'Show who changed insights',
+      description: 'What was done to the insights of a project, the latest first.',
+      handler: async ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId }),
+    }),
+    ...defineRoutes({
+      ...common,
+      path: `${insightsPath}/:id/activity`,
+      operationId: 'insights_activity_of_one',
+      summary: 'Show who changed an insight',
+      description: 'What was done to one insight, the latest first.',
+      params: insightParams,
+      handler: async ({ target: { environmentId }, params, query, request }) => {
+        const { id } = await foundInsight(sql, environmentId, params.id);
+        return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
+      },
+    }),
+  ];
+}

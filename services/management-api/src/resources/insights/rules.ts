@@ -1,0 +1,104 @@
+// What a caller decides of an insight, and which of it is refused.
+
+import { isObject } from '@millrace/contracts';
+import { AppError } from '@millrace/runtime';
+import type { Static } from 'typebox';
+import type { insightChanges } from './schema.ts';
+import type { InsightFields } from './store.ts';
+
+export type InsightChanges = Static<typeof insightChanges>;
+
+/** A new one with its defaults. */
+export function fieldsOfNew(body: InsightChanges): InsightFields {
+  const defaults = {
+    name: null,
+    derived_name: null,
+    description: null,
+    query: null,
+    order: null,
+    deleted: false,
+    tags: [],
+    favorited: false,
+    saved: false,
+  };
+  return withChanges(defaults, { saved: false, ...body });
+}
+
+/**
+ * What is not sent stays as it is. Whoever changes an insight means to keep it.
+ * @throws AppError `invalid` naming the field.
+ */
+export function withChanges(
+  fields: InsightFields,
+  { filters, dashboards: _, ...changes }: InsightChanges,
+): InsightFields {
+  if (filters !== undefined && filters !== null && !(isObject(filters) && Object.keys(filters).length === 0)) {
+    throw refusal('filters', 'Insights with filters are of a former form. Send a query instead.');
+  }
+  if (changes.query !== undefined && changes.query !== null) checkQuery(changes.query);
+  return { ...fields, saved: true, ...changes };
+}
+
+const chartKinds: readonly string[] = [
+  'TrendsQuery',
+  'FunnelsQuery',
+  'RetentionQuery',
+  'LifecycleQuery',
+  'StickinessQuery',
+  'PathsQuery',
+];
+const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
+
+/** Kinds of queries by the name of `?insight=`. */
+export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
+  ['JSON', tableKinds],
+  ['SQL', []],
+]);
+
+/** What may stand around a query, and around which. */
+const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['InsightVizNode', chartKinds],
+  ['DataTableNode', [...chartKinds, ...tableKinds]],
+]);
+const queryKinds = [...chartKinds, ...tableKinds];
+
+const mostKiB = 128;
+
+/** For what is kept as it was sent. @throws AppError `invalid`. */
+export function requireSmall(value: unknown, attr: string, what: string): void {
+  if (Buffer.byteLength(JSON.stringify(value)) <= mostKiB * 1024) return;
+  throw refusal(attr, `${what} at most ${mostKiB} KiB.`, 'max_length');
+}
+
+/**
+ * Only what it is a query of is looked at: a query that a newer client wrote is kept whole, and looked at when it is run.
+ * @throws AppError `invalid` naming the part.
+ */
+function checkQuery(query: Record<string, unknown>): void {
+  requireSmall(query, 'query', 'A query has');
+  const inner = wrappers.get(query.kind);
+  if (inner === undefined) {
+    requireKind(query, { attr: 'query', kinds: queryKinds });
+    return;
+  }
+  if (!isObject(query.source)) {
+    throw refusal('query__source', `A query of kind '${query.kind}' needs a source: the query to run.`);
+  }
+  requireKind(query.source, { attr: 'query__source', kinds: inner });
+}
+
+function requireKind(
+  { kind }: Record<string, unknown>,
+  { attr, kinds }: { attr: string; kinds: readonly string[] },
+): void {
+  if (typeof kind === 'string' && kinds.includes(kind)) return;
+  const known = kinds.join(', ');
+  throw kind === undefined || kind === null
+    ? refusal(`${attr}__kind`, `This field is required. It is one of ${known}.`, 'required')
+    : refusal(`${attr}__kind`, `Queries of this kind are not supported. Supported are ${known}.`, 'invalid_choice');
+}
+
+export function refusal(attr: string, detail: string, code = 'invalid_input'): AppError {
+  return new AppError('invalid', detail, { code, attr });
+}

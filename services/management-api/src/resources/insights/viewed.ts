@@ -1,0 +1,79 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
+import { toInsight } from './show.ts';
+import { findInsight, listLastViewed, noteViews } from './store.ts';
+
+/** What `my_last_viewed` shows. */
+const shown = 5;
+
+const viewedInsights = Type.Object(
+  {
+    insight_ids: Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
+      maxItems: 2500,
+      description: 'Numbers of insights. Unknown ones are passed over.',
+    }),
+  },
+  { title: 'ViewedInsights' },
+);
+
+/** Who opened which insight last. Reading is enough to say that one has read. */
+export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
+  const below = belowEnvironment(sql);
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${insightsPath}/my_last_viewed`,
+      operationId: 'insights_my_last_viewed',
+      summary: 'List the insights the caller opened last',
+      description: 'The five insights that the caller opened last, the latest first.',
+      tags,
+      scope: 'insight:read',
+      responses: { 200: { description: 'The insights.', schema: Type.Array(insight) } },
+      examples: { response: [insightExample] },
+      handler: async ({ caller: { userId }, target: { environmentId, level } }) => {
+        const rows = await listLastViewed(sql, { environmentId, userId }, shown);
+        return rows.map((row) => toInsight(row, { userId, level }));
+      },
+    }),
+    ...defineRoutes({
+      method: 'POST',
+      below,
+      path: `${insightsPath}/viewed`,
+      operationId: 'insights_viewed',
+      summary: 'Note that insights were opened',
+      description: 'Notes that the caller has opened these insights just now.',
+      tags,
+      scope: 'insight:read',
+      body: viewedInsights,
+      responses: { 201: { description: 'It is noted.' } },
+      examples: { request: { insight_ids: [7] } },
+      handler: async ({ caller: { userId }, target: { environmentId }, body }) => {
+        await noteViews(sql, { environmentId, userId }, body.insight_ids);
+        return undefined;
+      },
+    }),
+    ...defineRoutes({
+      method: 'POST',
+      below,
+      path: `${insightsPath}/:id/viewed`,
+      operationId: 'insights_viewed_one',
+      summary: 'Note that an insight was opened',
+      description: 'Notes that the caller has opened this insight just now.',
+      tags,
+      scope: 'insight:read',
+      params: insightParams,
+      responses: { 201: { description: 'It is noted.' } },
+      handler: async ({ caller: { userId }, target: { environmentId }, params: { id } }) => {
+        const row = await findInsight(sql, environmentId, id);
+        if (!row || row.deleted) throw new AppError('not_found', 'Not found.');
+        await noteViews(sql, { environmentId, userId }, [row.id]);
+        return undefined;
+      },
+    }),
+  ];
+}

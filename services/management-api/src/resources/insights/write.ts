@@ -1,0 +1,192 @@
+import { isDeepStrictEqual } from 'node:util';
+import { recordActivity } from '@millrace/accounts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../dashboards/restriction.ts';
+import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
+import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
+
+export interface InsightAuthor {
+  userId: number;
+  target: AddressedProject;
+}
+
+/** Makes an insight. @throws AppError `invalid` naming the field. */
+export async function createInsight(
+  tx: Transaction,
+  { userId, target }: InsightAuthor,
+  body: InsightChanges,
+): Promise<InsightRow> {
+  const { environmentId, level } = target;
+  const fields = fieldsOfNew(body);
+  await lockEnvironment(tx, environmentId);
+  const id = await insertInsight(tx, { environmentId, userId }, fields);
+  if (body.dashboards && !fields.deleted) {
+    const place = { environmentId, editor: { userId, level } };
+    await placeInsight(tx, place, { insight: { id, tiles: [] }, dashboards: body.dashboards });
+  }
+  const after = await foundInsight(tx, environmentId, String(id));
+  await recordInsightActivity(tx, { userId, target }, { after });
+  return after;
+}
+
+/**
+ * Changes what is sent and leaves the rest. A deleted one is taken off its dashboards, and stays off when it comes back.
+ * @throws AppError `not_found`; `forbidden` where it is on dashboards the caller may not change; `invalid` naming the field.
+ */
+export async function changeInsight(
+  tx: Transaction,
+  { userId, target }: InsightAuthor,
+  { name, changes }: { name: string; changes: InsightChanges },
+): Promise<InsightRow> {
+  const { environmentId, level } = target;
+  const editor = { userId, level };
+  await lockEnvironment(tx, environmentId);
+  const before = await foundInsight(tx, environmentId, name);
+  if (!mayChangeInsight(before.tiles, editor)) {
+    const detail = 'This insight is on a dashboard that can only be edited by its owner and project admins.';
+    throw new AppError('forbidden', detail);
+  }
+  const fields = withChanges(fieldsOf(before), changes);
+  const { id } = before;
+  await updateInsight(tx, { id, userId, isModified: isModified(before, fields) }, fields);
+  if (fields.deleted) await removeTiles(tx, id);
+  else if (changes.dashboards !== undefined) {
+    const dashboards = changes.dashboards ?? [];
+    await placeInsight(tx, { environmentId, editor }, { insight: before, dashboards });
+  }
+  const after = await foundInsight(tx, environmentId, String(id));
+  await recordInsightActivity(tx, { userId, target }, { before, after });
+  return after;
+}
+
+function isModified(before: InsightFields, after: InsightFields): boolean {
+  return !isDeepStrictEqual(
+    [before.name, before.description, before.query],
+    [after.name, after.description, after.query],
+  );
+}
+
+/** @throws AppError `not_found`. */
+export async function foundInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow> {
+  const row = await findInsight(sql, environmentId, name);
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** What a caller decides, of a row that has more. */
+function fieldsOf(row: InsightRow): InsightFields {
+  const { name, derived_name, description, query, order, deleted, tags, favorited, saved } = row;
+  return { name, derived_name, description, query, order, deleted, tags, favorited, saved };
+}
+
+function visible(row: InsightRow) {
+  return { ...fieldsOf(row), dashboards: row.tiles.map(({ dashboard_id }) => dashboard_id) };
+}
+
+/** Records who made, changed, deleted or restored an insight, in the transaction that does it. */
+async function recordInsightActivity(
+  tx: Sql,
+  { userId, target }: InsightAuthor,
+  { before, after }: { before?: InsightRow; after: InsightRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: target.organizationId,
+    environmentId: target.environmentId,
+    scope: 'Insight',
+    itemId: after.id,
+    activity: verbOf(before, after),
+    actor: { userId },
+    name: after.name ?? after.derived_name,
+    ...(before && { change: { before: visible(before), after: visible(after) } }),
+  });
+}
+
+/** What was done to a record that is deleted by a field. */
+export function verbOf(
+  before: { deleted: boolean } | undefined,
+  after: { deleted: boolean },
+): 'created' | 'updated' | 'deleted' | 'restored' {
+  if (before === undefined) return 'created';
+  if (before.deleted === after.deleted) return 'updated';
+  return after.deleted ? 'deleted' : 'restored';
+}
+
+/** Tiles of one dashboard: more than anybody looks at, and each comes with its insight. */
+const mostTiles = 200;
+
+/**
+ * Puts an insight on just these dashboards. Where it was before, its tile comes back as it was.
+ * @throws AppError `invalid` where there is no such dashboard, `forbidden` where the caller may not change it.
+ */
+async function placeInsight(
+  tx: Transaction,
+  { environmentId, editor }: { environmentId: number; editor: Editor },
+  { insight, dashboards }: { insight: Pick<InsightRow, 'id' | 'tiles'>; dashboards: readonly number[] },
+): Promise<void> {
+  const known = new Map((await findDashboards(tx, environmentId, dashboards)).map((one) => [one.id, one]));
+  const missing = dashboards.find((id) => !known.has(id));
+  if (missing !== undefined) {
+    throw new AppError('invalid', `Invalid pk "${missing}" - object does not exist.`, {
+      code: 'does_not_exist',
+      attr: 'dashboards',
+    });
+  }
+  const before = new Set(insight.tiles.map(({ dashboard_id }) => dashboard_id));
+  for (const dashboard of known.values()) {
+    if (before.has(dashboard.id)) continue;
+    requireMayChange(dashboard, editor, `add insights to dashboard: ${dashboard.id}`);
+    requireSpace(dashboard);
+  }
+  for (const tile of insight.tiles) {
+    if (known.has(tile.dashboard_id)) continue;
+    requireMayChange(tile, editor, `remove insights from dashboard: ${tile.dashboard_id}`);
+  }
+  await writeTiles(tx, insight.id, dashboards);
+}
+
+function requireMayChange(dashboard: Restricted, editor: Editor, what: string): void {
+  if (mayChange(dashboard, editor)) return;
+  throw new AppError('forbidden', `You don't have permission to ${what}.`);
+}
+
+/** @throws AppError `invalid`. */
+export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
+  if (tiles + more <= mostTiles) return;
+  throw new AppError('invalid', `A dashboard has at most ${mostTiles} tiles. Dashboard ${id} is full.`, {
+    code: 'limit_exceeded',
+    attr: 'dashboards',
+  });
+}
+
+type FoundDashboard = Restricted & { id: number; tiles: number };
+
+async function findDashboards(sql: Sql, environmentId: number, ids: readonly number[]): Promise<FoundDashboard[]> {
+  return sql.query<FoundDashboard & Record<string, unknown>>(
+    `SELECT d.id, d.restriction_level, d.created_by_id AS owner_id,
+            (SELECT count(*)::int FROM dashboard_tile t WHERE t.dashboard_id = d.id AND NOT t.deleted) AS tiles
+       FROM dashboard d WHERE d.project_id = $1 AND d.id = ANY ($2::int[]) AND NOT d.deleted ORDER BY d.id`,
+    [environmentId, ids],
+  );
+}
+
+async function writeTiles(tx: Transaction, insightId: number, dashboards: readonly number[]): Promise<void> {
+  await removeTiles(tx, insightId, dashboards);
+  await tx.query(
+    `INSERT INTO dashboard_tile (dashboard_id, insight_id)
+     SELECT DISTINCT placed.dashboard_id, $1::int FROM unnest($2::int[]) AS placed (dashboard_id)
+     ON CONFLICT (dashboard_id, insight_id) DO UPDATE SET deleted = false WHERE dashboard_tile.deleted`,
+    [insightId, dashboards],
+  );
+}
+
+/** Takes an insight off all dashboards but some. */
+async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
+  await tx.query(
+    `UPDATE dashboard_tile SET deleted = true
+      WHERE insight_id = $1 AND NOT deleted AND dashboard_id <> ALL ($2::int[])`,
+    [insightId, but],
+  );
+}
