@@ -170,11 +170,11 @@ describe('a flag', () => {
     expect(await get(`${id}/`)).toMatchObject({ status: 200, body: { deleted: false } });
   });
 
-  test.each(['dashboard', 'enrich_usage_dashboard'])('has no dashboards: %s', async (name) => {
+  test.each(['dashboard', 'enrich_usage_dashboard'])('makes no dashboards: %s', async (name) => {
     const { id } = await created('shown');
     expect(await post({}, `${id}/${name}/`)).toMatchObject({
       status: 400,
-      body: { success: false, error: 'This installation has no dashboards.' },
+      body: { success: false, error: 'No dashboards are made for flags here.' },
     });
     expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
   });

@@ -239,7 +239,7 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
   });
 }
 
-const error = 'This installation has no dashboards.';
+const error = 'No dashboards are made for flags here.';
 const refusal = Type.Object(
   {
     success: Type.Boolean({ description: 'Always false.' }),
