@@ -52,7 +52,7 @@ const textOfTile = Type.Object(
 );
 
 /** `layouts` come back as they were sent: clients compare them. */
-export const tile = Type.Object(
+const tile = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the tile.' }),
     insight: orNull(insight, 'The insight with the filters of the dashboard; null for a text.'),
@@ -156,7 +156,7 @@ export const dashboardChanges = Type.Object(
 
 export const newDashboardExample = { name: 'Growth', description: 'Who comes, who stays.', pinned: true };
 
-export const tileExample = {
+const tileExample = {
   id: 12,
   insight: insightExample,
   text: null,

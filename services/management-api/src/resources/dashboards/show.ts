@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
+import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
 import { toInsight } from '../insights/show.ts';
 import { findInsights } from '../insights/store.ts';
-import { type Editor, mayChange, restrictionLevels, shownRights } from './restriction.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 import { shownTiles } from './tiles.ts';

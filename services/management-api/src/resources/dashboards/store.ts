@@ -1,12 +1,12 @@
 // What is stored of dashboards.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { Restricted } from '../../access/dashboard-restriction.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { textsOf } from '../../sql/listed-values.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
-import type { Restricted } from './restriction.ts';
 
 /** What a caller decides of a dashboard, but for its tiles. */
 export interface DashboardFields

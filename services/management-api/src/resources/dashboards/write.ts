@@ -4,11 +4,11 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import { mayRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import { createInsight, verbOf } from '../insights/write.ts';
-import { mayRestrict, requireChange, restrictionLevels } from './restriction.ts';
 import type { dashboardChanges, newDashboard } from './schema.ts';
 import {
   clearPrimary,

@@ -1,5 +1,5 @@
 import { formatDateTime } from '@millrace/http';
-import { type Editor, mayChangeInsight, shownRights } from '../dashboards/restriction.ts';
+import { type Editor, mayChangeInsight, shownRights } from '../../access/dashboard-restriction.ts';
 import type { InsightRow } from './store.ts';
 
 /** What is known of an insight that was not computed yet. */

@@ -3,8 +3,8 @@ import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../../access/dashboard-restriction.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../dashboards/restriction.ts';
 import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
 

@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 /** As clients number them: everybody of the project may change it, or only its owner and administrators. */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
 /** As clients number them: look at it, change it. */
-export const privilegeLevels = { view: 21, edit: 37 } as const;
+const privilegeLevels = { view: 21, edit: 37 } as const;
 
 /** What a dashboard says of who may change it. */
 export interface Restricted {
