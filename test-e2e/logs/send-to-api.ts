@@ -39,7 +39,6 @@ export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: Plante
     },
   });
   const subscription = (more: object) => ({
-    dashboard: 1,
     title: 'Weekly',
     frequency: 'daily',
     interval: 1,

@@ -87,7 +87,11 @@ async function withinMailLimit(
   mailsPerHour: number,
 ): Promise<ClaimedDelivery[]> {
   if (mailsPerHour === 0) return claimed;
-  const mailsOf = byOrganization(claimed.filter(({ target_type, deleted }) => target_type === 'email' && !deleted));
+  const mailsOf = byOrganization(
+    claimed.filter(
+      ({ target_type, deleted, occasion }) => target_type === 'email' && (!deleted || occasion === 'ended'),
+    ),
+  );
   const beyond = new Set<string>();
   // In one order, so that two workers never wait for each other.
   for (const organizationId of [...mailsOf.keys()].sort()) {
@@ -129,7 +133,7 @@ type DeliveryOutcome =
 
 /** Sends one report once. Never throws. */
 async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
-  if (delivery.deleted) return { result: 'cancelled' };
+  if (delivery.deleted && delivery.occasion !== 'ended') return { result: 'cancelled' };
   const report = reportOf(delivery, deps.publicAppUrl);
   switch (delivery.target_type) {
     case 'email':
@@ -186,6 +190,7 @@ function webhookDocument(delivery: ClaimedDelivery, report: Report) {
     dashboard: delivery.dashboard,
     insight: delivery.insight,
     invite_message: report.inviteMessage,
+    end: report.end,
   };
 }
 
@@ -217,27 +222,34 @@ interface Report {
   /** Where the dashboard or insight is; null when nobody has told us where the application is. */
   link: string | null;
   inviteMessage: string | null;
+  /** Why there will be no more; null while there will be. */
+  end: string | null;
 }
 
 /** Insight before dashboard when a subscription has both (docs/api-rules.md#subscriptions). */
 function reportOf(delivery: ClaimedDelivery, publicAppUrl: string | undefined): Report {
-  const { insight, dashboard, environment_id, environment_name } = delivery;
+  const { insight, dashboard, environment_id, environment_name, subject_name, occasion } = delivery;
   const [name, path] =
     insight !== null
-      ? [`Insight ${insight}`, `/insights/${insight}`]
+      ? [subject_name || `Insight ${insight}`, `/insights/${insight}`]
       : dashboard !== null
-        ? [`Dashboard ${dashboard}`, `/dashboard/${dashboard}`]
+        ? [subject_name || `Dashboard ${dashboard}`, `/dashboard/${dashboard}`]
         : [environment_name, ''];
+  const isEnded = occasion === 'ended';
+  const kind = insight === null ? 'dashboard' : 'insight';
   return {
     title: delivery.title?.trim() || name,
     summary: describeRule(delivery),
-    link: publicAppUrl === undefined ? null : `${publicAppUrl.replace(/\/+$/, '')}/project/${environment_id}${path}`,
+    link:
+      publicAppUrl === undefined || isEnded
+        ? null
+        : `${publicAppUrl.replace(/\/+$/, '')}/project/${environment_id}${path}`,
     inviteMessage: delivery.invite_message?.trim() || null,
+    end: isEnded ? `The ${kind} “${name}” was deleted. There will be no more reports of it.` : null,
   };
 }
 
 /** As plain text, for mails. */
-function toText({ title, summary, link, inviteMessage }: Report): string {
-  const end = `This report is ${summary}.`;
-  return [inviteMessage, title, link, end].filter((part) => part !== null).join('\n\n');
+function toText({ title, summary, link, inviteMessage, end }: Report): string {
+  return [inviteMessage, title, link, end ?? `This report is ${summary}.`].filter((part) => part !== null).join('\n\n');
 }

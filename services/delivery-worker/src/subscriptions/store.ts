@@ -8,6 +8,8 @@ export interface DueSubscription
   extends Columns<
       'subscription',
       | 'id'
+      | 'environment_id'
+      | 'title'
       | 'target_type'
       | 'target_value'
       | 'frequency'
@@ -22,6 +24,9 @@ export interface DueSubscription
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   next_delivery_date: Date;
+  organization_id: string;
+  /** What it is about was deleted. */
+  is_ended: boolean;
 }
 
 /** Locks some subscriptions that are due; those another worker is working on are left to it. */
@@ -31,8 +36,12 @@ export async function lockDueSubscriptions(
 ): Promise<DueSubscription[]> {
   return tx.query<DueSubscription & Record<string, unknown>>(
     `SELECT s.id, s.target_type, s.target_value, s.frequency, s."interval", s.byweekday, s.bysetpos, s.count,
-            s.start_date, s.until_date, s.next_delivery_date, e.timezone
-       FROM subscription s JOIN environment e ON e.id = s.environment_id
+            s.start_date, s.until_date, s.next_delivery_date, s.environment_id, s.title, e.timezone, p.organization_id,
+            CASE WHEN s.insight IS NOT NULL THEN NOT EXISTS (SELECT FROM insight i WHERE i.id = s.insight AND NOT i.deleted)
+                 WHEN s.dashboard IS NOT NULL
+                 THEN NOT EXISTS (SELECT FROM dashboard d WHERE d.id = s.dashboard AND NOT d.deleted)
+                 ELSE false END AS is_ended
+       FROM subscription s JOIN environment e ON e.id = s.environment_id JOIN project p ON p.id = e.project_id
       WHERE s.next_delivery_date <= $1 AND NOT s.deleted
       ORDER BY s.next_delivery_date
       LIMIT $2
@@ -51,21 +60,28 @@ export async function setNextDates(tx: Transaction, dates: { id: number; next: D
   );
 }
 
+/** Turns subscriptions off. */
+export async function endSubscriptions(tx: Transaction, ids: number[]): Promise<void> {
+  await tx.query('UPDATE subscription SET deleted = true, updated_at = now() WHERE id = ANY ($1::int[])', [ids]);
+}
+
 /** Adds a report for each target; one that is there already stays as it is. */
-export async function insertScheduledDeliveries(
+export async function insertDueDeliveries(
   tx: Transaction,
-  deliveries: { subscriptionId: number; dueAt: Date; target: string }[],
+  deliveries: { subscriptionId: number; occasion: 'scheduled' | 'ended'; dueAt: Date; target: string }[],
 ): Promise<void> {
   await tx.query(
     `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target)
-     SELECT new.id, new.subscription_id, 'scheduled', new.due_at, new.target
-       FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[]) AS new (id, subscription_id, due_at, target)
+     SELECT new.id, new.subscription_id, new.occasion, new.due_at, new.target
+       FROM unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[])
+         AS new (id, subscription_id, due_at, target, occasion)
      ON CONFLICT (subscription_id, occasion, due_at, target) DO NOTHING`,
     [
       deliveries.map(() => randomUUID()),
       deliveries.map(({ subscriptionId }) => subscriptionId),
       deliveries.map(({ dueAt }) => dueAt),
       deliveries.map(({ target }) => target),
+      deliveries.map(({ occasion }) => occasion),
     ],
   );
 }
@@ -96,6 +112,8 @@ export interface ClaimedDelivery
   frequency: RecurrenceRule['frequency'];
   byweekday: RecurrenceRule['byweekday'];
   environment_name: string;
+  /** What insight or dashboard is called, also when it is deleted. */
+  subject_name: string | null;
 }
 
 /**
@@ -133,9 +151,12 @@ export async function claimDeliveries(
      )
      SELECT c.id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
             s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
-            s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook
+            s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook,
+            CASE WHEN s.insight IS NULL THEN d.name ELSE coalesce(i.name, i.derived_name) END AS subject_name
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
+       LEFT JOIN insight i ON i.id = s.insight
+       LEFT JOIN dashboard d ON d.id = s.dashboard
        JOIN environment e ON e.id = s.environment_id`,
     [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.maxEach, usage.last],
   );

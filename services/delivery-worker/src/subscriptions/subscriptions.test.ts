@@ -30,6 +30,20 @@ afterEach(async () => {
   fixture.receiver.posts.length = 0;
 });
 
+/** An insight or a dashboard. @returns its number. */
+async function subject(
+  kind: 'insight' | 'dashboard',
+  fields: { name?: string; deleted?: boolean } = {},
+): Promise<number> {
+  const shortId = kind === 'insight' ? { short_id: Math.random().toString(36).slice(2, 10) } : {};
+  const row = { project_id: tenant.environmentId, ...shortId, ...fields };
+  const names = Object.keys(row);
+  const [made] = await fixture.database.sql.query<{ id: number }>(
+    `INSERT INTO ${kind} (${names.join(', ')}) VALUES (${names.map((_, at) => `$${at + 1}`).join(', ')}) RETURNING id`,
+    Object.values(row),
+  );
+  return made?.id ?? 0;
+}
 const store = (fields: Record<string, unknown> = {}) =>
   storeSubscription(fixture.database.sql, tenant.environmentId, fields);
 const deliveries = () =>
@@ -45,17 +59,55 @@ const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
 test('a date that has come sends one report to each address, with title, link and summary, and moves on', async () => {
-  const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight: 7 });
+  const insight = await subject('insight');
+  const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight });
   await scheduleDue(fixture.database, now);
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
   await deliverDue(deps);
   expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
   const [mail] = fixture.mailServer.mails;
   expect(mail?.headers.subject).toBe('Weekly sign-ups');
-  expect(mail?.body).toContain(`https://app.example.com/project/${tenant.environmentId}/insights/7`);
+  expect(mail?.body).toContain(`https://app.example.com/project/${tenant.environmentId}/insights/${insight}`);
   expect(mail?.body).toContain('This report is sent every week.');
   const delivered = { status: 'delivered', attempts: 1, error: null, due_at: new Date('2026-11-09T09:00:00Z') };
   expect(await deliveries()).toMatchObject([delivered, delivered]);
+});
+
+test.each([
+  ['insight', {}],
+  ['dashboard', {}],
+  // An insight goes before a dashboard.
+  ['insight', { dashboard: 'there' }],
+] as const)('Q-298: when its %s was deleted, everybody is told once, and it is off (%j)', async (kind, more) => {
+  const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
+  const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};
+  const id = await store({ target_value: 'ada@example.com, grace@example.com', [kind]: gone, ...also });
+  await scheduleDue(fixture.database, now);
+  await deliverDue(deps);
+  expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
+  const [mail] = fixture.mailServer.mails;
+  expect(mail?.headers.subject).toBe('Sign-ups');
+  expect(mail?.body).toMatch(/was deleted\. There will be no more reports of it\./);
+  expect(mail?.body).not.toContain('https://');
+  await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
+  await deliverDue(deps);
+  expect(fixture.mailServer.mails).toHaveLength(2);
+  const { sql } = fixture.database;
+  expect(await sql.query('SELECT deleted FROM subscription WHERE id = $1', [id])).toEqual([{ deleted: true }]);
+  const log = `SELECT activity, user_id, organization_id FROM activity_log WHERE scope = 'Subscription' AND item_id = $1`;
+  expect(await sql.query(log, [String(id)])).toEqual([
+    { activity: 'deleted', user_id: null, organization_id: tenant.organizationId },
+  ]);
+});
+
+test('a report is called what its insight is, and goes on while that is there', async () => {
+  const insight = await subject('insight', { name: 'Sign-ups' });
+  const dashboard = await subject('dashboard', { name: 'Gone', deleted: true });
+  const id = await store({ insight, dashboard });
+  await scheduleDue(fixture.database, now);
+  await deliverDue(deps);
+  expect(fixture.mailServer.mails[0]?.headers.subject).toBe('Sign-ups');
+  expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
 });
 
 test('what is not due, deleted or at its end sends nothing', async () => {
@@ -102,7 +154,8 @@ test('dates move by the clocks of the project', async () => {
 });
 
 test('a webhook gets a document with an id that stays the same at every attempt', async () => {
-  const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard: 3 });
+  const dashboard = await subject('dashboard');
+  const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard });
   await scheduleDue(fixture.database, now);
   fixture.receiver.answerWith(503);
   await deliverDue(deps);
@@ -121,11 +174,12 @@ test('a webhook gets a document with an id that stays the same at every attempt'
       subscription_id: id,
       project_id: tenant.environmentId,
       occasion: 'scheduled',
-      title: 'Dashboard 3',
+      title: `Dashboard ${dashboard}`,
       summary: 'sent every week',
-      url: `https://app.example.com/project/${tenant.environmentId}/dashboard/3`,
-      dashboard: 3,
+      url: `https://app.example.com/project/${tenant.environmentId}/dashboard/${dashboard}`,
+      dashboard,
       insight: null,
+      end: null,
     },
   });
 });

@@ -62,6 +62,8 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
     from_project: address.environment,
     target_project_ids: [address.environment],
     use_dashboard: Number(address.records.dashboards),
+    insight: Number(address.records.insights),
+    dashboard: Number(address.records.dashboards),
     dashboards: [Number(address.records.dashboards)],
     toDashboard: Number(address.records.dashboards),
     fromDashboardId: Number(address.records.dashboards),

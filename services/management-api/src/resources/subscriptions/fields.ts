@@ -80,27 +80,13 @@ export function nextDateOfChanged(
   return nextDeliveryDate(ruleOf(after), { now, previous: null, timeZone });
 }
 
-/** What a 32-bit number column holds. */
-const largestId = 2_147_483_647;
 const maxAddresses = 100;
 
 /**
  * The rules that look at several fields (docs/api-rules.md#subscriptions).
- *
- * Neither dashboard nor insight is needed and both may be given: the API's example has neither, and PostHog's
- * own check never takes effect. Whether they exist cannot be asked here.
- *
  * @throws AppError `invalid` naming the field.
  */
 export function checkSubscription(fields: SubscriptionFields): void {
-  for (const name of ['dashboard', 'insight'] as const) {
-    const id = fields[name];
-    if (id === null || (id > 0 && id <= largestId)) continue;
-    throw new AppError('invalid', `Invalid pk "${id}" - object does not exist.`, {
-      code: 'does_not_exist',
-      attr: name,
-    });
-  }
   checkTarget(fields);
   const { bysetpos, byweekday } = fields;
   if (byweekday?.length && bysetpos !== null && (bysetpos === 0 || Math.abs(bysetpos) > 366)) {

@@ -7,7 +7,14 @@ import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { checkSubscription, fieldsOfNew, nextDateOfChanged, ruleOf, withChanges } from './fields.ts';
+import {
+  checkSubscription,
+  fieldsOfNew,
+  nextDateOfChanged,
+  ruleOf,
+  type SubscriptionFields,
+  withChanges,
+} from './fields.ts';
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 import {
   cancelDeliveries,
@@ -17,6 +24,7 @@ import {
   insertSubscription,
   lockSubscription,
   type SubscriptionRow,
+  subjectExists,
   updateSubscription,
 } from './store.ts';
 
@@ -37,6 +45,7 @@ export async function createSubscription(
   { body, now }: { body: Static<typeof newSubscription>; now: Date },
 ): Promise<SubscriptionRow> {
   const fields = fieldsOfNew(body);
+  await checkSubjects(tx, author.environmentId, { before: null, fields });
   checkSubscription(fields);
   const timeZone = await findTimeZone(tx, author.environmentId);
   const id = await insertSubscription(
@@ -66,6 +75,7 @@ export async function changeSubscription(
   // Who was shown the mask of an address sends it back with the rest.
   const isMask = changes.target_value === maskedTarget(before.target_value);
   const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
+  await checkSubjects(tx, environmentId, { before, fields });
   checkSubscription(fields);
   const timeZone = await findTimeZone(tx, environmentId);
   await updateSubscription(tx, id, { fields, nextDeliveryDate: nextDateOfChanged(before, fields, { now, timeZone }) });
@@ -79,6 +89,33 @@ export async function changeSubscription(
     });
   }
   return { before, after: found(await findSubscription(tx, environmentId, id)) };
+}
+
+/** What a 32-bit number column holds. */
+const largestId = 2_147_483_647;
+
+/**
+ * What reports are about is there when it is chosen, and when reports begin again. Neither dashboard nor insight is needed and
+ * both may be given: the API's example has neither, and PostHog's own check never takes effect. One of another project is as
+ * unknown as one that never was.
+ *
+ * @throws AppError `invalid` naming the field.
+ */
+async function checkSubjects(
+  tx: Transaction,
+  environmentId: number,
+  { before, fields }: { before: SubscriptionRow | null; fields: SubscriptionFields },
+): Promise<void> {
+  const isRestored = before?.deleted === true && !fields.deleted;
+  for (const name of ['dashboard', 'insight'] as const) {
+    const id = fields[name];
+    if (id === null || (id === before?.[name] && !isRestored)) continue;
+    if (id > 0 && id <= largestId && (await subjectExists(tx, { environmentId, name, id }))) continue;
+    throw new AppError('invalid', `Invalid pk "${id}" - object does not exist.`, {
+      code: 'does_not_exist',
+      attr: name,
+    });
+  }
 }
 
 function found(row: SubscriptionRow | undefined): SubscriptionRow {

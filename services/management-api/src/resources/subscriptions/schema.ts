@@ -15,7 +15,7 @@ const time = Type.String({ format: 'date-time' });
 const fields = {
   dashboard: orNull(
     Type.Integer({ 'x-reference': true }),
-    'Number of a dashboard. Dashboards are not kept here, so any positive number is taken; reports link to it.',
+    'Number of a dashboard of the project. When it is deleted, the next report says so and is the last one.',
   ),
   insight: orNull(
     Type.Integer({ 'x-reference': true }),
@@ -127,7 +127,6 @@ export const subscriptionChanges = Type.Object(
 );
 
 export const newSubscriptionExample = {
-  insight: 7,
   target_type: 'email',
   target_value: 'ada@example.com,grace@example.com',
   frequency: 'weekly',
@@ -140,7 +139,7 @@ export const newSubscriptionExample = {
 export const subscriptionExample = {
   id: 1,
   dashboard: null,
-  insight: 7,
+  insight: null,
   target_type: 'email',
   target_value: 'ada@example.com,grace@example.com',
   frequency: 'weekly',
@@ -167,7 +166,8 @@ export const delivery = Type.Object(
       description: 'Id; webhooks get it as `delivery_id`, the same at every attempt.',
     }),
     occasion: Type.String({
-      description: '`scheduled`, `created` (the subscription is new) or `target_changed` (the target is new).',
+      description:
+        '`scheduled`, `created` (the subscription is new), `target_changed` (the target is new) or `ended` (what it was about was deleted: the last one).',
     }),
     due_at: Type.String({ format: 'date-time', description: 'When it was due.' }),
     target: Type.String({ description: 'Where to: one e-mail address, or the whole `target_value`.' }),

@@ -190,6 +190,18 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
   );
 }
 
+/** Whether an environment has this dashboard or insight, and it is not deleted. */
+export async function subjectExists(
+  sql: Sql,
+  { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
+): Promise<boolean> {
+  const rows = await sql.query(`SELECT 1 FROM ${name} WHERE id = $1 AND project_id = $2 AND NOT deleted`, [
+    id,
+    environmentId,
+  ]);
+  return rows.length > 0;
+}
+
 /** The stored list of what the organization's plan includes. */
 export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
   const rows = await sql.query<{ features: unknown }>(

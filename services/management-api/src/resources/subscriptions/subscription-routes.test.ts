@@ -11,11 +11,13 @@ beforeAll(async () => {
   api = await startTestApi();
   acme = await createActors(api.database);
   path = `/api/environments/${acme.projectId}/subscriptions/`;
+  [insight, dashboard] = [await made('insights'), await made('dashboards')];
 });
 afterAll(() => api.stop());
 
+let insight: number;
+let dashboard: number;
 const valid = {
-  insight: 7,
   target_type: 'email',
   target_value: 'test@x.com',
   frequency: 'weekly',
@@ -23,8 +25,18 @@ const valid = {
   start_date: '2022-01-01T00:00:00',
   title: 'Sign-ups',
 };
+/** A record of Acme, or of somebody else. @returns its number. */
+async function made(
+  kind: 'insights' | 'dashboards',
+  { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
+) {
+  const answer = await api.send('POST', `/api/projects/${projectId}/${kind}/`, { key, body: { name: 'Sign-ups' } });
+  return answer.body.id;
+}
+const remove = (kind: 'insights' | 'dashboards', id: number) =>
+  api.send('PATCH', `/api/projects/${acme.projectId}/${kind}/${id}/`, { key: acme.M.key, body: { deleted: true } });
 const create = (body: Record<string, unknown> = {}, where = path) =>
-  api.send('POST', where, { key: acme.M.key, body: { ...valid, ...body } });
+  api.send('POST', where, { key: acme.M.key, body: { insight, ...valid, ...body } });
 const change = (id: number, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
   api.send(method, `${path}${id}/`, { key: acme.M.key, body });
 const read = (id: number) => api.get(`${path}${id}/`, acme.M.key);
@@ -56,7 +68,7 @@ describe.each(['environments', 'projects'])('below %s', (family) => {
     const fields = {
       id: expect.any(Number),
       dashboard: null,
-      insight: 7,
+      insight,
       target_type: 'email',
       target_value: 'test@x.com',
       frequency: 'weekly',
@@ -120,7 +132,7 @@ test("the API's example, which names neither dashboard nor insight, makes one", 
     status: 201,
     body: { dashboard: null, insight: null, interval: 1, title: null },
   });
-  expect(await create({ dashboard: 3 })).toMatchObject({ status: 201, body: { dashboard: 3, insight: 7 } });
+  expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
 test('S4: a changed target sends only to the added address', async () => {
@@ -191,19 +203,20 @@ test('S15: DELETE is refused without a body, whatever it addresses, after key, s
 });
 
 test('S16: deleted by PATCH it leaves the list, can be read and comes back', async () => {
-  const { body } = await create({ dashboard: 16 });
+  const dashboard = await made('dashboards');
+  const { body } = await create({ dashboard });
   const ids = async (query: string) =>
     (await api.get(`${path}?${query}`, acme.M.key)).body.results.map(({ id }: { id: number }) => id);
   expect(await change(body.id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
   expect(await deliveries(body.id)).toMatchObject([{ status: 'cancelled' }]);
-  expect(await ids('dashboard=16')).toEqual([]);
+  expect(await ids(`dashboard=${dashboard}`)).toEqual([]);
   for (const yes of ['true', '1', 'yes', 'Y', 't', 'on'])
-    expect(await ids(`dashboard=16&deleted=${yes}`)).toEqual([body.id]);
-  expect(await ids('dashboard=16&deleted=no')).toEqual([]);
+    expect(await ids(`dashboard=${dashboard}&deleted=${yes}`)).toEqual([body.id]);
+  expect(await ids(`dashboard=${dashboard}&deleted=no`)).toEqual([]);
   expect(await read(body.id)).toMatchObject({ status: 200, body: { deleted: true } });
   expect((await change(body.id, { deleted: false })).body.deleted).toBe(false);
-  expect(await ids('dashboard=16&insight=7')).toEqual([body.id]);
-  expect(await ids('dashboard=16&insight=8')).toEqual([]);
+  expect(await ids(`dashboard=${dashboard}&insight=${insight}`)).toEqual([body.id]);
+  expect(await ids(`dashboard=${dashboard}&insight=${insight + 1}`)).toEqual([]);
 });
 
 describe('bad input', () => {
@@ -286,8 +299,36 @@ describe('bad input', () => {
     );
   });
 
-  test('S21, S22: insights are not kept here, so any positive number is taken (decided differently)', async () => {
-    expect(await create({ insight: 999_999 })).toMatchObject({ status: 201, body: { insight: 999_999 } });
+  const nothing = (name: string, id: number) =>
+    VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
+
+  test('S21: an insight or a dashboard that is not there', async () => {
+    for (const name of ['insight', 'dashboard']) {
+      expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
+    }
+    const gone = await made('insights');
+    await remove('insights', gone);
+    expect(await create({ insight: gone })).toMatchObject(nothing('insight', gone));
+    const { body } = await create();
+    expect(await change(body.id, { insight: gone })).toMatchObject(nothing('insight', gone));
+    expect((await read(body.id)).body.insight).toBe(insight);
+  });
+
+  test('S22: that of another project is as unknown as one that never was (decided differently)', async () => {
+    const { projectId, personalApiKey: key } = acme.off;
+    const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
+    expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
+    expect(await create({ dashboard: theirs[1] })).toMatchObject(nothing('dashboard', theirs[1]));
+  });
+
+  test('what was deleted since is in nobody’s way, but for beginning again', async () => {
+    const own = await made('dashboards');
+    const { body } = await create({ dashboard: own, insight: null });
+    await remove('dashboards', own);
+    expect(await change(body.id, { title: 'Other', dashboard: own })).toMatchObject({ status: 200 });
+    expect((await change(body.id, { deleted: true })).status).toBe(200);
+    expect(await change(body.id, { deleted: false })).toMatchObject(nothing('dashboard', own));
+    expect((await change(body.id, { deleted: false, dashboard })).body).toMatchObject({ deleted: false, dashboard });
   });
 });
 
