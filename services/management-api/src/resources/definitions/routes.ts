@@ -16,6 +16,7 @@ import {
   type PropertyDefinitionFilter,
   type PropertyDefinitionRow,
 } from './store.ts';
+import { noVolume, type Volume, volumesOfEvents, volumesOfProperties } from './volumes.ts';
 
 const definitionParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Id of the definition.' }),
@@ -26,6 +27,14 @@ const searchQuery = {
     Type.String({
       maxLength: longestNeedle,
       description: 'Only names that contain every word of this text somewhere, in any case.',
+    }),
+  ),
+};
+
+const volumesQuery = {
+  volumes: Type.Optional(
+    Type.Boolean({
+      description: 'Whether to count events and insights of the last 30 days. Takes as long as a search.',
     }),
   ),
 };
@@ -44,13 +53,19 @@ export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: S
       description: 'The names of events that were noticed in a project, by name.',
       tags: ['definitions'],
       scope: 'event_definition:read',
-      query: Type.Object({ ...offsetQuery, ...searchQuery }),
+      query: Type.Object({ ...offsetQuery, ...searchQuery, ...volumesQuery }),
       responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(eventDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
-        const list = (on: Sql) => listEventDefinitions(on, target.environmentId, query, query);
-        const { count, rows } = query.search ? await searches.run({ caller, target }, null, list) : await list(sql);
-        return offsetPage(request, query, { count, results: rows.map(toEventDefinition) });
+        const { environmentId } = target;
+        const list = async (on: Sql) => {
+          const { count, rows } = await listEventDefinitions(on, environmentId, query, query);
+          const names = rows.map(({ name }) => name);
+          const volumes = query.volumes ? await volumesOfEvents(on, environmentId, names) : undefined;
+          return { count, results: rows.map((row) => toEventDefinition(row, volumes?.get(row.name))) };
+        };
+        const isSearch = query.search || query.volumes;
+        return offsetPage(request, query, await (isSearch ? searches.run({ caller, target }, null, list) : list(sql)));
       },
     }),
     ...defineRoutes({
@@ -74,7 +89,7 @@ export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: S
   ];
 }
 
-function toEventDefinition({ id, name, created_at, last_seen_at }: EventDefinitionRow) {
+function toEventDefinition({ id, name, created_at, last_seen_at }: EventDefinitionRow, volume: Volume = noVolume) {
   const lastSeenAt = formatDateTime(last_seen_at);
   return {
     id,
@@ -89,6 +104,7 @@ function toEventDefinition({ id, name, created_at, last_seen_at }: EventDefiniti
     last_calculated_at: null,
     created_by: null,
     post_to_slack: false,
+    ...volume,
   };
 }
 
@@ -97,6 +113,7 @@ const propertiesPath = '/property_definitions';
 const listQuery = Type.Object({
   ...offsetQuery,
   ...searchQuery,
+  ...volumesQuery,
   type: Type.Unsafe<'event' | 'person' | 'group'>({
     type: 'string',
     enum: ['event', 'person', 'group'],
@@ -131,11 +148,17 @@ export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches
       responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(propertyDefinition) } },
       examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
-        const list = (on: Sql) => listPropertyDefinitions(on, target.environmentId, toFilter(query), query);
-        const { count, rows } = query.search
-          ? await searches.run({ caller, target }, 'properties', list)
-          : await list(sql);
-        return offsetPage(request, query, { count, results: rows.map(toPropertyDefinition) });
+        const { environmentId } = target;
+        const list = async (on: Sql) => {
+          const { count, rows } = await listPropertyDefinitions(on, environmentId, toFilter(query), query);
+          const names = rows.map(({ name }) => name);
+          const isCounted = query.volumes && query.type === 'event';
+          const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
+          return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
+        };
+        const isSearch = query.search || query.volumes;
+        const page = await (isSearch ? searches.run({ caller, target }, 'properties', list) : list(sql));
+        return offsetPage(request, query, page);
       },
     }),
     ...defineRoutes({
@@ -179,7 +202,7 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   };
 }
 
-function toPropertyDefinition({ id, name, property_type }: PropertyDefinitionRow) {
+function toPropertyDefinition({ id, name, property_type }: PropertyDefinitionRow, volume: Volume = noVolume) {
   return {
     id,
     name,
@@ -187,5 +210,6 @@ function toPropertyDefinition({ id, name, property_type }: PropertyDefinitionRow
     property_type,
     tags: [],
     is_seen_on_filtered_events: null,
+    ...volume,
   };
 }

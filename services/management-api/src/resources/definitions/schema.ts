@@ -2,6 +2,20 @@ import { Type } from 'typebox';
 
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
+const count = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+const volume = {
+  volume_30_day: count(
+    'Events with it in the last 30 days, with `volumes=true`; null otherwise, and for persons and groups.',
+  ),
+  volume_is_estimated: Type.Boolean({
+    description:
+      'Whether that is no count: a property was looked for in the latest 50,000 events, which stand for all.',
+  }),
+  query_usage_30_day: count(
+    'Insights that name it and were opened or changed in the last 30 days, with `volumes=true`; null otherwise.',
+  ),
+};
+const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 const tags = Type.Array(Type.String(), { description: 'Always empty.' });
 
 /** Fields that are always the same are there for generated clients, which require them. */
@@ -19,6 +33,7 @@ export const eventDefinition = Type.Object(
     last_calculated_at: Type.Null({ description: 'Always null.' }),
     created_by: Type.Null({ description: 'Always null.' }),
     post_to_slack: Type.Boolean({ description: 'Always false.' }),
+    ...volume,
   },
   { title: 'EventDefinition' },
 );
@@ -36,6 +51,7 @@ export const eventDefinitionExample = {
   last_calculated_at: null,
   created_by: null,
   post_to_slack: false,
+  ...noVolume,
 };
 
 export const propertyDefinition = Type.Object(
@@ -51,6 +67,7 @@ export const propertyDefinition = Type.Object(
     }),
     tags,
     is_seen_on_filtered_events: Type.Null({ description: 'Always null: which events had it is not kept.' }),
+    ...volume,
   },
   { title: 'PropertyDefinition' },
 );
@@ -62,4 +79,5 @@ export const propertyDefinitionExample = {
   property_type: 'Numeric',
   tags: [],
   is_seen_on_filtered_events: null,
+  ...noVolume,
 };

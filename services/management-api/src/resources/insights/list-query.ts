@@ -11,7 +11,6 @@ import { isOnDashboard, kindOfQuery, lastViewedAt } from './store.ts';
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const time = (of: string, end: string) =>
   text(`Only those ${of} ${end} this time: ISO 8601, or a time ago such as \`-7d\`.`);
-const refreshOf = text('How results are shown: `force_cache` (as kept).');
 
 /** What a list of insights can be narrowed by. Values that make no sense narrow nothing, but for times. */
 const insightFilters = {
@@ -43,7 +42,6 @@ export const listInsightsQuery = Type.Object({
     'Name of a field, with `-` in front for the other way round; by `order`, then the newest first, without it.',
   ),
   basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out results and what goes with them.' })),
-  refresh: refreshOf,
 });
 
 /** Insights of an environment that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */

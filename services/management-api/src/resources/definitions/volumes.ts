@@ -1,0 +1,96 @@
+// How much of what is defined there was lately, and how much it is asked for.
+
+import type { Sql } from '@millrace/db';
+
+/** Null: nobody asked for it, or it is not counted. */
+export interface Volume {
+  volume_30_day: number | null;
+  /** Made of the latest events instead of counted. */
+  volume_is_estimated: boolean;
+  query_usage_30_day: number | null;
+}
+
+export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
+
+/** Objects of a query, however deep. */
+const objects = 'strict $.** ? (@.type() == "object")';
+/** Where a query names a property. */
+const namesOfProperties = `${objects}.keyvalue()
+  ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
+
+/** SQL: events `e` of the last 30 days. */
+const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
+
+/** Events of these names, counted one by one. */
+export async function volumesOfEvents(
+  sql: Sql,
+  projectId: number,
+  names: readonly string[],
+): Promise<Map<string, Volume>> {
+  const counts = await sql.query<{ name: string; count: number }>(
+    `SELECT e.event AS name, count(*)::float8 AS count FROM event e
+      WHERE ${recent} AND e.event = ANY ($2::text[]) GROUP BY e.event`,
+    [projectId, names],
+  );
+  const usage = await usageOf(sql, projectId, { names, path: `${objects}.keyvalue() ? (@.key == "event").value` });
+  return volumes(names, { counts, usage, share: 1 });
+}
+
+/** More events are not looked into: what they hold is as large as it likes. */
+const mostLookedInto = 50_000;
+
+/** Events with these properties: of all, or of the latest, taken for a part of all. */
+export async function volumesOfProperties(
+  sql: Sql,
+  projectId: number,
+  names: readonly string[],
+): Promise<Map<string, Volume>> {
+  const counts = await sql.query<{ name: string; count: number }>(
+    `WITH latest AS (SELECT e.properties FROM event e WHERE ${recent} ORDER BY e.timestamp DESC LIMIT ${mostLookedInto})
+     SELECT named.name, count(*)::float8 AS count
+       FROM latest JOIN unnest($2::text[]) AS named (name) ON latest.properties ? named.name GROUP BY named.name`,
+    [projectId, names],
+  );
+  const [all] = await sql.query<{ count: number }>(`SELECT count(*)::float8 AS count FROM event e WHERE ${recent}`, [
+    projectId,
+  ]);
+  const usage = await usageOf(sql, projectId, { names, path: namesOfProperties });
+  return volumes(names, { counts, usage, share: Math.min(1, mostLookedInto / (all?.count ?? 1)) });
+}
+
+/** In how many insights that somebody opened or changed lately a name stands at this path of the query. */
+function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
+  return sql.query<{ name: string; count: number }>(
+    `SELECT named.value #>> '{}' AS name, count(DISTINCT i.id)::int AS count
+       FROM insight i CROSS JOIN LATERAL jsonb_path_query(i.query::jsonb, $3::jsonpath) AS named (value)
+      WHERE i.project_id = $1 AND NOT i.deleted
+        AND (i.last_modified_at > now() - interval '30 days'
+             OR EXISTS (SELECT FROM insight_view v
+                         WHERE v.insight_id = i.id AND v.last_viewed_at > now() - interval '30 days'))
+        AND jsonb_typeof(named.value) = 'string' AND named.value #>> '{}' = ANY ($2::text[])
+      GROUP BY 1`,
+    [projectId, names, path],
+  );
+}
+
+function volumes(
+  names: readonly string[],
+  {
+    counts,
+    usage,
+    share,
+  }: { counts: { name: string; count: number }[]; usage: { name: string; count: number }[]; share: number },
+): Map<string, Volume> {
+  const count = new Map(counts.map((row) => [row.name, row.count]));
+  const used = new Map(usage.map((row) => [row.name, row.count]));
+  return new Map(
+    names.map((name) => [
+      name,
+      {
+        volume_30_day: Math.round((count.get(name) ?? 0) / share),
+        volume_is_estimated: share < 1,
+        query_usage_30_day: used.get(name) ?? 0,
+      },
+    ]),
+  );
+}
