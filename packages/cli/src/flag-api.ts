@@ -1,84 +1,5 @@
-import type { Command } from 'commander';
-import { Refusal, UsageError } from './failures.ts';
-import { describeBody, describeNetworkError } from './http.ts';
-import { requireAddress } from './options.ts';
-import type { Terminal } from './output.ts';
-import type { GlobalOptions } from './session.ts';
-
-export interface ApiOptions extends GlobalOptions {
-  apiUrl?: string;
-  personalApiKey?: string;
-  project: string;
-}
-
-/** One project over the management API. */
-export interface ProjectApi {
-  /**
-   * @param path below the project, like `feature_flags/`.
-   * @throws Refusal saying what it answered, or that it does not.
-   */
-  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
-}
-
-/** The options that say where the management API is, and whose project is meant. */
-export function withApiOptions(command: Command): Command {
-  return command
-    .option('--project <id>', "the project's number (default: the current one of the key's owner)", '@current')
-    .option('--api-url <url>', 'address of the management API (default: API_URL)')
-    .option('--personal-api-key <key>', 'key with the scopes of flags (default: PERSONAL_API_KEY)');
-}
-
-const timeoutMs = 30_000;
-
-/** @throws UsageError naming the option that is missing. */
-export function connectApi(options: ApiOptions, terminal: Terminal): ProjectApi {
-  const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
-    option: '--api-url',
-    missing: 'give the address of the management API, or set API_URL; where `npm start` runs it is found',
-    example: 'https://api.example.com',
-  });
-  const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
-  if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
-  const base = `${host}/api/projects/${encodeURIComponent(options.project)}/`;
-  return { call: (method, path, body) => call(method, base + path, { key, body, host }) };
-}
-
-interface Asked {
-  key: string;
-  body: unknown;
-  host: string;
-}
-
-async function call(method: string, url: string, { key, body, host }: Asked): Promise<unknown> {
-  const { status, text } = await fetchText(host, url, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': 'millrace' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  const answered = `the management API answered ${status}${describeBody(text)}`;
-  if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
-  if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
-  // Another server knows nothing of the path, or leads elsewhere.
-  const isOther = status === 404 || (status >= 300 && status < 400);
-  if (status >= 400 && !isOther) throw new Refusal(answered);
-  try {
-    if (!isOther) return JSON.parse(text) as unknown;
-  } catch {
-    // Said below.
-  }
-  throw new Refusal(`--api-url: what answers at ${host} is no management API (status ${status})`);
-}
-
-async function fetchText(host: string, url: string, init: RequestInit): Promise<{ status: number; text: string }> {
-  try {
-    const response = await fetch(url, init);
-    return { status: response.status, text: await response.text() };
-  } catch (error) {
-    throw new Refusal(`--api-url: the management API at ${host} does not answer: ${describeNetworkError(error)}`);
-  }
-}
+import { Refusal } from './failures.ts';
+import type { Api } from './management-api.ts';
 
 /** What the management API answers of a flag, as far as a person is shown it; `--json` shows all. */
 export interface Flag {
@@ -135,7 +56,7 @@ interface Source {
 const pageSize = 1000;
 
 /** The flags of a project by key, archived ones too. */
-export async function listFlags(api: ProjectApi, narrowed: Record<string, string> = {}): Promise<Flag[]> {
+export async function listFlags(api: Api, narrowed: Record<string, string> = {}): Promise<Flag[]> {
   const flags: Flag[] = [];
   for (const archived of ['false', 'true']) {
     for (let offset = 0; ; offset += pageSize) {
@@ -150,7 +71,7 @@ export async function listFlags(api: ProjectApi, narrowed: Record<string, string
 }
 
 /** @throws Refusal when there is none of this key, with the key that was perhaps meant. */
-export async function getFlag(api: ProjectApi, key: string): Promise<Flag> {
+export async function getFlag(api: Api, key: string): Promise<Flag> {
   const flag = (await listFlags(api, { search: key })).find((each) => each.key === key);
   if (flag === undefined)
     throw noSuchFlag(

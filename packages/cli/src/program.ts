@@ -12,6 +12,7 @@ import { addOffsetCommands } from './commands/offset-commands.ts';
 import { addOrganizationCommands, addPlanCommands } from './commands/organization-commands.ts';
 import { addPersonCommands } from './commands/person-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
+import { addQuestionCommands } from './commands/question-commands.ts';
 import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
@@ -91,6 +92,7 @@ export function createProgram(terminal: Terminal): Command {
   addPlanCommands(program, terminal);
   addPersonCommands(program, terminal);
   addFlagCommands(program, terminal);
+  addQuestionCommands(program, terminal);
   addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);

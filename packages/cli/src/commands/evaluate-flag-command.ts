@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ApiOptions, connectApi, type Explanation, noSuchFlag, type Reason, withApiOptions } from '../flag-api.ts';
+import { type Explanation, noSuchFlag, type Reason } from '../flag-api.ts';
+import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface EvaluateOptions extends ApiOptions {

@@ -1,17 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
-import {
-  type ApiOptions,
-  type Condition,
-  connectApi,
-  type Filters,
-  type Flag,
-  getFlag,
-  listFlags,
-  type ProjectApi,
-  withApiOptions,
-} from '../flag-api.ts';
+import { type Condition, type Filters, type Flag, getFlag, listFlags } from '../flag-api.ts';
+import { type Api, type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
@@ -94,7 +85,7 @@ function addToggle(commands: Command, terminal: Terminal): void {
   });
 }
 
-function opened(command: Command, terminal: Terminal): { api: ProjectApi; isJson: boolean } {
+function opened(command: Command, terminal: Terminal): { api: Api; isJson: boolean } {
   const options = command.optsWithGlobals<ApiOptions>();
   return { api: connectApi(options, terminal), isJson: options.json === true };
 }

@@ -1,0 +1,173 @@
+// What an operator asks of the data of a project, over the management API: its scopes, limits and time zones hold here too.
+
+import type { Command } from 'commander';
+import { type ApiOptions, connectApi, connectBelow, withApiOptions, withHostOptions } from '../management-api.ts';
+import { createPrinter, type Row, type Terminal } from '../output.ts';
+
+interface Question {
+  group: string;
+  name: string;
+  description: string;
+  scope: string;
+  /** Flags as Commander takes them, each with its description; asked for where it says so. */
+  options: readonly [flags: string, description: string, kind?: 'required'][];
+  /** Sent instead of asked. */
+  method?: 'POST';
+  path: string;
+  /** Absent: the project's. */
+  base?: (options: Given) => string;
+  /** The option a parameter comes from, by the parameter. */
+  parameters: Record<string, string>;
+  toRows(answer: unknown): Row[];
+}
+
+type Given = Record<string, string | undefined>;
+
+const after = ['--after <time>', 'from then on: ISO 8601, or a time ago like -7d'] as const;
+const before = ['--before <time>', 'until then'] as const;
+const ranges = { after: 'after', before: 'before' };
+
+/** The results of a page, or of an answer that is a list itself, as the rows that a person is shown. */
+function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Row[] {
+  return (answer) => {
+    const results = Array.isArray(answer) ? answer : (answer as { results: unknown[] }).results;
+    return results.map((result) => toRow(result as Result));
+  };
+}
+
+const questions: Question[] = [
+  {
+    ...{ group: 'warnings', name: 'counts', scope: 'ingestion_warning:read', path: 'ingestion_warnings/counts' },
+    description: 'count what was dropped or changed, by kind, the most frequent first; of seven days',
+    options: [
+      [...after],
+      [...before],
+      ['--type <kind>', 'only this kind, e.g. missing_distinct_id'],
+      ['--severity <severity>', 'only error, warning or info'],
+    ],
+    parameters: { ...ranges, type: 'type', severity: 'severity' },
+    toRows: rowsOf<{ type: string; severity: string; count: number; first_at: string; last_at: string }>(
+      ({ type, severity, count, first_at: firstAt, last_at: lastAt }) => ({ type, severity, count, firstAt, lastAt }),
+    ),
+  },
+  {
+    ...{ group: 'events', name: 'counts', scope: 'event:read', path: 'events/counts' },
+    description: 'count stored events over time; of a day by hour',
+    options: [
+      [...after],
+      [...before],
+      ['--interval <interval>', 'minute, hour or day (default: hour)'],
+      ['--event <name>', 'only events of this name'],
+      ['--distinct-id <id>', 'only events of this distinct id'],
+    ],
+    parameters: { ...ranges, interval: 'interval', event: 'event', distinct_id: 'distinctId' },
+    toRows: rowsOf<{ start: string; count: number }>(({ start, count }) => ({ start, count })),
+  },
+  {
+    ...{ group: 'events', name: 'values', scope: 'event:read', path: 'events/values' },
+    description: 'list values that a property of events has, the most frequent first',
+    options: [
+      ['--property <name>', 'name of the property', 'required'],
+      ['--contains <text>', 'only values with this text in them'],
+      ['--event <name>', 'only of events of this name'],
+    ],
+    parameters: { key: 'property', value: 'contains', event_name: 'event' },
+    toRows: rowsOf<{ name: string }>(({ name }) => ({ value: name })),
+  },
+  {
+    ...{ group: 'events', name: 'test', scope: 'event:write', path: 'test_event', method: 'POST' },
+    description: 'send a test event through the gateway that the management API knows (INGEST_URL)',
+    options: [
+      ['--event <name>', 'its name (default: test event)'],
+      ['--distinct-id <id>', 'who did it (default: test-user)'],
+    ],
+    parameters: { event: 'event', distinct_id: 'distinctId' },
+    toRows: (answer) => {
+      const { uuid, event, distinct_id: distinctId } = answer as { uuid: string; event: string; distinct_id: string };
+      return [{ uuid, event, distinctId }];
+    },
+  },
+  {
+    ...{ group: 'groups', name: 'members', scope: 'person:read', path: 'groups/members' },
+    description:
+      'list the persons with events that name a group, the newest person first; of 30 days, a hundred at most',
+    options: [
+      ['--type-index <n>', "number of the group's type, 0 to 4", 'required'],
+      ['--key <key>', 'key of the group', 'required'],
+      [...after],
+    ],
+    parameters: { group_type_index: 'typeIndex', group_key: 'key', after: 'after' },
+    toRows: rowsOf<{ uuid: string; name: string; distinct_ids: string[]; created_at: string }>(
+      ({ uuid, name, distinct_ids: [distinctId = null], created_at: createdAt }) => ({
+        ...{ uuid, name, distinctId, createdAt },
+      }),
+    ),
+  },
+  {
+    ...{ group: 'org', name: 'activity', scope: 'activity_log:read', path: 'activity/' },
+    description: 'list who changed what in an organization and its projects, the latest first, over the management API',
+    options: [
+      ['--organization <id>', "the organization's UUID", 'required'],
+      ['--scope <kind>', 'only records of this kind, e.g. FeatureFlag'],
+      ['--user <uuid>', 'only what this user did'],
+      [...after],
+      [...before],
+    ],
+    base: ({ organization = '' }) => `/api/organizations/${encodeURIComponent(organization)}/`,
+    parameters: { ...ranges, scope: 'scope', user: 'user' },
+    toRows: rowsOf<Activity>(({ created_at: at, user, activity, scope, detail, item_id: itemId }) => ({
+      ...{ at, by: user.email ?? (detail.trigger === null ? null : `millrace ${detail.trigger.job_id}`) },
+      ...{ activity, scope, name: detail.name, itemId },
+      fields: (detail.changes ?? []).map(({ field }) => field),
+    })),
+  },
+];
+
+interface Activity {
+  created_at: string;
+  user: { email?: string };
+  activity: string;
+  scope: string;
+  item_id: string;
+  detail: { name: string | null; trigger: { job_id: string } | null; changes: { field: string }[] | null };
+}
+
+const groups: Record<string, string> = {
+  warnings: 'what was dropped or changed, over the management API',
+  events: 'stored events of a project, over the management API',
+  groups: 'groups of a project, over the management API',
+};
+
+/** `warnings …`, `events …`, `groups …` and `org activity`. */
+export function addQuestionCommands(program: Command, terminal: Terminal): void {
+  for (const question of questions) {
+    const group =
+      program.commands.find((command) => command.name() === question.group) ??
+      program.command(question.group).description(groups[question.group] ?? '');
+    const command = group.command(question.name).description(question.description);
+    for (const [flags, description, kind] of question.options) {
+      if (kind === 'required') command.requiredOption(flags, description);
+      else command.option(flags, description);
+    }
+    const scope = `the scope ${question.scope}`;
+    if (question.base === undefined) withApiOptions(command, scope);
+    else withHostOptions(command, scope);
+    command.action((_options: object, called: Command) => answer(question, called, terminal));
+  }
+}
+
+async function answer(question: Question, command: Command, terminal: Terminal): Promise<void> {
+  const { method = 'GET', path, base, parameters, toRows } = question;
+  const options = command.optsWithGlobals<ApiOptions>();
+  const given = command.opts<Given>();
+  const api = base === undefined ? connectApi(options, terminal) : connectBelow(base(given), options, terminal);
+  const sent = Object.entries(parameters).flatMap(([name, option]): [string, string][] => {
+    const value = given[option];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const query = sent.length === 0 || method === 'POST' ? '' : `?${new URLSearchParams(sent)}`;
+  const body = method === 'POST' ? Object.fromEntries(sent) : undefined;
+  const answered = await api.call(method, path + query, body);
+  if (options.json === true) terminal.out.write(`${JSON.stringify(answered, null, 2)}\n`);
+  else createPrinter(terminal, false).table(toRows(answered));
+}

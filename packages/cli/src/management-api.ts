@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { Refusal, UsageError } from './failures.ts';
+import { describeBody, describeNetworkError } from './http.ts';
+import { requireAddress } from './options.ts';
+import type { Terminal } from './output.ts';
+import type { GlobalOptions } from './session.ts';
+
+interface HostOptions extends GlobalOptions {
+  apiUrl?: string;
+  personalApiKey?: string;
+}
+
+export interface ApiOptions extends HostOptions {
+  project: string;
+}
+
+/** What lies below one address of the management API, e.g. a project. */
+export interface Api {
+  /**
+   * @param path below it, like `feature_flags/`.
+   * @throws Refusal saying what it answered, or that it does not.
+   */
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
+}
+
+/**
+ * The options that say where the management API is, and whose project is meant.
+ * @param scopes that the key needs, e.g. `the scopes of flags`.
+ */
+export function withApiOptions(command: Command, scopes = 'the scopes of flags'): Command {
+  const project = "the project's number (default: the current one of the key's owner)";
+  return withHostOptions(command.option('--project <id>', project, '@current'), scopes);
+}
+
+export function withHostOptions(command: Command, scopes: string): Command {
+  return command
+    .option('--api-url <url>', 'address of the management API (default: API_URL)')
+    .option('--personal-api-key <key>', `key with ${scopes} (default: PERSONAL_API_KEY)`);
+}
+
+const timeoutMs = 30_000;
+
+/** The project that the options name. @throws UsageError naming the option that is missing. */
+export function connectApi(options: ApiOptions, terminal: Terminal): Api {
+  return connectBelow(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
+}
+
+/** @param base path, with a slash at its end. @throws UsageError naming the option that is missing. */
+export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
+  const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
+    option: '--api-url',
+    missing: 'give the address of the management API, or set API_URL; where `npm start` runs it is found',
+    example: 'https://api.example.com',
+  });
+  const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
+  if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
+  return { call: (method, path, body) => call(method, host + base + path, { key, body, host }) };
+}
+
+interface Asked {
+  key: string;
+  body: unknown;
+  host: string;
+}
+
+async function call(method: string, url: string, { key, body, host }: Asked): Promise<unknown> {
+  const { status, text } = await fetchText(host, url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': 'millrace' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const answered = `the management API answered ${status}${describeBody(text)}`;
+  if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
+  if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
+  // Another server knows nothing of the path, or leads elsewhere.
+  const isOther = status === 404 || (status >= 300 && status < 400);
+  if (status >= 400 && !isOther) throw new Refusal(answered);
+  try {
+    if (!isOther) return JSON.parse(text) as unknown;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(`--api-url: what answers at ${host} is no management API (status ${status})`);
+}
+
+async function fetchText(host: string, url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetch(url, init);
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw new Refusal(`--api-url: the management API at ${host} does not answer: ${describeNetworkError(error)}`);
+  }
+}

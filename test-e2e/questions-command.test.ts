@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import {
+  type CompiledPrograms,
+  compilePrograms,
+  createTestTenant,
+  eventually,
+  type TestTenant,
+} from '@millrace/testing';
+import { post } from './support/post.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/** `millrace events`, `warnings`, `groups` and `org activity` in processes of their own, against the running system. */
+let services: RunningServices;
+let program: CompiledPrograms;
+let tenant: TestTenant;
+beforeAll(async () => {
+  program = await compilePrograms(['packages/cli/src/main.ts']);
+  services = await startServices({ eventLog: 'postgres' });
+  tenant = await createTestTenant(services.databaseUrl);
+});
+afterAll(async () => {
+  await services?.stop();
+  await program?.remove();
+});
+
+function run(...args: string[]): Promise<{ exitCode: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [program.files[0] ?? '', ...args], {
+    env: { API_URL: services.apiUrl, PERSONAL_API_KEY: tenant.personalApiKey },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, out, err })));
+}
+
+async function result(...args: string[]) {
+  const { exitCode, out, err } = await run(...args, '--json');
+  expect([exitCode, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+test('what was sent is counted, its values and persons are listed, and what was dropped is counted by kind', async () => {
+  const send = (event: string, properties: object) =>
+    post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event, distinct_id: 'ada', properties });
+  await send('ordered', { currency: 'EUR', $groups: { company: 'acme' } });
+  await send('$create_alias', { alias: 'null' });
+  await eventually(async () => (await result('events', 'counts', '--event', 'ordered')).total === 1);
+  expect((await run('events', 'counts', '--event', 'ordered', '--interval', 'day')).out).toMatch(/^start +count$/m);
+  expect(await result('events', 'values', '--property', 'currency', '--contains', 'eu')).toEqual([{ name: 'EUR' }]);
+  const members = await result('groups', 'members', '--type-index', '0', '--key', 'acme');
+  expect(members.results).toMatchObject([{ distinct_ids: ['ada'] }]);
+  const kind = 'cannot_merge_with_illegal_distinct_id';
+  await eventually(async () =>
+    expect((await run('warnings', 'counts')).out).toMatch(new RegExp(`^${kind} +\\w+ +1 `, 'm')),
+  );
+  expect((await result('warnings', 'counts', '--type', 'no_such_kind')).results).toEqual([]);
+});
+
+test('changes in an organization are listed with who made them', async () => {
+  await result('flags', 'create', 'new-checkout');
+  const { out } = await run('org', 'activity', '--organization', tenant.organizationId, '--scope', 'FeatureFlag');
+  expect(out).toMatch(/^at +by +activity +scope +name +item id +fields$/m);
+  expect(out).toMatch(/ created +FeatureFlag +new-checkout /);
+});
+
+test.each([
+  ['a property that is not named', ['events', 'values'], 2, "required option '--property <name>'"],
+  ['an interval that is none', ['events', 'counts', '--interval', 'year'], 1, 'interval'],
+  [
+    'an organization out of reach',
+    ['org', 'activity', '--organization', '00000000-0000-0000-0000-000000000000'],
+    1,
+    '404',
+  ],
+])('%s is refused by name', async (_, args, exitCode, said) => {
+  expect(await run(...args)).toMatchObject({ exitCode, err: expect.stringContaining(said) });
+});
