@@ -3,10 +3,24 @@ export type { FieldChange } from './activity/changed-fields.ts';
 export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { isRowId } from './input.ts';
-export { type AcceptedInvite, acceptInvite, findInvite, signUpByInvite } from './invites/accept-invite.ts';
+export {
+  type AcceptedInvite,
+  acceptInvite,
+  fenceUnproved,
+  findInvite,
+  signUpByInvite,
+} from './invites/accept-invite.ts';
 export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from './invites/create-invites.ts';
 export { noteEmailingAttempt } from './invites/invite-store.ts';
-export { hashInviteToken, inviteExpiresAt, isInviteExpired, listInvites, revokeInvite } from './invites/invites.ts';
+export {
+  type InviteSecretKind,
+  inviteExpiresAt,
+  inviteSecretKind,
+  isInviteExpired,
+  listInvites,
+  newInviteSecrets,
+  revokeInvite,
+} from './invites/invites.ts';
 export { hashPersonalApiKey } from './keys/key-values.ts';
 export { lockKeysOf, type PersonalApiKey } from './keys/personal-api-key-store.ts';
 export {

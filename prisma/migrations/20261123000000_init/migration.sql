@@ -478,6 +478,8 @@ CREATE TABLE "organization_invite" (
     "email_key" TEXT NOT NULL,
     "first_name" TEXT NOT NULL DEFAULT '',
     "emailing_attempt_made" BOOLEAN NOT NULL DEFAULT false,
+    -- Why the mail was not taken: the code of the mail server, or unreachable; null when it was, and before.
+    "mail_error" TEXT,
     -- 1 member, 8 administrator, 15 owner.
     "level" INTEGER NOT NULL DEFAULT 1,
     "created_by_id" INTEGER,
@@ -486,7 +488,8 @@ CREATE TABLE "organization_invite" (
     "private_project_access" JSONB,
     "send_email" BOOLEAN NOT NULL DEFAULT true,
     "combine_pending_invites" BOOLEAN NOT NULL DEFAULT false,
-    -- Hexadecimal SHA-256 of the secret in the mail; whoever has it may sign up with the address.
+    -- Hexadecimal SHA-256 of the secret that its maker is shown, which is the SHA-256 (base64url) of the one in the mail; whoever
+    -- has either may sign up with the address.
     "token_hash" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,

@@ -5,11 +5,13 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
+import { keepKeysToMemberships } from '../keys/personal-api-key-store.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { setCurrentEnvironment, type User } from '../users/user-store.ts';
+import { endSessionsOf } from '../sign-in/sessions.ts';
+import { confirmEmail, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { createUser } from '../users/users.ts';
 import { deleteInvite, grantAccess, type Invite, selectInvite } from './invite-store.ts';
 import { isInviteExpired } from './invites.ts';
@@ -83,6 +85,23 @@ async function join(
   const added = await addMember(tx, { organizationId: invite.organization_id, userId, level, actor });
   await grantAccess(tx, invite, added.id);
   return added;
+}
+
+/**
+ * Before an account joins an organization whose address nobody has proved: whoever made it may have been shown the secret of an
+ * invite for somebody else's address. Its keys go on working where they did and nowhere else, and its other sessions end.
+ *
+ * @param used the key or session that accepts, which has the secret of this invite too and goes on as it is.
+ * @param isProved whether that secret came by mail: the address is proved from now on.
+ */
+export async function fenceUnproved(
+  tx: Transaction,
+  userId: number,
+  { used, isProved }: { used: { kind: 'key' | 'session'; id: string }; isProved: boolean },
+): Promise<void> {
+  await keepKeysToMemberships(tx, userId, used.kind === 'key' ? { except: used.id } : {});
+  await endSessionsOf(tx, userId, used.kind === 'session' ? { except: used.id } : {});
+  if (isProved) await confirmEmail(tx, userId);
 }
 
 interface SignUp {

@@ -9,7 +9,7 @@ import { notFound } from '../input.ts';
 import { findMember, isMember } from '../members/member-store.ts';
 import { type LockedOrganization, lockOrganization } from '../organizations/organization-store.ts';
 import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from './invite-store.ts';
-import { hashInviteToken, isInviteExpired, newInviteToken } from './invites.ts';
+import { isInviteExpired, newInviteSecrets } from './invites.ts';
 
 /**
  * Makes invites, all or none (docs/api-rules.md#invites).
@@ -76,10 +76,10 @@ interface Granted {
   grants: ProjectGrant[] | null;
 }
 
-/** An invite that was made, with the secret that goes into its mail and is kept nowhere. */
+/** An invite that was made, with the secrets that go into its mail and to its maker, and are kept nowhere. */
 interface CreatedInvite {
   id: string;
-  token: string;
+  secrets: { mailed: string; shown: string };
   targetEmail: string;
   emailKey: string;
 }
@@ -110,7 +110,7 @@ async function createInvite(
   const granted = await replacePending(tx, organizationId, { emailKey, asked, invite, now });
   // What somebody else has promised counts on only if this inviter could promise it too.
   if (granted !== asked) await requirePowers(tx, inviter, granted);
-  const token = newInviteToken();
+  const { hash, ...secrets } = newInviteSecrets();
   // Random, not time-ordered: an id must not be guessed from another one.
   const id = randomUUID();
   await insertInvite(tx, {
@@ -124,10 +124,10 @@ async function createInvite(
     message: invite.message ?? null,
     sendEmail: invite.sendEmail ?? true,
     combinePendingInvites: invite.combinePendingInvites ?? false,
-    tokenHash: hashInviteToken(token),
+    tokenHash: hash,
     key: inviter.key,
   });
-  return { id, token, targetEmail, emailKey };
+  return { id, secrets, targetEmail, emailKey };
 }
 
 async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {

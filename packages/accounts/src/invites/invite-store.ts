@@ -110,9 +110,12 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
   );
 }
 
-/** Notes that sending the mail was tried. */
-export async function noteEmailingAttempt(sql: Sql, id: string): Promise<void> {
-  await sql.query('UPDATE organization_invite SET emailing_attempt_made = true WHERE id = $1', [id]);
+/** Notes that sending the mail was tried. @param error why it was not taken, as `mail_error` of the invite says it; null when it was */
+export async function noteEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
+  await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [
+    id,
+    error,
+  ]);
 }
 
 /** The inviter's own level on each environment of the organization that the inviter can see. */

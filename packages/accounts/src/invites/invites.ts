@@ -1,6 +1,6 @@
 /** Open invites: which there are, how long they can be accepted, and how they are withdrawn. */
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
@@ -51,12 +51,27 @@ export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpi
   return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);
 }
 
-/** The secret that is mailed: 256 random bits. Members can see an invite's id, so the id proves nothing. */
-export function newInviteToken(): string {
-  return randomBytes(32).toString('base64url');
+/** How somebody got the secret of an invite: by the mail, which proves the address, or from whoever made the invite. */
+export type InviteSecretKind = 'mailed' | 'shown';
+
+/**
+ * Two secrets of an invite, 256 random bits; members can see its id, so the id proves nothing. The one that is shown is the
+ * digest of the one that is mailed: whoever is shown it does not know the other, and one digest is stored for both.
+ */
+export function newInviteSecrets(): { mailed: string; shown: string; hash: string } {
+  const mailed = randomBytes(32).toString('base64url');
+  const shown = digest(mailed).toString('base64url');
+  return { mailed, shown, hash: digest(shown).toString('hex') };
 }
 
-/** What is stored of the secret. */
-export function hashInviteToken(token: string): string {
-  return createHash('sha256').update(token, 'utf8').digest('hex');
+/** Which of its secrets somebody has; null for none. */
+export function inviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
+  const stored = Buffer.from(invite.token_hash, 'hex');
+  const given = digest(secret);
+  if (timingSafeEqual(given, stored)) return 'shown';
+  return timingSafeEqual(digest(given.toString('base64url')), stored) ? 'mailed' : null;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
 }

@@ -88,6 +88,22 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
   return rows[0];
 }
 
+/** Limits the keys that work wherever their user belongs to where that is now; without any membership they go. */
+export async function keepKeysToMemberships(
+  sql: Sql,
+  userId: number,
+  { except = null }: { except?: string | null },
+): Promise<void> {
+  const unlimited = `user_id = $1 AND id IS DISTINCT FROM $2
+    AND cardinality(scoped_organizations) = 0 AND cardinality(scoped_teams) = 0`;
+  const own = 'SELECT organization_id::text FROM membership WHERE user_id = $1';
+  await sql.query(`DELETE FROM personal_api_key WHERE ${unlimited} AND NOT EXISTS (${own})`, [userId, except]);
+  await sql.query(`UPDATE personal_api_key SET scoped_organizations = ARRAY(${own}) WHERE ${unlimited}`, [
+    userId,
+    except,
+  ]);
+}
+
 export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) {
   const rows = await sql.query<PersonalApiKey>(`DELETE FROM personal_api_key WHERE ${chosen} RETURNING *`, [
     id,

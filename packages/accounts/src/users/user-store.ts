@@ -79,6 +79,10 @@ export interface UserFields {
   role_at_organization?: string;
 }
 
+export async function confirmEmail(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [userId]);
+}
+
 /** Writes the fields that are given and leaves the others, also against a change at the same moment. */
 export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
   await tx.query(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hashInviteToken } from '@millrace/accounts';
+import { newInviteSecrets } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
@@ -17,8 +17,8 @@ async function invite(): Promise<{ path: string; token: string }> {
   const path = `/api/organizations/${tenant.organizationId}/invites/`;
   const body = { target_email: `${randomUUID()}@example.com` };
   const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body })).body;
-  const token = randomUUID();
-  await api.database.prisma.organization_invite.update({ where: { id }, data: { token_hash: hashInviteToken(token) } });
+  const { mailed: token, hash: token_hash } = newInviteSecrets();
+  await api.database.prisma.organization_invite.update({ where: { id }, data: { token_hash } });
   return { path: `/api/signup/${id}/`, token };
 }
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });

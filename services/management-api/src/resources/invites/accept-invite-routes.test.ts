@@ -5,7 +5,7 @@ import type { Mail, Mailer } from '@millrace/runtime/mail';
 import { createTestEnvironment, patienceMs } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
 /** Accepting invites (docs/api-rules.md#invites). */
@@ -53,9 +53,13 @@ async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   };
 }
 const signUp = (id: string, body: unknown) => api.send('POST', `/api/signup/${id}/`, { body });
-const accept = (id: string, key: string) => api.send('POST', `/api/invites/${id}/accept/`, { key });
-async function account(email: string, options: { scopedOrganizations?: string[] } = {}) {
-  const user = await createUser(api.database.sql, { email });
+const accept = (id: string, key: string, token?: string) =>
+  api.send('POST', `/api/invites/${id}/accept/`, { key, body: { ...(token !== undefined && { token }) } });
+async function account(
+  email: string,
+  { isEmailVerified = true, ...options }: { isEmailVerified?: boolean; scopedOrganizations?: string[] } = {},
+) {
+  const user = await createUser(api.database.sql, { email, isEmailVerified });
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: user.id,
@@ -247,6 +251,103 @@ test('who has become a member another way is one already', async () => {
   expect(await accept(id, key)).toMatchObject(
     VE('user_already_member', null, 'You already are a member of this organization.'),
   );
+});
+
+describe('C-033: the secret that the inviter is shown', () => {
+  /** Invites by a session; gives both secrets. */
+  async function inviteShown(body: Record<string, unknown> = {}) {
+    const key = await signInAs(api, acme.W.userId);
+    const path = `/api/organizations/${acme.organizationId}/invites/`;
+    const answer = await api.send('POST', path, { key, body: { target_email: newEmail(), ...body } });
+    expect(answer.status).toBe(201);
+    const mailed = /\?token=(\S+)/.exec(sent.at(-1)?.text ?? '')?.[1] ?? '';
+    const { id, token, target_email: email } = answer.body as Record<'id' | 'token' | 'target_email', string>;
+    return { id, email, shown: token, mailed, path, key };
+  }
+
+  test('it stands in the answer that made the invite, for sessions only, and in no other', async () => {
+    const { shown, mailed, email, path, key } = await inviteShown();
+    expect(shown).toMatch(/^[\w-]{43}$/);
+    expect(shown).not.toBe(mailed);
+    expect(sent.at(-1)?.text).not.toContain(shown);
+    const byKey = await api.send('POST', path, { key: acme.W.key, body: { target_email: newEmail() } });
+    expect([byKey.status, byKey.body.token]).toEqual([201, undefined]);
+    for (const reader of [key, acme.W.key]) {
+      const list = await api.get(path, reader);
+      expect(JSON.stringify(list.body)).not.toContain(shown);
+      expect(JSON.stringify(list.body)).toContain(email);
+      expect(JSON.stringify(list.body)).not.toMatch(/token/);
+    }
+    const bulk = await api.send('POST', `${path}bulk/`, {
+      key,
+      body: [{ target_email: newEmail() }, { target_email: newEmail() }],
+      headers: { prefer: 'return=representation' },
+    });
+    const tokens = bulk.body.map(({ token }: { token: string }) => token);
+    expect(new Set(tokens).size).toBe(2);
+    const rows = await api.database.sql.query('SELECT i::text AS row FROM organization_invite i');
+    const records = await api.database.sql.query('SELECT a.detail::text AS row FROM activity_log a');
+    for (const secret of [shown, mailed, ...tokens]) expect(JSON.stringify([rows, records])).not.toContain(secret);
+  });
+
+  test('with it an account is made whose address nobody has proved; with the mailed one it is proved', async () => {
+    const first = await inviteShown();
+    expect((await api.get(`/api/signup/${first.id}/?token=${first.shown}`)).body.target_email).toBe(first.email);
+    const joined = await signUp(first.id, { token: first.shown });
+    expect(joined).toMatchObject({ status: 201, body: { user: { is_email_verified: false } } });
+    const second = await inviteShown();
+    expect(await signUp(second.id, { token: second.mailed })).toMatchObject({
+      status: 201,
+      body: { user: { is_email_verified: true } },
+    });
+  });
+
+  test('sent again, the secret before is worth nothing', async () => {
+    const before = await inviteShown();
+    const after = await inviteShown({ target_email: before.email });
+    for (const token of [before.shown, before.mailed]) {
+      expect(await signUp(before.id, { token })).toMatchObject(NF());
+      expect(await signUp(after.id, { token })).toMatchObject(NF());
+    }
+    expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
+  });
+
+  test('an account made so joins elsewhere only with a secret of that invite, and what it had before reaches no further', async () => {
+    const own = await inviteShown();
+    const { body: made } = await signUp(own.id, { token: own.shown });
+    const before = made.personal_api_key as string;
+    const oldSession = await signInAs(api, made.user.id);
+    const other = await createActors(api.database);
+    const path = `/api/organizations/${other.organizationId}/invites/`;
+    const { body: elsewhere } = await api.send('POST', path, { key: other.A.key, body: { target_email: own.email } });
+    const mailed = /\?token=(\S+)/.exec(sent.at(-1)?.text ?? '')?.[1] ?? '';
+    const session = await signInAs(api, made.user.id);
+    for (const token of [undefined, '', 'x', own.shown]) {
+      const refused = await accept(elsewhere.id, session, token);
+      expect(refused).toMatchObject({ status: 400, body: { attr: 'token', code: 'required' } });
+    }
+    expect(await accept(elsewhere.id, session, mailed)).toMatchObject({ status: 201 });
+    const organizationsOf = async (key: string) => {
+      const { status, body } = await api.get('/api/users/@me/', key);
+      return status === 200 ? body.organizations.map(({ id }: { id: string }) => id).sort() : status;
+    };
+    expect(await organizationsOf(session)).toEqual([acme.organizationId, other.organizationId].sort());
+    expect(await organizationsOf(before)).toEqual([acme.organizationId]);
+    expect(await organizationsOf(oldSession)).toBe(401);
+    expect((await api.get('/api/users/@me/', session)).body.is_email_verified).toBe(true);
+  });
+
+  test('of an account that belongs nowhere the other keys go; the one that accepts goes on', async () => {
+    const { id, email, shown } = await inviteShown();
+    const { user, key } = await account(email, { isEmailVerified: false });
+    const spare = await createPersonalApiKey(api.database.sql, {
+      ...{ actor: null, userId: user.id, label: 'spare', scopes: ['*' as const] },
+    });
+    expect(await accept(id, key, shown)).toMatchObject({ status: 201 });
+    expect((await api.get('/api/organizations/@current/', key)).body.id).toBe(acme.organizationId);
+    expect((await api.get('/api/users/@me/', key)).body.is_email_verified).toBe(false);
+    expect((await api.get('/api/users/@me/', spare.value)).status).toBe(401);
+  });
 });
 
 test('an invite that was replaced is gone, and its secret with it', async () => {

@@ -584,14 +584,16 @@ describe('when mail does not work', () => {
   test('a mailbox that is refused was tried', async () => {
     const email = newEmail();
     mailServer.refuse(email);
-    expect(await invite({ target_email: email })).toMatchObject({ status: 201, body: { emailing_attempt_made: true } });
+    const failed = { target_email: email, emailing_attempt_made: true, mail_error: '550' };
+    expect(await invite({ target_email: email })).toMatchObject({ status: 201, body: failed });
+    expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject(failed);
   });
 
   test('a mail server that is away was tried; the invite is there', async () => {
     await proxy.refuse();
     expect(await invite({ target_email: newEmail() })).toMatchObject({
       status: 201,
-      body: { emailing_attempt_made: true },
+      body: { emailing_attempt_made: true, mail_error: 'unreachable' },
     });
   });
 

@@ -12,9 +12,13 @@ export interface InviteMailing {
    * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
    * done by then continues beside the request. Never throws.
    *
-   * @returns ids of the invites whose mail was tried by then; those beyond what the organization may send in this hour are not.
+   * @returns the invites whose mail was tried by then, by id, with why it was not taken; those beyond what the organization may
+   * send in this hour are not there.
    */
-  send(invites: readonly MailableInvite[], organization: { id: string; name: string }): Promise<ReadonlySet<string>>;
+  send(
+    invites: readonly MailableInvite[],
+    organization: { id: string; name: string },
+  ): Promise<ReadonlyMap<string, string | null>>;
   /** Tells the administrators and owners who joined, as far as mails are left, beside the request. Never throws. */
   notifyJoined(joined: Joined): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
@@ -29,7 +33,7 @@ export interface Joined {
 
 interface MailableInvite {
   row: InviteRow;
-  /** The secret of the link. */
+  /** The secret of the link that is mailed. */
   token: string;
 }
 
@@ -52,9 +56,12 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
   const underWay = new Set<Promise<void>>();
 
-  async function sendOne({ row, token }: MailableInvite, organizationName: string): Promise<void> {
-    if (!mailer || !publicUrl) return;
-    await mailer.send(
+  /** @returns why the mail was not taken; null when it was. */
+  async function sendOne(
+    { row, token }: MailableInvite,
+    { organizationName, mailer, publicUrl }: { organizationName: string; mailer: Mailer; publicUrl: string },
+  ): Promise<string | null> {
+    const outcome = await mailer.send(
       inviteMail({
         id: row.id,
         token,
@@ -69,7 +76,9 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
         publicUrl: publicUrl.replace(/\/+$/, ''),
       }),
     );
-    await noteEmailingAttempt(sql, row.id);
+    const error = outcome.result === 'accepted' ? null : outcome.result === 'refused' ? outcome.code : 'unreachable';
+    await noteEmailingAttempt(sql, row.id, error);
+    return error;
   }
 
   async function takeAllowed<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
@@ -91,13 +100,17 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
 
   return {
     async send(invites, { id, name }) {
-      const attempted = new Set<string>();
+      const attempted = new Map<string, string | null>();
       if (!mailer || !publicUrl) return attempted;
       const wanted = invites.filter(({ row }) => row.send_email);
       const sendAll = async () => {
         const allowed = await takeAllowed(id, wanted);
         const mails = allowed.map((invite) =>
-          track(sendOne(invite, name).then(() => void attempted.add(invite.row.id))),
+          track(
+            sendOne(invite, { organizationName: name, mailer, publicUrl }).then(
+              (error) => void attempted.set(invite.row.id, error),
+            ),
+          ),
         );
         await Promise.all(mails);
       };
@@ -165,7 +178,7 @@ function inviteMail(letter: InviteLetter): Mail {
       'To accept it as a new user by API and get a personal API key, send:',
       `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
       'If you have a personal API key already, send instead:',
-      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>'`,
+      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
       'If you do not know the sender, ignore this mail.',
     ].join('\n\n'),
   };

@@ -1,12 +1,12 @@
 // The routes of invites: making and removing them, and accepting one.
 
-import { timingSafeEqual } from 'node:crypto';
 import {
   changePassword,
   findInvite,
   getOrganization,
-  hashInviteToken,
+  type InviteSecretKind,
   inviteExpiresAt,
+  inviteSecretKind,
   isInviteExpired,
   type Passwords,
   revokeInvite,
@@ -27,12 +27,14 @@ import { begin } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
 import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {
+  acceptance,
   acceptedInvite,
   acceptedInviteExample,
   invitation,
   invitationExample,
   invite,
   inviteExample,
+  madeInvite,
   newInvite,
   signedUp,
   signUp,
@@ -75,13 +77,13 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_create',
       summary: 'Invite a person',
       description:
-        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour.',
+        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour. Whoever is signed in also gets the secret of a link to hand over, this once.',
       tags: ['invites'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: organizationParams,
       body: newInvite,
-      responses: { 201: { description: 'The invite.', schema: invite } },
+      responses: { 201: { description: 'The invite.', schema: madeInvite } },
       examples: { request: { target_email: 'grace@example.com', first_name: 'Grace' }, response: inviteExample },
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
@@ -102,7 +104,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       isSensitive: true,
       params: organizationParams,
       body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
-      responses: { 200: { description: 'All were created.', schema: Type.Array(invite), onlyIfPreferred: true } },
+      responses: { 200: { description: 'All were created.', schema: Type.Array(madeInvite), onlyIfPreferred: true } },
       examples: {
         request: [
           { target_email: 'grace@example.com' },
@@ -178,15 +180,17 @@ export function acceptInviteRoutes({
   };
 
   /** Computed for whoever has the secret only. @returns null for who wants a key instead. */
-  async function hashOfNewUser(id: string, body: Static<typeof signUp>, request: ApiRequest): Promise<string | null> {
+  async function hashOfNewUser(
+    invite: { target_email: string; first_name: string },
+    body: Static<typeof signUp>,
+    request: ApiRequest,
+  ): Promise<string | null> {
     if (body.password === undefined) return null;
     if (!withSignIn) {
       const detail = 'Nobody signs in here. Leave the password out, and you get a personal API key.';
       throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'password' });
     }
     requireSessionPlace(request);
-    const invite = await findInvite(sql, id);
-    requireToken(invite, body.token);
     const { first_name: firstName = invite.first_name, last_name: lastName = '' } = body;
     await checkNewPassword(body.password, [invite.target_email, firstName, lastName]);
     return passwords.hash(body.password);
@@ -198,11 +202,11 @@ export function acceptInviteRoutes({
       path: '/api/signup/:id',
       operationId: 'signup_retrieve',
       summary: 'Look at an invite',
-      description: 'Shows the invite to whoever has the secret of its mail, without accepting it.',
+      description: 'Shows the invite to whoever has a secret of it, without accepting it.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
-      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the link.' })) }),
       responses: { 200: { description: 'The invite.', schema: invitation } },
       examples: { response: invitationExample },
       target: countRequest,
@@ -244,7 +248,9 @@ export function acceptInviteRoutes({
       },
       handler: async ({ params, body, request }) =>
         withSecret(params.id, async () => {
-          const hash = await hashOfNewUser(params.id, body, request);
+          const invite = await findInvite(sql, params.id);
+          const secretKind = requireToken(invite, body.token);
+          const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
           const joined = toldTo(
             await transaction(async (tx) => {
@@ -252,8 +258,8 @@ export function acceptInviteRoutes({
                 now: new Date(),
                 firstName: body.first_name,
                 lastName: body.last_name,
-                // Having got the mail proves the address.
-                isEmailVerified: true,
+                // Having got the mail proves the address; having been shown the link does not.
+                isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
                 withKey: hash === null,
               });
@@ -273,20 +279,26 @@ export function acceptInviteRoutes({
       path: '/api/invites/:id/accept',
       operationId: 'invites_accept_create',
       summary: 'Accept an invite with your account',
-      description: 'Makes you a member of the organization, if the invite is for your e-mail address.',
+      description:
+        'Makes you a member of the organization, if the invite is for your e-mail address. Where nobody has confirmed that address yet, a secret of the invite is needed too: your other sessions end then, and your other keys stay limited to where they work now.',
       tags: ['invites'],
       scope: 'user:write',
       params: inviteParams,
+      body: acceptance,
       responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
-      examples: { response: acceptedInviteExample },
-      handler: async ({ caller, params }) =>
-        hideMissing(async () => toldTo(await acceptAsUser({ transaction }, params.id, caller))),
+      examples: {
+        request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
+        response: acceptedInviteExample,
+      },
+      handler: async ({ caller, params, body: { token = '' } }) =>
+        hideMissing(async () => toldTo(await acceptAsUser({ transaction }, params.id, { caller, token }))),
     }),
   ];
 }
 
-/** @throws AppError `not_found`. */
-function requireToken(invite: { token_hash: string }, token: string): void {
-  const given = Buffer.from(hashInviteToken(token), 'hex');
-  if (!timingSafeEqual(given, Buffer.from(invite.token_hash, 'hex'))) throw new AppError('not_found', 'Not found.');
+/** @throws AppError `not_found` for whoever has none of its secrets. */
+function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
+  const kind = inviteSecretKind(invite, token);
+  if (kind === null) throw new AppError('not_found', 'Not found.');
+  return kind;
 }

@@ -4,9 +4,12 @@ import {
   type AcceptedInvite,
   acceptInvite,
   createInvites,
+  fenceUnproved,
   getOrganization,
   getUser,
   type Inviter,
+  type InviteSecretKind,
+  inviteSecretKind,
   type NewInvite,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
@@ -29,7 +32,8 @@ interface InviteMembersInput {
  * Makes invites, all or none, and then sends their mails (docs/api-rules.md#invites).
  *
  * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
- * twice, only the last invite is there.
+ * twice, only the last invite is there. A session is shown the secret of each: with it an account with a password can be made,
+ * which may do more than a key that invites (docs/decisions/026-accounts.md).
  */
 export async function inviteMembers(
   { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
@@ -39,18 +43,26 @@ export async function inviteMembers(
   const { userId } = caller;
   const { organizationId } = membership;
   const inviter = { organizationId, userId, key: invitingKeyOf(caller) };
-  const { organization, mailable } = await transaction(async (tx) => {
+  const { organization, made } = await transaction(async (tx) => {
     const { organization, created } = await createInvites(tx, inviter, {
       invites: invites.map(toNewInvite),
       now,
       explain: (index, error) => (isBulk ? ofElement(index, error, 'target_email') : error),
     });
-    const tokens = new Map(created.map(({ id, token }) => [id, token]));
-    const rows = await findInvites(tx, userId, [...tokens.keys()]);
-    return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
+    const secrets = new Map(created.map(({ id, secrets }) => [id, secrets]));
+    const rows = await findInvites(tx, userId, [...secrets.keys()]);
+    return {
+      organization,
+      made: rows.map((row) => ({ row, ...(secrets.get(row.id) ?? { mailed: '', shown: '' }) })),
+    };
   });
+  const mailable = made.map(({ row, mailed: token }) => ({ row, token }));
   const attempted = await inviteMailing.send(mailable, organization);
-  return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
+  return made.map(({ row, shown }) => ({
+    ...toInvite({ ...row, mail_error: attempted.get(row.id) ?? null }, now),
+    emailing_attempt_made: attempted.has(row.id),
+    ...(caller.credential.kind === 'session' && { token: shown }),
+  }));
 }
 
 function toNewInvite(body: InviteBody): NewInvite {
@@ -113,24 +125,42 @@ function ofElement(index: number, error: unknown, otherwise?: string): unknown {
 }
 
 /**
- * Makes the caller a member.
- * @throws AppError `invalid` with code `expired` or `user_already_member`; `not_found` for an invite of somebody else.
+ * Makes the caller a member. An account whose address nobody has proved needs a secret of the invite too.
+ *
+ * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`; `not_found` for an invite of
+ * somebody else.
  */
-export async function acceptAsUser({ transaction }: Pick<Database, 'transaction'>, id: string, caller: Caller) {
+export async function acceptAsUser(
+  { transaction }: Pick<Database, 'transaction'>,
+  id: string,
+  { caller, token }: { caller: Caller; token: string },
+) {
   if (isLimited(caller)) {
     throw new AppError('forbidden', 'API keys with scoped organizations or projects cannot accept invites.');
   }
   return transaction(async (tx) => {
     const user = await getUser(tx, { id: caller.userId });
+    let secretKind: InviteSecretKind | null = null;
     const joined = await acceptInvite(tx, id, {
       now: new Date(),
       requireInvited: (invite) => {
         if (user.email.toLowerCase() !== invite.email_key) throw new AppError('not_found', 'Not found.');
+        secretKind = inviteSecretKind(invite, token);
+        if (!user.is_email_verified && secretKind === null) throw needsToken();
       },
-      chooseUser: async () => user,
+      chooseUser: async () => {
+        const isProved = secretKind === 'mailed';
+        if (!user.is_email_verified) await fenceUnproved(tx, user.id, { used: caller.credential, isProved });
+        return user;
+      },
     });
     return toJoined(tx, joined);
   });
+}
+
+function needsToken(): AppError {
+  const detail = 'Nobody has confirmed the address of your account. Open the link of the invite itself to accept it.';
+  return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 
 /** Who joined what, as the API answers it. */

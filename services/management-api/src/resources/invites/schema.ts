@@ -31,8 +31,28 @@ export const invite = Type.Object(
     private_project_access: projectGrants,
     send_email: Type.Boolean({ description: 'Whether a mail was requested.' }),
     combine_pending_invites: Type.Boolean({ description: 'Whether it took over what earlier invites granted.' }),
+    mail_error: Type.Optional(
+      Type.String({
+        description:
+          'Only when the mail was not taken: the code of the mail server (`550`), or `unreachable`. Invite the person again to send it again.',
+      }),
+    ),
   },
   { title: 'Invite' },
+);
+
+/** As it is answered to whoever makes it. */
+export const madeInvite = Type.Object(
+  {
+    ...invite.properties,
+    token: Type.Optional(
+      Type.String({
+        description:
+          'Only for a session, in this answer and never again: a secret to hand over yourself, as `/console/invite/<id>#<token>`. It is another one than that of the mail, and does not prove the address.',
+      }),
+    ),
+  },
+  { title: 'MadeInvite' },
 );
 
 export const newInvite = Type.Object(
@@ -117,6 +137,16 @@ const accepted = {
   organization_name: Type.String({ description: 'Its name.' }),
   level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
 };
+export const acceptance = Type.Object(
+  {
+    token: Type.Optional(
+      Type.String({
+        description: 'A secret of the invite: needed by an account whose address nobody has confirmed yet.',
+      }),
+    ),
+  },
+  { title: 'Acceptance' },
+);
 export const acceptedInvite = Type.Object(accepted, { title: 'AcceptedInvite' });
 export const signedUp = Type.Object(
   {
@@ -131,7 +161,7 @@ export const signedUp = Type.Object(
 
 export const signUp = Type.Object(
   {
-    token: Type.String({ minLength: 1, description: 'The secret of the mail.' }),
+    token: Type.String({ minLength: 1, description: 'The secret of the link.' }),
     first_name: Type.Optional(
       Type.String({ maxLength: 150, description: 'First name; the one of the invite if absent.' }),
     ),
@@ -155,9 +185,10 @@ export const acceptedInviteExample = {
 };
 
 /** An invite as the API shows it at a given time. */
-export function toInvite(row: InviteRow, now: Date) {
+export function toInvite({ mail_error: mailError, ...row }: InviteRow, now: Date) {
   return {
     ...row,
+    ...(mailError !== null && { mail_error: mailError }),
     is_expired: isInviteExpired(row, now),
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),

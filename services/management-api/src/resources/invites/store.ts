@@ -16,6 +16,7 @@ export interface InviteRow
     | 'email_key'
     | 'first_name'
     | 'emailing_attempt_made'
+    | 'mail_error'
     | 'level'
     | 'created_at'
     | 'updated_at'
@@ -30,7 +31,7 @@ export interface InviteRow
 type Row = InviteRow & Record<string, unknown>;
 
 /** Environments that the caller (`$1`) does not see are left out; null when there are no others. */
-const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.level, i.created_at,
+const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.mail_error, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
   ${embeddedUserColumn('u')} AS created_by,
   (SELECT jsonb_agg(opened)

@@ -3,7 +3,7 @@ import {
   acceptInvite,
   changeAccessRule,
   getUser,
-  hashInviteToken,
+  newInviteSecrets,
   removeMember,
   revokeInvite,
   setMemberLevel,
@@ -123,8 +123,8 @@ test('an invite that is withdrawn', async () => {
 test('an invite that is accepted by somebody new', async () => {
   const { members, records } = await changed(
     async ({ inviteIds: [id = ''] }) => {
-      const token = randomUUID();
-      const data = { token_hash: hashInviteToken(token) };
+      const { shown: token, hash } = newInviteSecrets();
+      const data = { token_hash: hash };
       await api.database.prisma.organization_invite.update({ where: { id }, data });
       return api.send('POST', `/api/signup/${id}/`, { body: { token } });
     },

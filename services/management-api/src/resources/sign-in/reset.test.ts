@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createOneTimeLink, createUser, findSigningIn, hashInviteToken, setUserActive } from '@millrace/accounts';
+import { createOneTimeLink, createUser, findSigningIn, newInviteSecrets, setUserActive } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
@@ -149,8 +149,8 @@ describe('an invite', () => {
   async function invite(email = `${randomUUID()}@example.com`) {
     const path = `/api/organizations/${tenant.organizationId}/invites/`;
     const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body: { target_email: email } })).body;
-    const token = randomUUID();
-    const data = { token_hash: hashInviteToken(token) };
+    const { mailed: token, hash } = newInviteSecrets();
+    const data = { token_hash: hash };
     await api.database.prisma.organization_invite.update({ where: { id }, data });
     return { path: `/api/signup/${id}/`, id, token, email };
   }
@@ -197,10 +197,10 @@ describe('an invite', () => {
       const path = `/api/organizations/${owner.organizationId}/invites/`;
       const body = { target_email: 'grace@example.com' };
       const { id } = (await off.send('POST', path, { key: owner.personalApiKey, body })).body;
-      const data = { token_hash: hashInviteToken('secret') };
+      const { mailed: token, hash } = newInviteSecrets();
+      const data = { token_hash: hash };
       await off.database.prisma.organization_invite.update({ where: { id }, data });
-      const signUp = (fields: object) =>
-        off.send('POST', `/api/signup/${id}/`, { body: { token: 'secret', ...fields } });
+      const signUp = (fields: object) => off.send('POST', `/api/signup/${id}/`, { body: { token, ...fields } });
       expect(await signUp({ password })).toMatchObject({ status: 400, body: { attr: 'password' } });
       expect((await signUp({})).body.personal_api_key).toMatch(/^phx_/);
     } finally {
