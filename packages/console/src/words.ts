@@ -90,6 +90,7 @@ export const words = {
     exports: 'Exports',
     subscriptions: 'Subscriptions',
     organization: 'Organization',
+    members: 'Members and invites',
   },
   span: {
     time: 'Time',

@@ -78,7 +78,9 @@ test('Domain, rows 3 to 8', async () => {
   expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  expect([verified.status, deviations(domainTable, verified.body)]).toEqual([200, []]);
+  // What was asked of the DNS is our own.
+  const checkedTable: ContractTable = { ...domainTable, check: 'object' };
+  expect([verified.status, deviations(checkedTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({
     where: { id: created.body.id },
     data: { verified_at: new Date() },

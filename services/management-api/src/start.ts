@@ -184,12 +184,15 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
 /** The pages lie beside the program, where the build puts them (packages/console). */
-const consoleOf = ({ publicApiUrl, publicIngestUrl, consoleDirectory }: ApiConfig) =>
-  serveConsole({
+const consoleOf = (config: ApiConfig) => {
+  const { publicApiUrl, publicIngestUrl, consoleDirectory } = config;
+  return serveConsole({
     directory: consoleDirectory || consoleBeside(import.meta.url),
     publicUrl: publicApiUrl,
     ingestUrl: publicIngestUrl,
+    sendsMail: publicApiUrl !== undefined && secretOf(config, 'smtpUrl') !== undefined,
   });
+};
 
 /** What several programs share lies in a folder below them (packages/stack, build.ts). */
 const consoleBeside = (here: string) =>

@@ -50,6 +50,8 @@ export interface ApiCall {
   path: string;
   query?: Query;
   body?: unknown;
+  /** For the few actions that answer with nothing unless they are asked to. */
+  wantsAnswer?: boolean;
 }
 
 /** Path and query of a call. What is undefined, null or empty is left out; a list becomes a parameter for each. */
@@ -77,13 +79,17 @@ export async function call<Answer>(request: ApiCall, signal?: AbortSignal): Prom
 
 /** The same, unread: for streams and for bytes as they came. @throws ApiProblem */
 export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Response> {
-  const { method = 'GET', body } = request;
+  const { method = 'GET', body, wantsAnswer = false } = request;
   const response = await fetch(apiPath(pathOf(request)), {
     method,
     credentials: 'same-origin',
     cache: 'no-store',
     ...(signal && { signal }),
-    headers: body === undefined ? { accept: '*/*' } : { accept: '*/*', 'content-type': 'application/json' },
+    headers: {
+      accept: '*/*',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(wantsAnswer && { prefer: 'return=representation' }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -101,6 +107,9 @@ function parseOrText(text: string): unknown {
     return text;
   }
 }
+
+/** Whether the installation mails invites: as the server says in the page. */
+export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
 /** A command for sh that makes the same call. The key is read from the environment, so that none stands in a history. */
 export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {

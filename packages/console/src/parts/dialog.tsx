@@ -45,12 +45,16 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   );
 }
 
-/** Opens `AsApiCall`. */
-export function AsApiCallButton({ request, look }: { request: ApiCall; look?: 'plain' }) {
+/** Opens `AsApiCall`. @param about what, where a page has several of them */
+export function AsApiCallButton({ request, look, about }: { request: ApiCall; look?: 'plain'; about?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button look={look} onPress={() => setOpen(true)}>
+      <Button
+        look={look}
+        {...(about !== undefined && { 'aria-label': `${words.asApiCall}: ${about}` })}
+        onPress={() => setOpen(true)}
+      >
         {words.asApiCall}
       </Button>
       {isOpen && <AsApiCall request={request} onClose={() => setOpen(false)} />}

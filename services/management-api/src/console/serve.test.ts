@@ -14,15 +14,19 @@ let below: TestApi;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrace-console-'));
   await mkdir(join(directory, 'assets'));
-  const head = '<meta name="millrace-ingest" content=""><script src="./assets/a-1.js"></script>';
-  await writeFile(join(directory, 'index.html'), `<html><head>${head}</head></html>`);
+  const head = '<meta name="millrace-ingest" content=""><meta name="millrace-mail" content="">';
+  const scripts = '<script src="./assets/a-1.js"></script>';
+  await writeFile(join(directory, 'index.html'), `<html><head>${head}${scripts}</head></html>`);
   await writeFile(join(directory, 'icon.svg'), '<svg/>');
   await writeFile(join(directory, 'assets/a-1.js'), script);
   await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync(script));
   api = await startTestApi({ console: await serveConsole({ directory }) });
   const publicUrl = 'https://example.com/analytics/';
   const ingestUrl = 'https://in.example.com/"><b>';
-  below = await startTestApi({ publicUrl, console: await serveConsole({ directory, publicUrl, ingestUrl }) });
+  below = await startTestApi({
+    publicUrl,
+    console: await serveConsole({ directory, publicUrl, ingestUrl, sendsMail: true }),
+  });
 });
 afterAll(async () => {
   await api.stop();
@@ -80,6 +84,7 @@ test('C-046 below a path of a proxy, files are named below it, and where events 
   const text = await (await get('/console/projects/1/live', browser, below)).text();
   expect(text).toContain('src="/analytics/console/assets/a-1.js"');
   expect(text).toContain('content="https://in.example.com/&quot;>&lt;b>"');
+  expect(text).toContain('name="millrace-mail" content="on"');
   const root = await get('/', browser, below);
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });

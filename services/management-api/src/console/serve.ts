@@ -35,6 +35,8 @@ export interface ConsoleOptions {
   publicUrl?: string | undefined;
   /** Where SDKs send events, when that is another host; shown in snippets. */
   ingestUrl?: string | undefined;
+  /** Whether invites can be mailed: pages say so before somebody waits for a mail. */
+  sendsMail?: boolean;
 }
 
 /**
@@ -42,14 +44,15 @@ export interface ConsoleOptions {
  * the address. Everything else is left to what comes after.
  * @returns null where no console was built
  */
-export async function serveConsole({ directory, publicUrl, ingestUrl }: ConsoleOptions) {
+export async function serveConsole({ directory, publicUrl, ingestUrl, sendsMail = false }: ConsoleOptions) {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   if (page === null) return null;
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
-  const html = Buffer.from(placePage(page, `${prefix}/console/`, ingestUrl));
+  const facts = { 'millrace-ingest': ingestUrl, 'millrace-mail': sendsMail ? 'on' : undefined };
+  const html = Buffer.from(placePage(page, `${prefix}/console/`, facts));
   const files = new Set(['/icon.svg', ...(await readdir(join(directory, 'assets'))).map((name) => `/assets/${name}`)]);
 
   return async (request: Request, response: Response, next: NextFunction) => {
@@ -65,13 +68,13 @@ export async function serveConsole({ directory, publicUrl, ingestUrl }: ConsoleO
   };
 }
 
-/** The page names its files from where it lies: it is sent for addresses of any depth. */
-function placePage(page: string, path: string, ingestUrl: string | undefined): string {
+/** The page names its files from where it lies: it is sent for addresses of any depth. @param facts for its `meta` elements */
+function placePage(page: string, path: string, facts: Record<string, string | undefined>): string {
   const placed = page.replaceAll(/(src|href)="\.\//g, (_, name: string) => `${name}="${asAttribute(path)}`);
-  if (ingestUrl === undefined) return placed;
-  return placed.replace(
-    'name="millrace-ingest" content=""',
-    `name="millrace-ingest" content="${asAttribute(ingestUrl)}"`,
+  return Object.entries(facts).reduce(
+    (before, [name, content = '']) =>
+      before.replace(`name="${name}" content=""`, () => `name="${name}" content="${asAttribute(content)}"`),
+    placed,
   );
 }
 

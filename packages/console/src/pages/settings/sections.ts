@@ -31,4 +31,10 @@ export const sections: readonly SectionEntry[] = [
     group: 'organization',
     load: () => import('./organization/section.tsx'),
   },
+  {
+    path: 'members',
+    title: titles.members,
+    group: 'organization',
+    load: () => import('./members/section.tsx'),
+  },
 ];

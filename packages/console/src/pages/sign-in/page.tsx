@@ -152,7 +152,7 @@ export function ResetPage() {
 /** `/invite/<id>#<secret>` of the mail: an account of one's own in the organization. */
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
-  const [secret] = useState(takeSecret);
+  const [secret] = useState(() => keepSecret(inviteId));
   const { open } = useEntered();
   const path = `/api/signup/${encodeURIComponent(inviteId)}`;
   const invite = useQuery({
@@ -162,8 +162,8 @@ export function InvitePage() {
     enabled: secret !== '',
   });
   const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
-  // Whoever comes back from signing in has no secret any more, and needs none: the account's address is the invited one.
-  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} />;
+  // Whoever comes back later has no secret any more, and mostly needs none: the account's address is the invited one.
+  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
   return (
     <Loaded query={invite} what={text.oneMoment}>
@@ -195,10 +195,10 @@ interface Invitation {
 }
 
 /** By whoever is signed in, or signs in for it. */
-function AcceptInvite({ inviteId }: { inviteId: string }) {
+function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useEntered();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
-  const form = useForm(() => ({ method: 'POST', path }), open);
+  const form = useForm(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
   return (
     <Entry title={text.inviteButton}>
       <p className="quiet">{text.inviteKnown}</p>
@@ -303,6 +303,15 @@ function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDo
 function takeSecret(): string {
   const secret = location.hash.slice(1);
   if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
+  return secret;
+}
+
+/** Secrets of invites until the page is left: signing in lies between opening the link and joining. */
+const keptSecrets = new Map<string, string>();
+
+function keepSecret(inviteId: string): string {
+  const secret = takeSecret() || (keptSecrets.get(inviteId) ?? '');
+  if (secret !== '') keptSecrets.set(inviteId, secret);
   return secret;
 }
 

@@ -220,31 +220,47 @@ test('D14: a domain that shows its challenge is verified', async () => {
   const { status, body } = await verify(domain.id);
   expect([status, body.is_verified]).toEqual([200, true]);
   expect(Date.parse(body.verified_at)).toBeGreaterThanOrEqual(before - 1000);
-  expect(await read(domain.id)).toEqual(body);
+  const { check, ...shown } = body;
+  expect(await read(domain.id)).toEqual(shown);
+  const name = `_millrace-challenge.${domain.domain}`;
+  const asked = { name, servers: [dns.address], error: null };
+  expect(check).toEqual({ ...asked, outcome: 'shown', found: ['v=spf1 -all', domain.verification_challenge] });
   expect(dns.questions).toContain(`_millrace-challenge.${domain.domain}`);
 });
 
-const unproved: [string, (domain: { domain: string; verification_challenge: string }) => void][] = [
-  ['D15: no TXT record', ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [])],
-  ['D16: NXDOMAIN', () => {}],
-  ['D17: another value', ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [['another']])],
+const none = { outcome: 'not shown', found: [] };
+const unproved: [string, (domain: { domain: string; verification_challenge: string }) => void, object][] = [
+  [
+    'D15: no TXT record',
+    ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, []),
+    { ...none, error: 'ENODATA' },
+  ],
+  ['D16: NXDOMAIN', () => {}, { ...none, error: 'ENOTFOUND' }],
+  [
+    'D17: another value',
+    ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [['another']]),
+    { outcome: 'not shown', found: ['another'], error: null },
+  ],
   [
     'a part of the value',
     ({ domain, verification_challenge: challenge }) =>
       dns.setTxt(`_millrace-challenge.${domain}`, [[challenge.slice(0, 20), challenge.slice(20)]]),
+    { outcome: 'not shown', found: [expect.stringMatching(/^[\w-]{20}" "[\w-]{23}$/)] },
   ],
   [
     'the record at the domain itself',
     ({ domain, verification_challenge }) => dns.setTxt(domain, [[verification_challenge]]),
+    none,
   ],
-  ['SERVFAIL', () => dns.fail('SERVFAIL')],
-  ['no answer at all', () => dns.fail('silence')],
+  ['SERVFAIL', () => dns.fail('SERVFAIL'), { outcome: 'no answer', found: [], error: 'ESERVFAIL' }],
+  ['no answer at all', () => dns.fail('silence'), { outcome: 'no answer', found: [], error: 'ETIMEOUT' }],
 ];
-test.each(unproved)('%s is no proof, and no error', async (_, arrange) => {
+test.each(unproved)('%s is no proof, and no error; what came back is told', async (_, arrange, check) => {
   const domain = await addDomain();
   arrange(domain);
   const { status, body } = await verify(domain.id);
   expect([status, body.is_verified, body.verified_at]).toEqual([200, false, null]);
+  expect(body.check).toMatchObject({ ...check, servers: [dns.address] });
   const row = await api.database.prisma.organization_domain.findUniqueOrThrow({ where: { id: domain.id } });
   expect(row.last_verification_retry).not.toBeNull();
 });

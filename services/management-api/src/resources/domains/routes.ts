@@ -16,7 +16,15 @@ import {
   newVerificationChallenge,
   recordDomainActivity,
 } from './rules.ts';
-import { domain, domainChanges, domainExample, newDomain, toDomain } from './schema.ts';
+import {
+  checkedDomain,
+  checkedDomainExample,
+  domain,
+  domainChanges,
+  domainExample,
+  newDomain,
+  toDomain,
+} from './schema.ts';
 import {
   type DomainRow,
   deleteDomain,
@@ -188,22 +196,22 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyD
     operationId: 'organizations_domains_verify_create',
     summary: 'Verify a domain',
     description:
-      'Looks for a TXT record `_millrace-challenge.<domain>` that holds the challenge. Answers 200 whether or not it is there: read the domain to see `is_verified`, or ask for it with `Prefer: return=representation`.',
+      'Looks for a TXT record `_millrace-challenge.<domain>` that holds the challenge. Answers 200 whether or not it is there: read the domain to see `is_verified`, or ask for it with `Prefer: return=representation`; then `check` tells what was asked and what came back.',
     tags: ['domains'],
     scope: 'organization:write',
     isSensitive: true,
     params: domainParams,
-    responses: { 200: { description: 'The check was made.', schema: domain, onlyIfPreferred: true } },
-    examples: { response: { ...domainExample, is_verified: true, verified_at: '2026-11-01T09:05:00Z' } },
+    responses: { 200: { description: 'The check was made.', schema: checkedDomain, onlyIfPreferred: true } },
+    examples: { response: checkedDomainExample },
     level: membershipLevels.administrator,
     target: addressedOrganization(sql),
-    handler: async ({ caller, target, params }) =>
-      toDomain(
-        await verifyDomain({ sql, transaction }, lookUpChallenge, {
-          organizationId: target.organizationId,
-          id: params.id,
-          onVerified: (tx, before, after) => recordDomainActivity(tx, caller, { activity: 'updated', before, after }),
-        }),
-      ),
+    handler: async ({ caller, target, params }) => {
+      const { row, check } = await verifyDomain({ sql, transaction }, lookUpChallenge, {
+        organizationId: target.organizationId,
+        id: params.id,
+        onVerified: (tx, before, after) => recordDomainActivity(tx, caller, { activity: 'updated', before, after }),
+      });
+      return { ...toDomain(row), check };
+    },
   });
 }

@@ -78,6 +78,39 @@ export const domainExample = {
   saml_x509_cert: null,
 };
 
+/** As `verify` answers it: with what was asked, of whom, and what came back. */
+export const checkedDomain = Type.Object(
+  {
+    ...domain.properties,
+    check: Type.Object(
+      {
+        outcome: Type.Enum(['shown', 'not shown', 'no answer'], {
+          description: 'Whether the challenge was found, was not there, or no name server said.',
+        }),
+        name: Type.String({ description: 'The name whose TXT records were asked for.' }),
+        servers: Type.Array(Type.String(), { description: 'The name servers that were asked.' }),
+        found: Type.Array(Type.String(), { description: 'The records that came back, at most 20.' }),
+        error: nullableText('Why none came back, as the resolver says it, e.g. `ENOTFOUND`.'),
+      },
+      { description: 'What was asked, of whom, and what came back.' },
+    ),
+  },
+  { title: 'CheckedDomain' },
+);
+
+export const checkedDomainExample = {
+  ...domainExample,
+  is_verified: true,
+  verified_at: '2026-11-01T09:05:00Z',
+  check: {
+    outcome: 'shown',
+    name: `_millrace-challenge.${domainExample.domain}`,
+    servers: ['192.0.2.53'],
+    found: [domainExample.verification_challenge],
+    error: null,
+  },
+};
+
 /** A domain as the API shows it. */
 export function toDomain(row: DomainRow) {
   return {

@@ -11,7 +11,7 @@ import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseN
  * locked; if the domain was renamed or removed meanwhile, the answer counts for nothing.
  *
  * @param onVerified runs in the transaction that keeps the proof.
- * @returns the domain afterwards, verified or not.
+ * @returns the domain afterwards, verified or not, and what the DNS said.
  * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` when another organization has proved
  * the name.
  */
@@ -27,21 +27,21 @@ export async function verifyDomain(
     id: string;
     onVerified: (tx: Transaction, before: DomainRow, after: DomainRow) => Promise<void>;
   },
-): Promise<DomainRow> {
+): Promise<{ row: DomainRow; check: ChallengeCheck }> {
   const asked = refuseVerified(await findDomain(database.sql, organizationId, id));
-  const found = await lookUp(asked.domain, asked.verification_challenge);
+  const check = await lookUp(asked.domain, asked.verification_challenge);
   return database.transaction(async (tx) => {
     const row = refuseVerified(await lockDomain(tx, organizationId, id));
     const isSame = row.domain === asked.domain && row.verification_challenge === asked.verification_challenge;
-    if (found !== 'shown' || !isSame) {
+    if (check.outcome !== 'shown' || !isSame) {
       await noteVerificationRetry(tx, id, new Date());
-      return row;
+      return { row, check };
     }
     const verified = { ...row, verified_at: new Date() };
     await releaseName(tx, row);
     if (!(await updateDomain(tx, verified))) throw domainIsTaken();
     await onVerified(tx, row, verified);
-    return verified;
+    return { row: verified, check };
   });
 }
 
@@ -61,20 +61,37 @@ interface DnsSettings {
   timeoutMs: number;
 }
 
+/** What was asked, of whom, and what came back. */
+export interface ChallengeCheck {
+  outcome: 'shown' | 'not shown' | 'no answer';
+  /** The name whose TXT records were asked for. */
+  name: string;
+  servers: string[];
+  /** The records that are there, at most 20 of 255 characters; between the strings of one stands `" "`, as in a zone file. */
+  found: string[];
+  /** Why there are none, as the resolver says it: `ENOTFOUND`, `ETIMEOUT`; null when there are some. */
+  error: string | null;
+}
+
 /** Looks whether a domain shows its challenge. Whatever goes wrong on the way is no proof. */
-export type LookUpChallenge = (domain: string, challenge: string) => Promise<'shown' | 'not shown' | 'no answer'>;
+export type LookUpChallenge = (domain: string, challenge: string) => Promise<ChallengeCheck>;
 
 /** @throws TypeError at start for an address that is none. */
 export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): LookUpChallenge {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers.length > 0) resolver.setServers([...servers]);
   return async (domain, challenge) => {
+    const asked = { name: `${challengeLabel}.${domain}`, servers: resolver.getServers() };
     try {
-      const records = await resolver.resolveTxt(`${challengeLabel}.${domain}`);
-      return records.some(([first]) => first === challenge) ? 'shown' : 'not shown';
+      const records = await resolver.resolveTxt(asked.name);
+      const isShown = records.some(([first]) => first === challenge);
+      const found = records.slice(0, 20).map((parts) => parts.join('" "').slice(0, 255));
+      return { ...asked, outcome: isShown ? 'shown' : 'not shown', found, error: null };
     } catch (error) {
       const { code } = error as { code?: unknown };
-      return code === 'ENOTFOUND' || code === 'ENODATA' ? 'not shown' : 'no answer';
+      const isEmpty = code === 'ENOTFOUND' || code === 'ENODATA';
+      const name = typeof code === 'string' ? code : 'UNKNOWN';
+      return { ...asked, outcome: isEmpty ? 'not shown' : 'no answer', found: [], error: name };
     }
   };
 }

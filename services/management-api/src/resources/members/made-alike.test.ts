@@ -139,6 +139,7 @@ test('an invite that is accepted by somebody with an account', async () => {
     const { email } = await getUser(api.database.sql, { id: off.userId });
     const data = { target_email: email, email_key: email.toLowerCase() };
     await api.database.prisma.organization_invite.update({ where: { id, organization_id: organizationId }, data });
+    await api.database.prisma.user.update({ where: { id: off.userId }, data: { is_email_verified: true } });
     return id;
   };
   const { members, records } = await changed(

@@ -8,6 +8,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { hideMissing } from '../../access/addressed-project.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
 import { member, memberChanges, memberExample, toMember } from './schema.ts';
 import { findMember, listMembers, type MemberRow, memberOrders } from './store.ts';
 
@@ -23,6 +24,9 @@ const listQuery = Type.Object({
     Type.String({ format: 'date-time', description: 'Only memberships changed later than this time (ISO 8601).' }),
   ),
   email: Type.Optional(Type.String({ description: 'Only the member with this e-mail address.' })),
+  search: Type.Optional(
+    Type.String({ maxLength: longestNeedle, description: 'Part of the name or the e-mail address, in any case.' }),
+  ),
 });
 
 /** Members of an organization (docs/api-rules.md#routes-and-fields). */
@@ -70,6 +74,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
           organizationId: target.organizationId,
           updatedAfter: query.updated_after === undefined ? undefined : new Date(query.updated_after),
           email: query.email,
+          search: query.search,
           order: query.order,
           limit: query.limit,
           offset: query.offset,

@@ -30,6 +30,8 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
+  /** Part of a name or an address. */
+  search?: string | undefined;
   order: MemberOrder;
   limit: number;
   offset: number;
@@ -51,9 +53,13 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   conditions.add('u.is_active');
   if (filter.updatedAfter) conditions.add(`m.updated_at > ${conditions.parameter(filter.updatedAfter)}`);
   if (filter.email !== undefined) conditions.add(`u.email = lower(${conditions.parameter(filter.email)})`);
+  if (filter.search) {
+    const part = conditions.parameter(`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`);
+    conditions.add(`(u.email ILIKE ${part} OR u.first_name || ' ' || u.last_name ILIKE ${part})`);
+  }
   const where = `${from} WHERE ${conditions.text()}`;
   const limits = pageLimit(filter, conditions.parameter);
-  const isWhole = filter.updatedAfter === undefined && filter.email === undefined;
+  const isWhole = filter.updatedAfter === undefined && filter.email === undefined && !filter.search;
   // The page is found first: rows that are only skipped need not be put together.
   const rows = await sql.query<Counted<MemberRow>>(
     `SELECT total.count, page.*

@@ -181,7 +181,8 @@ describe('an invite', () => {
   });
 
   test('S-035: for an address that has an account: sign in first, then accept', async () => {
-    const person = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    const email = `${randomUUID()}@example.com`;
+    const person = await createUser(api.database.sql, { email, isEmailVerified: true });
     const { path, id, token } = await invite(person.email);
     expect(await post(path, { token, password })).toMatchObject({ status: 400, body: { code: 'account_exists' } });
     const accept = (key: string) => api.send('POST', `/api/invites/${id}/accept/`, { key });

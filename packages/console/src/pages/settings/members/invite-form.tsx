@@ -1,0 +1,199 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { ApiProblem, call, sendsMail } from '../../../api/request.ts';
+import { Button } from '../../../parts/button.tsx';
+import { explain } from '../../../parts/states.tsx';
+import { words } from '../../../words.ts';
+import { Block } from '../block.tsx';
+import { levels, useOrganization } from '../organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import type { MadeInvite } from './invites.tsx';
+import { text } from './words.ts';
+
+const { form } = text;
+/** As many as the API takes at once. */
+const limit = 20;
+
+interface PrivateProject {
+  id: number;
+  name: string;
+  access_control: boolean;
+}
+
+/** Several people at once, with one level and one access. */
+export function InviteForm({
+  onDone,
+  onClose,
+}: {
+  onDone: (invites: MadeInvite[]) => Promise<void>;
+  onClose: () => void;
+}) {
+  const organization = useOrganization();
+  const [typed, setTyped] = useState('');
+  const [level, setLevel] = useState(1);
+  const [message, setMessage] = useState('');
+  const [withMail, setWithMail] = useState(sendsMail());
+  const [grants, setGrants] = useState<Record<number, number>>({});
+  const addresses = addressesIn(typed);
+  const save = useMutation({
+    mutationFn: () =>
+      callRecently<MadeInvite[]>({
+        method: 'POST',
+        path: `${organization.path}/invites/bulk`,
+        wantsAnswer: true,
+        body: addresses.map((target_email) => ({
+          target_email,
+          level,
+          send_email: withMail,
+          ...(message.trim() !== '' && { message }),
+          ...(level === 1 && { private_project_access: grantsOf(grants) }),
+        })),
+      }),
+    onSuccess: onDone,
+  });
+  const id = useId();
+  const isTooMany = addresses.length > limit;
+  const wrong = isTooMany ? form.tooMany(addresses.length) : problemOf(save.error, addresses);
+  return (
+    <Block title={form.title} about={form.about}>
+      <form
+        className="form settings-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <div className="field">
+          <label className="field-label" htmlFor={id}>
+            {form.addresses}
+          </label>
+          <textarea
+            id={id}
+            className="input mono members-addresses"
+            rows={4}
+            spellCheck={false}
+            autoComplete="off"
+            value={typed}
+            aria-invalid={wrong !== null}
+            aria-describedby={`${id}-more`}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+          <span id={`${id}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
+            {wrong ?? form.addressesHint(addresses.length)}
+          </span>
+        </div>
+        <label className="field settings-short">
+          <span className="field-label">{form.level}</span>
+          <select className="input" value={level} onChange={({ target }) => setLevel(Number(target.value))}>
+            {levels
+              .filter((one) => one <= organization.level)
+              .map((one) => (
+                <option key={one} value={one}>
+                  {text.levels[one]}
+                </option>
+              ))}
+          </select>
+          <span className="hint">{text.changeText[level]}</span>
+        </label>
+        <Projects level={level} grants={grants} onChange={setGrants} />
+        <div className="field">
+          <label className="settings-choice">
+            <input
+              type="checkbox"
+              checked={withMail}
+              disabled={!sendsMail()}
+              onChange={({ target }) => setWithMail(target.checked)}
+            />
+            {form.mail}
+          </label>
+          <span className="hint">{sendsMail() ? form.linkToo : form.noMail}</span>
+        </div>
+        {withMail && (
+          <label className="field">
+            <span className="field-label">{form.message}</span>
+            <textarea
+              className="input"
+              rows={2}
+              maxLength={2000}
+              value={message}
+              onChange={({ target }) => setMessage(target.value)}
+            />
+          </label>
+        )}
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={save.isPending || addresses.length === 0 || isTooMany}>
+            {form.submit(addresses.length)}
+          </Button>
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+/** Which private projects are opened to them; nothing where there is none. */
+function Projects({
+  level,
+  grants,
+  onChange,
+}: {
+  level: number;
+  grants: Record<number, number>;
+  onChange: (grants: Record<number, number>) => void;
+}) {
+  const organization = useOrganization();
+  const { data } = useQuery({
+    queryKey: ['organization', organization.id, 'itself'],
+    queryFn: ({ signal }) => call<{ teams: PrivateProject[] }>({ path: organization.path }, signal),
+  });
+  const closed = data?.teams.filter(({ access_control: isPrivate }) => isPrivate) ?? [];
+  if (closed.length === 0) return null;
+  return (
+    <fieldset className="settings-fieldset">
+      <legend className="field-label">{form.projects}</legend>
+      <p className="hint">{level > 1 ? form.projectsOfAll : form.projectsHint}</p>
+      {level === 1 &&
+        closed.map(({ id, name }) => (
+          <label key={id} className="field settings-short">
+            <span>{name}</span>
+            <select
+              className="input"
+              value={grants[id] ?? 0}
+              onChange={({ target }) => onChange({ ...grants, [id]: Number(target.value) })}
+            >
+              <option value={0}>{form.noAccess}</option>
+              {levels
+                .filter((one) => one <= Math.min(8, organization.level))
+                .map((one) => (
+                  <option key={one} value={one}>
+                    {text.levels[one]}
+                  </option>
+                ))}
+            </select>
+          </label>
+        ))}
+    </fieldset>
+  );
+}
+
+const grantsOf = (grants: Record<number, number>) =>
+  Object.entries(grants)
+    .filter(([, level]) => level > 0)
+    .map(([id, level]) => ({ id: Number(id), level }));
+
+/** Each once, as they are pasted from a mail or a table: `Grace <grace@example.com>, alan@example.com`. */
+function addressesIn(typed: string): string[] {
+  const found = typed
+    .split(/[\n,;]+/)
+    .map((piece) => (/<([^<>]+)>/.exec(piece)?.[1] ?? piece).trim())
+    .filter((piece) => piece !== '');
+  return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
+}
+
+/** The API names the place of the one that is wrong: `3__target_email`. */
+function problemOf(problem: unknown, addresses: readonly string[]): string | null {
+  if (!problem) return null;
+  const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;
+  const address = place === undefined ? undefined : addresses[Number(place)];
+  return address === undefined ? explain(problem) : form.wrongOf(address, explain(problem));
+}

@@ -1,0 +1,247 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { consolePath, sendsMail } from '../../../api/request.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button, CopyButton } from '../../../parts/button.tsx';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { FormProblem } from '../../../parts/form.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { Block, Sure } from '../block.tsx';
+import { More, useListed } from '../listed.tsx';
+import { useOrganization } from '../organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { text } from './words.ts';
+import './members.css';
+
+export interface Invite {
+  id: string;
+  target_email: string;
+  first_name: string;
+  level: number;
+  is_expired: boolean;
+  emailing_attempt_made: boolean;
+  /** Only when the mail was not taken. */
+  mail_error?: string;
+  send_email: boolean;
+  message: string | null;
+  private_project_access: { id: number; level: number }[] | null;
+  created_by: { first_name: string; email: string } | null;
+  created_at: string;
+}
+
+/** As it is answered to whoever makes it: with the secret of its link, for a session. */
+export type MadeInvite = Invite & { token?: string };
+
+/** The invites that nobody has accepted, the form for more, and once the links of those just made. */
+export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
+  const organization = useOrganization();
+  const [made, setMade] = useState<MadeInvite[]>([]);
+  const request = { path: `${organization.path}/invites` };
+  const query = useListed<Invite>(['organization', organization.id, 'invites'], request);
+  const finish = async (invites: MadeInvite[]) => {
+    setMade(invites);
+    onInviting(false);
+    await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
+  };
+  if (isInviting) return <InviteForm onDone={finish} onClose={() => onInviting(false)} />;
+  return (
+    <>
+      {made.length > 0 && <Made invites={made} onDone={() => setMade([])} />}
+      <Block
+        title={text.invites.title}
+        about={text.invites.about}
+        buttons={
+          <>
+            <AsApiCallButton request={request} label={text.invites.title} />
+            <Button look="main" onPress={() => onInviting(true)}>
+              {text.invites.invite}
+            </Button>
+          </>
+        }
+      >
+        <Loaded query={query} what={text.invites.title}>
+          {({ items }) =>
+            items.length > 0 ? (
+              <>
+                <InviteTable invites={items} onSent={(invite) => finish([invite])} />
+                <More query={query} />
+              </>
+            ) : (
+              <Empty title={text.invites.emptyTitle} icon="persons">
+                <p className="quiet">{text.invites.empty(sendsMail())}</p>
+              </Empty>
+            )
+          }
+        </Loaded>
+      </Block>
+    </>
+  );
+}
+
+/** Below the form's place: each link beside its address, kept nowhere but here. */
+function Made({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
+  const title = text.made.title(invites.length);
+  return (
+    <section className="panel settings-block settings-secret" aria-label={title}>
+      <h2>{title}</h2>
+      <p className="quiet">{invites.some(({ token }) => token !== undefined) ? text.made.text : text.made.noLinks}</p>
+      <ul className="members-links">
+        {invites.map((invite) => (
+          <li key={invite.id}>
+            <p>
+              <strong>{invite.target_email}</strong>{' '}
+              <span className={invite.mail_error === undefined ? 'hint' : 'bad'}>{mailOf(invite)}</span>
+            </p>
+            {invite.token !== undefined && (
+              <MadeLink email={invite.target_email} link={linkOf(invite.id, invite.token)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="form-buttons">
+        <Button onPress={onDone}>{text.made.done}</Button>
+      </div>
+    </section>
+  );
+}
+
+function mailOf({ mail_error: error, emailing_attempt_made: isTried }: Invite): string {
+  if (error !== undefined) return text.invites.errors(error);
+  return isTried ? text.made.mailed : text.made.unmailed;
+}
+
+/** Behind `#` the secret stays out of the logs of servers. */
+const linkOf = (id: string, token: string) => `${location.origin}${consolePath}invite/${id}#${token}`;
+
+function MadeLink({ email, link }: { email: string; link: string }) {
+  return (
+    <div className="members-link">
+      <input
+        className="input mono"
+        readOnly
+        aria-label={text.made.linkOf(email)}
+        value={link}
+        data-secret=""
+        onFocus={({ target }) => target.select()}
+      />
+      <CopyButton text={link} />
+    </div>
+  );
+}
+
+function InviteTable({
+  invites,
+  onSent,
+}: {
+  invites: readonly Invite[];
+  onSent: (invite: MadeInvite) => Promise<void>;
+}) {
+  const organization = useOrganization();
+  const [leaving, setLeaving] = useState<Invite | null>(null);
+  const send = useMutation({
+    mutationFn: (invite: Invite) =>
+      callRecently<MadeInvite>({ method: 'POST', path: `${organization.path}/invites`, body: sameAs(invite) }),
+    onSuccess: onSent,
+  });
+  return (
+    <>
+      <FormProblem problem={send.error} fields={[]} />
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{text.columns.address}</th>
+            <th>{text.columns.level}</th>
+            <th>{text.columns.state}</th>
+            <th>{text.columns.invited}</th>
+            <th>
+              <span className="only-heard">{text.columns.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {invites.map((invite) => (
+            <tr key={invite.id}>
+              <td>
+                <strong>{invite.target_email}</strong>
+                {invite.first_name !== '' && <div className="quiet">{invite.first_name}</div>}
+              </td>
+              <td data-label={text.columns.level}>{text.levels[invite.level] ?? invite.level}</td>
+              <td>
+                <State of={invite} />
+              </td>
+              <td data-label={text.columns.invited}>
+                {formatAgo(invite.created_at)}{' '}
+                {invite.created_by && (
+                  <span className="quiet">
+                    {text.invites.byWhom(invite.created_by.first_name || invite.created_by.email)}
+                  </span>
+                )}
+              </td>
+              <td className="settings-actions">
+                {invite.level <= organization.level ? (
+                  <Button
+                    aria-label={text.invites.againTo(invite.target_email)}
+                    isDisabled={send.isPending}
+                    onPress={() => send.mutate(invite)}
+                  >
+                    {text.invites.again}
+                  </Button>
+                ) : (
+                  <span className="hint">{text.invites.againAbove}</span>
+                )}
+                <Button
+                  look="danger"
+                  aria-label={text.invites.takeBackFrom(invite.target_email)}
+                  onPress={() => setLeaving(invite)}
+                >
+                  {text.invites.takeBack}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {leaving && (
+        <Sure
+          title={text.invites.takeBackTitle(leaving.target_email)}
+          verb={text.invites.takeBack}
+          onClose={() => setLeaving(null)}
+          act={async () => {
+            await callRecently({ method: 'DELETE', path: `${organization.path}/invites/${leaving.id}` });
+            await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
+          }}
+        >
+          {text.invites.takeBackText}
+        </Sure>
+      )}
+    </>
+  );
+}
+
+/** The same invite once more, with new links; what the caller does not see of it counts on. */
+const sameAs = ({ target_email, first_name, level, message, private_project_access }: Invite) => ({
+  ...{ target_email, first_name, level, message, private_project_access },
+  send_email: true,
+  combine_pending_invites: true,
+});
+
+function State({ of: invite }: { of: Invite }) {
+  const { states } = text.invites;
+  const [look, name, why] = invite.is_expired
+    ? ['pill-warn', states.expired, text.invites.expired]
+    : invite.mail_error !== undefined
+      ? ['pill-bad', states.failed, text.invites.errors(invite.mail_error)]
+      : invite.emailing_attempt_made
+        ? ['pill-good', states.mailed, '']
+        : invite.send_email
+          ? ['', states.unmailed, sendsMail() ? text.invites.notYet : text.invites.noMailHere]
+          : ['', states.link, ''];
+  return (
+    <>
+      <span className={`pill ${look}`}>{name}</span>
+      {why && <div className="hint">{why}</div>}
+    </>
+  );
+}

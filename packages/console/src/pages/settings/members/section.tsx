@@ -1,0 +1,222 @@
+import { useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { consolePath } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { part, useAddress } from '../../../parts/address.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { Search } from '../../../parts/search.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { formatDay } from '../../../parts/time.ts';
+import { Block, Sure } from '../block.tsx';
+import { More, useListed } from '../listed.tsx';
+import { levels, useOrganization } from '../organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import { Invites } from './invites.tsx';
+import { text } from './words.ts';
+
+interface Member {
+  id: string;
+  user: { uuid: string; first_name: string; last_name: string; email: string };
+  level: number;
+  joined_at: string;
+  is_2fa_enabled: boolean;
+  last_login: string | null;
+}
+
+const parts = { search: part.text(), open: part.oneOf(['', 'invite'], '') };
+const administrator = 8;
+const owner = 15;
+const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
+
+/** Who belongs to the organization, and who is invited. */
+export function Section() {
+  const { view, change, unknown } = useAddress(parts);
+  const organization = useOrganization();
+  const request = { path: `${organization.path}/members`, query: { search: view.search } };
+  const query = useListed<Member>(['organization', organization.id, 'members'], request);
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      <Invites isInviting={view.open === 'invite'} onInviting={(open) => change({ open: open ? 'invite' : '' })} />
+      <Block
+        title={text.title}
+        about={
+          <>
+            {text.about(organization.name)} {organization.level < administrator && text.onlyAdministrators}
+          </>
+        }
+        buttons={<AsApiCallButton request={request} label={text.title} />}
+      >
+        <Search value={view.search} label={text.search} onSearch={(search) => change({ search }, { replace: true })} />
+        <Loaded query={query} what={text.title}>
+          {({ items }) =>
+            items.length > 0 ? (
+              <>
+                <MemberTable members={items} />
+                <More query={query} />
+              </>
+            ) : (
+              <Empty title={text.noMatchTitle} icon="persons">
+                <p className="quiet">{text.noMatch}</p>
+                <div className="form-buttons">
+                  <Button onPress={() => change({ search: '' })}>{text.showAll}</Button>
+                </div>
+              </Empty>
+            )
+          }
+        </Loaded>
+      </Block>
+    </>
+  );
+}
+
+type Question = { kind: 'level'; member: Member; level: number } | { kind: 'remove'; member: Member };
+
+function MemberTable({ members }: { members: readonly Member[] }) {
+  const { timezone } = useProject();
+  const { userUuid, level: own } = useOrganization();
+  const [question, setQuestion] = useState<Question | null>(null);
+  return (
+    <>
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{text.columns.member}</th>
+            <th>{text.columns.level}</th>
+            <th>{text.columns.factor}</th>
+            <th className="settings-wide">{text.columns.joined}</th>
+            <th>{text.columns.seen}</th>
+            <th>
+              <span className="only-heard">{text.columns.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {members.map((member) => {
+            const isSelf = member.user.uuid === userUuid;
+            return (
+              <tr key={member.id}>
+                <td>
+                  <strong>{nameOf(member)}</strong> {isSelf && <span className="pill">{text.you}</span>}
+                  <br />
+                  <span className="quiet">{member.user.email}</span>
+                </td>
+                <td>
+                  <Level
+                    member={member}
+                    own={own}
+                    isSelf={isSelf}
+                    onChange={(level) => setQuestion({ kind: 'level', member, level })}
+                  />
+                </td>
+                <td data-label={text.columns.factor}>{text.factor[String(member.is_2fa_enabled)]}</td>
+                <td className="settings-wide">{formatDay(member.joined_at, timezone)}</td>
+                <td data-label={text.columns.seen}>
+                  {member.last_login === null ? text.never : formatAgo(member.last_login)}
+                </td>
+                <td className="settings-actions">
+                  <Removal
+                    member={member}
+                    own={own}
+                    isSelf={isSelf}
+                    onRemove={() => setQuestion({ kind: 'remove', member })}
+                  />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {question?.kind === 'level' && <ChangeLevel {...question} onClose={() => setQuestion(null)} />}
+      {question?.kind === 'remove' && <RemoveMember member={question.member} onClose={() => setQuestion(null)} />}
+    </>
+  );
+}
+
+interface Choice {
+  member: Member;
+  /** Level of the caller. */
+  own: number;
+  isSelf: boolean;
+}
+
+/** A choice for whoever may change it; otherwise the level, and why it stays. */
+function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
+  if (isSelf || own < administrator || member.level > own) {
+    const isAbove = own >= administrator && member.level > own;
+    return (
+      <>
+        {text.levels[member.level] ?? member.level}
+        {(isSelf || isAbove) && <span className="hint members-why">{isSelf ? text.ownLevel : text.aboveLevel}</span>}
+      </>
+    );
+  }
+  return (
+    <select
+      className="input"
+      aria-label={text.levelOf(nameOf(member))}
+      value={member.level}
+      onChange={({ target }) => onChange(Number(target.value))}
+    >
+      {levels
+        .filter((level) => level <= own)
+        .map((level) => (
+          <option key={level} value={level}>
+            {text.levels[level]}
+          </option>
+        ))}
+    </select>
+  );
+}
+
+/** Everybody but an owner may leave; administrators remove whoever is not above them. */
+function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
+  if (!isSelf && (own < administrator || member.level > own)) return null;
+  if (member.level === owner) return <span className="hint">{isSelf ? text.ownerLeaves : text.ownerRemoved}</span>;
+  return (
+    <Button look="danger" aria-label={isSelf ? text.leave : text.removeWhom(nameOf(member))} onPress={onRemove}>
+      {isSelf ? text.leave : text.remove}
+    </Button>
+  );
+}
+
+function ChangeLevel({ member, level, onClose }: { member: Member; level: number; onClose: () => void }) {
+  const organization = useOrganization();
+  return (
+    <Sure
+      title={text.changeTitle(nameOf(member), level)}
+      verb={text.change}
+      onClose={onClose}
+      act={async () => {
+        const path = `${organization.path}/members/${member.user.uuid}`;
+        await callRecently({ method: 'PATCH', path, body: { level } });
+        // Who is left with less loses invites.
+        await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
+      }}
+    >
+      {text.changeText[level]} {level < member.level && text.fewerInvites}
+    </Sure>
+  );
+}
+
+function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
+  const organization = useOrganization();
+  const isSelf = member.user.uuid === organization.userUuid;
+  return (
+    <Sure
+      title={isSelf ? text.leaveTitle(organization.name) : text.removeTitle(nameOf(member), organization.name)}
+      verb={isSelf ? text.leave : text.remove}
+      onClose={onClose}
+      act={async () => {
+        await callRecently({ method: 'DELETE', path: `${organization.path}/members/${member.user.uuid}` });
+        if (isSelf) location.assign(consolePath);
+        else await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
+      }}
+    >
+      {isSelf ? text.leaveText : text.removeText}
+    </Sure>
+  );
+}
