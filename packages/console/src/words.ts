@@ -91,6 +91,8 @@ export const words = {
     subscriptions: 'Subscriptions',
     organization: 'Organization',
     members: 'Members and invites',
+    domains: 'Domains',
+    access: 'Access',
   },
   span: {
     time: 'Time',

@@ -41,13 +41,16 @@ interface Visit {
  * The pages as they are built, served by a management API on a database of its own.
  * @param marksWords every word of the catalogue stands between ⟦ and ⟧
  * @param clock what API and database take for now; the real time by default
+ * @param more further settings of that API
  */
 export async function startConsole({
   marksWords = false,
   clock,
+  settings: more = {},
 }: {
   marksWords?: boolean;
   clock?: Date;
+  settings?: Record<string, string>;
 } = {}): Promise<RunningConsole> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-console-'));
   const [programs, testDatabase] = await Promise.all([
@@ -59,6 +62,7 @@ export async function startConsole({
   const settings = {
     ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', CONSOLE_DIRECTORY: directory },
     ...{ API_PORT: '0', HEALTH_PORT: '0', API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' },
+    ...more,
   };
   if (clock) await moveClock(testDatabase.url, clock);
   const service = await startService('management-api', programs.files[0] ?? '', settings, {

@@ -31,10 +31,12 @@ export const sections: readonly SectionEntry[] = [
     group: 'organization',
     load: () => import('./organization/section.tsx'),
   },
+  { path: 'access', title: titles.access, group: 'project', load: () => import('./access/section.tsx') },
   {
     path: 'members',
     title: titles.members,
     group: 'organization',
     load: () => import('./members/section.tsx'),
   },
+  { path: 'domains', title: titles.domains, group: 'organization', load: () => import('./domains/section.tsx') },
 ];

@@ -99,12 +99,12 @@ function MemberTable({ members }: { members: readonly Member[] }) {
             const isSelf = member.user.uuid === userUuid;
             return (
               <tr key={member.id}>
-                <td>
+                <td className="members-who">
                   <strong>{nameOf(member)}</strong> {isSelf && <span className="pill">{text.you}</span>}
                   <br />
                   <span className="quiet">{member.user.email}</span>
                 </td>
-                <td>
+                <td className="members-level">
                   <Level
                     member={member}
                     own={own}
@@ -113,7 +113,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                   />
                 </td>
                 <td data-label={text.columns.factor}>{text.factor[String(member.is_2fa_enabled)]}</td>
-                <td className="settings-wide">{formatDay(member.joined_at, timezone)}</td>
+                <td className="settings-wide members-short">{formatDay(member.joined_at, timezone)}</td>
                 <td data-label={text.columns.seen}>
                   {member.last_login === null ? text.never : formatAgo(member.last_login)}
                 </td>
@@ -175,7 +175,8 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
 /** Everybody but an owner may leave; administrators remove whoever is not above them. */
 function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;
-  if (member.level === owner) return <span className="hint">{isSelf ? text.ownerLeaves : text.ownerRemoved}</span>;
+  if (member.level === owner)
+    return <span className="hint members-why">{isSelf ? text.ownerLeaves : text.ownerRemoved}</span>;
   return (
     <Button look="danger" aria-label={isSelf ? text.leave : text.removeWhom(nameOf(member))} onPress={onRemove}>
       {isSelf ? text.leave : text.remove}

@@ -1,0 +1,215 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { useAddress } from '../../../parts/address.ts';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { FormProblem } from '../../../parts/form.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { Block, Sure } from '../block.tsx';
+import { More, useListed } from '../listed.tsx';
+import { useOrganization } from '../organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from './words.ts';
+
+const rules = ['', 'member', 'admin', 'none'] as const;
+/** Empty: none is set. */
+type Rule = (typeof rules)[number];
+const choices = ['', 'none', 'member', 'admin'] as const;
+
+interface AccessRules {
+  access_controls: { access_level: Exclude<Rule, ''>; organization_member: string | null }[];
+  user_can_edit_access_levels: boolean;
+}
+interface Member {
+  id: string;
+  user: { uuid: string; first_name: string; last_name: string; email: string };
+  level: number;
+}
+
+const ruleFor = ({ access_controls: all }: AccessRules, memberId: string | null): Rule =>
+  all.find(({ organization_member: member }) => member === memberId)?.access_level ?? '';
+
+/** Who may use the project: the rule for every member, and those for single ones. */
+export function Section() {
+  const { unknown } = useAddress({});
+  const { id } = useProject();
+  const request = { path: `/api/projects/${id}/access_controls` };
+  const query = useQuery({
+    queryKey: ['access', id],
+    queryFn: ({ signal }) => call<AccessRules>(request, signal),
+  });
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      <Loaded query={query} what={text.title}>
+        {(access) => (
+          <>
+            <Block
+              title={text.title}
+              about={
+                <>
+                  {text.about} {!access.user_can_edit_access_levels && text.onlyAdministrators}
+                </>
+              }
+              buttons={<AsApiCallButton request={request} />}
+            >
+              <WithoutPlan />
+              <ForEverybody access={access} />
+            </Block>
+            <ForMembers access={access} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function WithoutPlan() {
+  const organization = useOrganization();
+  const { data } = useQuery({
+    queryKey: ['organization', organization.id, 'plan'],
+    queryFn: ({ signal }) =>
+      call<{ available_product_features: { key: string }[] }>({ path: organization.path }, signal),
+  });
+  const features = data?.available_product_features;
+  if (features === undefined || features.some(({ key }) => key === 'project_based_permissioning')) return null;
+  return <p className="settings-note warn">{text.noPlan}</p>;
+}
+
+/** Sets one rule, of a member or of everybody, and shows what holds now. */
+function useRuleChange() {
+  const { id } = useProject();
+  return useMutation({
+    mutationFn: ({ rule, memberId }: { rule: Rule; memberId: string | null }) =>
+      callRecently({
+        method: 'PUT',
+        path: `/api/projects/${id}/access_controls`,
+        body: { access_level: rule === '' ? null : rule, ...(memberId !== null && { organization_member: memberId }) },
+      }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['access', id] }),
+  });
+}
+
+function ForEverybody({ access }: { access: AccessRules }) {
+  const { name } = useProject();
+  const [wanted, setWanted] = useState<Rule | null>(null);
+  const change = useRuleChange();
+  const present = ruleFor(access, null);
+  return (
+    <fieldset className="settings-fieldset">
+      <legend className="field-label">{text.everybody}</legend>
+      <div className="settings-presets">
+        {rules.map((rule) => (
+          <label key={rule} className="settings-preset">
+            <input
+              type="radio"
+              name="everybody"
+              checked={present === rule}
+              disabled={!access.user_can_edit_access_levels}
+              onChange={() => setWanted(rule)}
+            />
+            <span>
+              <strong>{text.rules[rule].name}</strong>
+              <span className="hint">{text.rules[rule].about}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+      {wanted !== null && (
+        <Sure
+          title={text.changeTitle(name)}
+          verb={text.change}
+          onClose={() => setWanted(null)}
+          act={() => change.mutateAsync({ rule: wanted, memberId: null })}
+        >
+          {text.changeText(text.rules[wanted].name)}
+        </Sure>
+      )}
+    </fieldset>
+  );
+}
+
+const administrator = 8;
+
+function ForMembers({ access }: { access: AccessRules }) {
+  const organization = useOrganization();
+  const request = { path: `${organization.path}/members`, query: { order: 'level' } };
+  const query = useListed<Member>(['organization', organization.id, 'members'], request);
+  const change = useRuleChange();
+  const forAll = ruleFor(access, null);
+  return (
+    <Block
+      title={text.single}
+      about={text.singleAbout}
+      buttons={<AsApiCallButton request={request} label={text.single} />}
+    >
+      <FormProblem problem={change.error} fields={[]} />
+      <Loaded query={query} what={text.single}>
+        {({ items }) =>
+          items.every(({ level }) => level >= administrator) ? (
+            <Empty title={text.alone} icon="persons">
+              <p className="quiet">{text.aloneText}</p>
+            </Empty>
+          ) : (
+            <table className="table settings-table">
+              <thead>
+                <tr>
+                  <th>{text.columns.member}</th>
+                  <th>{text.columns.rule}</th>
+                  <th>{text.columns.here}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((member) => (
+                  <tr key={member.id}>
+                    <td>
+                      <strong>{nameOf(member)}</strong>
+                      <br />
+                      <span className="quiet">{member.user.email}</span>
+                    </td>
+                    <td>
+                      {member.level >= administrator ? (
+                        <span className="hint">{text.always}</span>
+                      ) : (
+                        <select
+                          className="input settings-short"
+                          aria-label={text.ruleOf(nameOf(member))}
+                          value={ruleFor(access, member.id)}
+                          disabled={!access.user_can_edit_access_levels || change.isPending}
+                          onChange={({ target }) => change.mutate({ rule: target.value as Rule, memberId: member.id })}
+                        >
+                          {choices.map((rule) => (
+                            <option key={rule} value={rule}>
+                              {text.choices[rule]}
+                            </option>
+                          ))}
+                        </select>
+                      )}
+                    </td>
+                    <td data-label={text.columns.here}>{mayHere(member, forAll, ruleFor(access, member.id))}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      <More query={query} />
+    </Block>
+  );
+}
+
+const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
+
+/** What comes of both rules, as the API decides it (docs/api-rules.md#access-to-an-environment). */
+function mayHere({ level }: Member, forAll: Rule, own: Rule): string {
+  const member = text.levels[1] ?? '';
+  const admin = text.levels[8] ?? '';
+  if (level >= administrator) return text.levels[level] ?? '';
+  if (own === 'none' || (forAll === 'none' && own === '')) return text.noAccess;
+  if (forAll === 'admin') return admin;
+  return own === 'admin' && forAll !== '' ? admin : member;
+}

@@ -1,0 +1,189 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { ApiProblem } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { part, useAddress } from '../../../parts/address.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AddressHint } from '../../../parts/chips.tsx';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
+import { formatDay } from '../../../parts/time.ts';
+import { Block, Sure } from '../block.tsx';
+import { More, useListed } from '../listed.tsx';
+import { useOrganization } from '../organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import { ProofSteps } from './proof-steps.tsx';
+import { text } from './words.ts';
+import './domains.css';
+
+export interface Domain {
+  id: string;
+  domain: string;
+  is_verified: boolean;
+  verified_at: string | null;
+  verification_challenge: string;
+}
+
+/** `open`: the id of the domain that is being proved. */
+const parts = { open: part.text() };
+const administrator = 8;
+
+export function Section() {
+  const { view, change, unknown } = useAddress(parts);
+  const organization = useOrganization();
+  const mayChange = organization.level >= administrator;
+  const request = { path: `${organization.path}/domains` };
+  const query = useListed<Domain>(['organization', organization.id, 'domains'], request);
+  const onOpen = (open: string) => change({ open });
+  return (
+    <>
+      <AddressHint unknown={unknown} />
+      <Loaded query={query} what={text.title}>
+        {({ items }) => {
+          const open = items.find(({ id }) => id === view.open);
+          if (view.open !== '' && !open)
+            return <Failed what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
+          return (
+            <>
+              {open && <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />}
+              <Block
+                title={text.title}
+                about={
+                  <>
+                    {text.about} {!mayChange && text.onlyAdministrators}
+                  </>
+                }
+                buttons={<AsApiCallButton request={request} />}
+              >
+                {mayChange && <AddDomain onAdded={onOpen} />}
+                {items.length === 0 ? (
+                  <Empty title={text.emptyTitle} icon="gone">
+                    <p className="quiet">{text.empty}</p>
+                  </Empty>
+                ) : (
+                  <DomainTable domains={items} mayChange={mayChange} onOpen={onOpen} />
+                )}
+                <More query={query} />
+                <p className="settings-note">{text.later}</p>
+              </Block>
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function AddDomain({ onAdded }: { onAdded: (id: string) => void }) {
+  const organization = useOrganization();
+  const [round, setRound] = useState(0);
+  const add = useMutation({
+    mutationFn: (domain: string) =>
+      callRecently<Domain>({ method: 'POST', path: `${organization.path}/domains`, body: { domain } }),
+    onSuccess: async ({ id }) => {
+      setRound((before) => before + 1);
+      await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] });
+      onAdded(id);
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    add.mutate(String(new FormData(event.currentTarget).get('domain')));
+  };
+  return (
+    // Empty again once it is added.
+    <form key={round} className="form settings-form" onSubmit={submit}>
+      <Field
+        name="domain"
+        label={text.name}
+        hint={text.nameHint}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={128}
+        problem={add.error}
+      />
+      <FormProblem problem={add.error} fields={['domain']} />
+      <div className="form-buttons">
+        <Button type="submit" look="main" isDisabled={add.isPending}>
+          {text.add}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function DomainTable({
+  domains,
+  mayChange,
+  onOpen,
+}: {
+  domains: readonly Domain[];
+  mayChange: boolean;
+  onOpen: (id: string) => void;
+}) {
+  const organization = useOrganization();
+  const { timezone } = useProject();
+  const [leaving, setLeaving] = useState<Domain | null>(null);
+  return (
+    <>
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{text.columns.domain}</th>
+            <th>{text.columns.state}</th>
+            <th>{text.columns.since}</th>
+            {mayChange && (
+              <th>
+                <span className="only-heard">{text.columns.actions}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {domains.map((domain) => (
+            <tr key={domain.id}>
+              <td className="mono">{domain.domain}</td>
+              <td>
+                <span className={`pill ${domain.is_verified ? 'pill-good' : 'pill-warn'}`}>
+                  {domain.is_verified ? text.states.proved : text.states.unproved}
+                </span>
+              </td>
+              <td data-label={text.columns.since}>
+                {domain.verified_at === null ? text.never : formatDay(domain.verified_at, timezone)}
+              </td>
+              {mayChange && (
+                <td className="settings-actions">
+                  {!domain.is_verified && (
+                    <Button aria-label={text.proveWhat(domain.domain)} onPress={() => onOpen(domain.id)}>
+                      {text.prove}
+                    </Button>
+                  )}
+                  <Button look="danger" aria-label={text.removeWhat(domain.domain)} onPress={() => setLeaving(domain)}>
+                    {text.remove}
+                  </Button>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {leaving && (
+        <Sure
+          title={text.removeTitle(leaving.domain)}
+          verb={text.remove}
+          onClose={() => setLeaving(null)}
+          act={async () => {
+            await callRecently({ method: 'DELETE', path: `${organization.path}/domains/${leaving.id}` });
+            onOpen('');
+            await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] });
+          }}
+        >
+          {text.removeText}
+        </Sure>
+      )}
+    </>
+  );
+}

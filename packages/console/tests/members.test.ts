@@ -1,0 +1,247 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { eventually, type MailServer, startMailServer } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { addMember, type Level, lookAt, openAs, openWith } from './people.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+
+let console: RunningConsole;
+let mailServer: MailServer;
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  console = await startConsole({
+    settings: { SMTP_URL: mailServer.url, PUBLIC_API_URL: 'http://127.0.0.1:1', API_SIGN_UPS_PER_MINUTE: '0' },
+  });
+});
+afterAll(async () => {
+  await console?.stop();
+  await mailServer?.stop();
+});
+
+const password = 'correct horse battery staple';
+const levelsOffered = (page: Page) =>
+  page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').getByRole('option').allTextContents();
+const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+const dialogOf = (page: Page) => page.getByRole('dialog');
+const keptBy = (page: Page) =>
+  page.evaluate<string>(
+    'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
+  );
+
+test('C-035: an owner changes levels and removes; the own level stays, and owners are lowered before they go', async () => {
+  await addMember(console, 1, 'grace');
+  await addMember(console, 15, 'other-owner');
+  const page = await openAs(console, 15, 'members', 'boss@example.com');
+  const own = row(page, 'boss@example.com');
+  await own.getByText('Nobody changes their own level.').waitFor();
+  await own.getByText('An owner cannot leave').waitFor();
+  expect(await own.getByRole('combobox').count()).toBe(0);
+  expect(await own.getByRole('button').count()).toBe(0);
+  const owner = row(page, 'other-owner@example.com');
+  await owner.getByText('lower the level first').waitFor();
+  await lookAt(page);
+
+  const grace = row(page, 'grace@example.com');
+  await grace.getByRole('combobox').selectOption('administrator');
+  await dialogOf(page).getByText('Make Ada an administrator?').waitFor();
+  await lookAt(page);
+  await dialogOf(page).getByRole('button', { name: 'Cancel' }).click();
+  expect(await grace.getByRole('combobox').inputValue()).toBe('1');
+  await grace.getByRole('combobox').selectOption('administrator');
+  await dialogOf(page).getByRole('button', { name: 'Change the level' }).click();
+  await eventually(async () => expect(await grace.getByRole('combobox').inputValue()).toBe('8'));
+
+  await page.getByRole('searchbox').fill('GRACE@');
+  await eventually(async () => expect(await owner.count()).toBe(0));
+  expect(new URL(page.url()).searchParams.get('search')).toBe('GRACE@');
+  await grace.getByRole('button', { name: 'Remove Ada' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('Nobody has this in their name or address').waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await owner.waitFor();
+  await page.context().close();
+});
+
+const callers: [Level, string, (page: Page) => Promise<void>][] = [
+  [
+    1,
+    'a member changes nobody, is told who does, and may leave',
+    async (page) => {
+      await page.getByText('Only administrators and owners change levels').waitFor();
+      expect(await page.getByRole('table').last().getByRole('combobox').count()).toBe(0);
+      expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Invite people' }).click();
+      expect(await levelsOffered(page)).toEqual(['member']);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Leave' }).click();
+      await dialogOf(page).getByRole('button', { name: 'Leave' }).click();
+      await page.getByText('You belong to no project yet').waitFor();
+    },
+  ],
+  [
+    8,
+    'an administrator changes members up to the own level and no owner',
+    async (page) => {
+      const owner = row(page, 'other-owner@example.com');
+      await owner.getByText('Only an owner can change this.').waitFor();
+      expect(await owner.getByRole('combobox').count()).toBe(0);
+      expect(await owner.getByRole('button').count()).toBe(0);
+      const member = row(page, 'plain@example.com');
+      const offered = await member.getByRole('combobox').getByRole('option').allTextContents();
+      expect(offered).toEqual(['member', 'administrator']);
+      await page.getByRole('button', { name: 'Invite people' }).click();
+      expect(await levelsOffered(page)).toEqual(['member', 'administrator']);
+    },
+  ],
+];
+test.each(callers)('C-035: level %i: %s', async (level, _, look) => {
+  if (level === 8) await addMember(console, 1, 'plain');
+  const page = await openAs(console, level, 'members');
+  await row(page, 'other-owner@example.com').waitFor();
+  await look(page);
+  await page.context().close();
+});
+
+test('C-033: several are invited at once; the links are shown once, and one leads into the console', async () => {
+  const page = await openAs(console, 15, 'members');
+  await page.getByRole('button', { name: 'Invite people' }).click();
+  expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
+  const addresses = page.getByLabel('E-mail addresses');
+  await addresses.fill('Alan <alan@example.com>, nobody\nalan@EXAMPLE.com');
+  await page.getByRole('button', { name: 'Invite 2 people' }).click();
+  await page.getByText('nobody: Enter a valid email address.').waitFor();
+  await lookAt(page);
+  await addresses.fill(Array.from({ length: 21 }, (_, at) => `many${at}@example.com`).join('\n'));
+  await page.getByText('These are 21. At most 20').waitFor();
+  mailServer.refuse('gone@example.com');
+  await addresses.fill('alan@example.com; gone@example.com');
+  await page.getByLabel('Your words in the mail').fill('See you on Monday');
+  await page.getByRole('button', { name: 'Invite 2 people' }).click();
+
+  const made = page.getByRole('region', { name: '2 invites are made' });
+  await made.getByText('The mail server refused the address (550).').waitFor();
+  const link = await made.getByLabel('Link for alan@example.com').inputValue();
+  expect(link).toMatch(/\/console\/invite\/[\w-]{36}#[\w-]{43}$/);
+  const secret = new URL(link).hash.slice(1);
+  expect(await keptBy(page)).not.toContain(secret);
+  const mail = mailServer.mails.find(({ to }) => to.includes('alan@example.com'));
+  expect(mail?.body).toContain('See you on Monday');
+  expect(mail?.body).not.toContain(secret);
+  await row(page, 'alan@example.com').getByText('Mailed').waitFor();
+  await row(page, 'gone@example.com').getByText('Mail failed').waitFor();
+  await lookAt(page);
+  await made.getByRole('button', { name: 'Done' }).click();
+  await page.reload();
+  await row(page, 'alan@example.com').waitFor();
+  expect(await page.content()).not.toContain(secret);
+
+  const guest = await openWith(console, null, link);
+  await guest.getByText('You were invited as alan@example.com.').waitFor();
+  expect(guest.url()).not.toContain(secret);
+  await guest.getByLabel('Your name').fill('Alan');
+  await guest.getByLabel('Password').fill(password);
+  await guest.getByRole('button', { name: 'Join' }).click();
+  await guest.getByRole('button', { name: 'Account: Alan' }).waitFor();
+  await guest.goto(console.address('settings/members'));
+  await row(guest, 'alan@example.com').getByText('you', { exact: true }).waitFor();
+  await guest.context().close();
+  await page.reload();
+  await row(page, 'alan@example.com').getByRole('combobox').waitFor();
+  await page.context().close();
+});
+
+test('an invite that failed or expired is sent again with a new link, or taken back', async () => {
+  const page = await openAs(console, 8, 'members');
+  const gone = row(page, 'gone@example.com');
+  await console.query(
+    `UPDATE organization_invite SET created_at = now() - interval '4 days' WHERE target_email = 'gone@example.com'`,
+    [],
+  );
+  await page.reload();
+  await gone.getByText('Expired').waitFor();
+  await gone.getByRole('button', { name: 'Send again to gone@example.com' }).click();
+  const made = page.getByRole('region', { name: 'The invite is made' });
+  const link = await made.getByLabel('Link for gone@example.com').inputValue();
+  expect(new URL(link).hash).toHaveLength(44);
+  await gone.getByText('Mail failed').waitFor();
+  await gone.getByRole('button', { name: 'Take back' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Take back' }).click();
+  await page.getByText('Nobody is waiting for an answer').waitFor();
+  await lookAt(page);
+  const guest = await openWith(console, null, link);
+  await guest.getByText('This link cannot be used').waitFor();
+  await guest.context().close();
+
+  await console.query(
+    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, level, token_hash)
+     SELECT gen_random_uuid(), organization_id, 'high@example.com', 'high@example.com', 15, '' FROM project LIMIT 1`,
+    [],
+  );
+  await page.reload();
+  await row(page, 'high@example.com').getByText('Its level is above yours.').waitFor();
+  await page.context().close();
+});
+
+test('without mail the form says that there is only the link, before and after', async () => {
+  const page = await openAs(console, 15, 'members');
+  await page.route('**/console/**', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.text()).replace('name="millrace-mail" content="on"', 'name="millrace-mail" content=""');
+    await route.fulfill({ response: answer, body });
+  });
+  await page.goto(console.address('settings/members?open=invite'));
+  await page.getByText('Mail is not set up here').waitFor();
+  expect(await page.getByLabel('Send each a mail').isDisabled()).toBe(true);
+  await page.getByLabel('E-mail addresses').fill('link-only@example.com');
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  await page.getByText('No mail was sent.').waitFor();
+  expect(await page.getByLabel('Link for link-only@example.com').inputValue()).toContain('#');
+  await row(page, 'link-only@example.com').getByText('By link').waitFor();
+  expect(mailServer.mails.filter(({ to }) => to.includes('link-only@example.com'))).toEqual([]);
+  await page.context().close();
+});
+
+test('whoever has an account signs in between the link and joining, and the link counts', async () => {
+  const person = { email: 'linus@example.com', id: randomUUID() };
+  const secret = randomBytes(32).toString('base64url');
+  const shown = createHash('sha256').update(secret).digest();
+  const hash = createHash('sha256').update(shown.toString('base64url')).digest('hex');
+  const session = randomBytes(32).toString('base64url');
+  await console.query(
+    `WITH person AS (INSERT INTO "user" (uuid, distinct_id, email, first_name) VALUES ($1::text::uuid, $1::text, $2::text, 'Linus') RETURNING id),
+          begun AS (INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+                    SELECT gen_random_uuid(), $4, id, 'password', '192.0.2.7', 'Firefox', now() + interval '1 day' FROM person)
+     INSERT INTO organization_invite (id, organization_id, target_email, email_key, token_hash)
+     SELECT $1::text::uuid, organization_id, $2::text, $2::text, $3 FROM project LIMIT 1`,
+    [person.id, person.email, hash, createHash('sha256').update(session).digest('hex')],
+  );
+  const origin = new URL(console.address('')).origin;
+  const page = await openWith(console, session, `${origin}/console/invite/${person.id}`);
+  await page.getByRole('button', { name: 'Join as the account that is signed in' }).click();
+  await page.getByText('Open the link of the invite itself').waitFor();
+  await page.goto(`${origin}/console/invite/${person.id}#${secret}`);
+  await page.reload();
+  await page.goto('about:blank');
+  await page.goto(`${origin}/console/invite/${person.id}#${secret}`);
+  await page.getByRole('button', { name: 'Join as the account that is signed in' }).click();
+  await page.getByRole('button', { name: 'Account: Linus' }).waitFor();
+  await page.context().close();
+});
+
+test('C-006, C-007: what the address has too much is named; refused and failed are pictures of their own', async () => {
+  const page = await openAs(console, 1, 'members?open=purple&nonsense=1');
+  await page.getByText('cannot use: nonsense, open').waitFor();
+  for (const [status, state] of [
+    [403, 'refused'],
+    [404, 'gone'],
+    [400, 'failed'],
+  ] as const) {
+    await page.route('**/api/organizations/*/members?*', (route) =>
+      route.fulfill({ status, json: { detail: 'Because of a test.' } }),
+    );
+    await page.reload();
+    await page.locator(`[data-state=${state}]`).waitFor();
+    await page.unroute('**/api/organizations/*/members?*');
+  }
+  await page.context().close();
+});

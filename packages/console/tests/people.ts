@@ -1,0 +1,55 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, violationsOf } from './start-console.ts';
+
+export type Level = 1 | 8 | 15;
+
+/** Somebody of the organization, who has just signed in. */
+export async function openAs(
+  console: RunningConsole,
+  level: Level,
+  section: string,
+  email = `${randomUUID()}@example.com`,
+): Promise<Page> {
+  const secret = randomBytes(32).toString('base64url');
+  await console.query(
+    `WITH project AS (SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id LIMIT 1),
+          person AS (INSERT INTO "user" (uuid, distinct_id, email, first_name, is_email_verified)
+                     VALUES ($1::text::uuid, $1::text, $2, 'Ada', true) RETURNING id),
+          member AS (INSERT INTO membership (id, organization_id, user_id, level)
+                     SELECT gen_random_uuid(), organization_id, person.id, $3 FROM project, person)
+     INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
+     SELECT gen_random_uuid(), $4, id, 'password', '192.0.2.7', 'Firefox', now() + interval '1 day' FROM person`,
+    [randomUUID(), email, level, createHash('sha256').update(secret).digest('hex')],
+  );
+  return openWith(console, secret, console.address(`settings/${section}`));
+}
+
+/** @param secret of a session; without one nobody is signed in */
+export async function openWith(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
+  const other = await console.open('settings');
+  const browser = other.context().browser();
+  if (!browser) throw new Error('The browser is gone.');
+  await other.context().close();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  const url = new URL(address).origin;
+  if (secret !== null) await context.addCookies([{ name: 'millrace_session', value: secret, url }]);
+  const page = await context.newPage();
+  await page.goto(address);
+  return page;
+}
+
+export async function addMember(console: RunningConsole, level: Level, name: string): Promise<void> {
+  await (await openAs(console, level, 'account', `${name}@example.com`)).context().close();
+}
+
+/** In both themes and on a telephone, as it is now. */
+export async function lookAt(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
