@@ -25,7 +25,8 @@ export function useOffsetPages<Row>(
     queryFn: ({ pageParam, signal }) =>
       call<Page<Row>>({ path, query: { ...query, limit: pageSize, offset: pageParam } }, signal),
     initialPageParam: 0,
-    getNextPageParam: ({ next }, _pages, offset) => (next === null ? undefined : offset + pageSize),
+    // A page of large rows is shorter than asked for.
+    getNextPageParam: ({ next, results }, _pages, offset) => (next === null ? undefined : offset + results.length),
     select: ({ pages }) => ({ count: pages[0]?.count ?? 0, rows: pages.flatMap(({ results }) => results) }),
     refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ results }) => results) ?? []) ?? false,
   });

@@ -18,6 +18,7 @@ export const sections: readonly SectionEntry[] = [
   { path: 'keys', title: titles.keys, group: 'own', load: () => import('./keys/section.tsx') },
   { path: 'project', title: titles.project, group: 'project', load: () => import('./project/section.tsx') },
   { path: 'data', title: titles.data, group: 'project', load: () => import('./data/section.tsx') },
+  { path: 'access', title: titles.access, group: 'project', load: () => import('./access/section.tsx') },
   { path: 'exports', title: titles.exports, group: 'project', load: () => import('./exports/section.tsx') },
   {
     path: 'subscriptions',
@@ -31,7 +32,6 @@ export const sections: readonly SectionEntry[] = [
     group: 'organization',
     load: () => import('./organization/section.tsx'),
   },
-  { path: 'access', title: titles.access, group: 'project', load: () => import('./access/section.tsx') },
   {
     path: 'members',
     title: titles.members,

@@ -3,7 +3,6 @@ import { counted } from '../../words.ts';
 export const text = {
   sectionList: 'Sections of the settings',
   groups: { own: 'Yours', project: 'Project', organization: 'Organization' },
-  more: 'Show more',
   save: 'Save',
   create: 'Create',
   saved: 'Saved.',

@@ -9,8 +9,8 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
-import { More, useListed } from '../listed.tsx';
-import { useOrganization } from '../organization.ts';
+import { More, useOffsetPages } from '../lists.tsx';
+import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
@@ -137,19 +137,19 @@ const administrator = 8;
 function ForMembers({ access }: { access: AccessRules }) {
   const organization = useOrganization();
   const request = { path: `${organization.path}/members`, query: { order: 'level' } };
-  const query = useListed<Member>(['organization', organization.id, 'members'], request);
+  const query = useOffsetPages<Member>(['organization', organization.id, 'members'], request);
   const change = useRuleChange();
   const forAll = ruleFor(access, null);
   return (
     <Block
       title={text.single}
       about={text.singleAbout}
-      buttons={<AsApiCallButton request={request} label={text.single} />}
+      buttons={<AsApiCallButton request={request} about={text.single} />}
     >
       <FormProblem problem={change.error} fields={[]} />
       <Loaded query={query} what={text.single}>
-        {({ items }) =>
-          items.every(({ level }) => level >= administrator) ? (
+        {({ rows }) =>
+          rows.every(({ level }) => level >= administrator) ? (
             <Empty title={text.alone} icon="persons">
               <p className="quiet">{text.aloneText}</p>
             </Empty>
@@ -163,7 +163,7 @@ function ForMembers({ access }: { access: AccessRules }) {
                 </tr>
               </thead>
               <tbody>
-                {items.map((member) => (
+                {rows.map((member) => (
                   <tr key={member.id}>
                     <td>
                       <strong>{nameOf(member)}</strong>

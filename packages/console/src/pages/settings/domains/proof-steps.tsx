@@ -5,7 +5,7 @@ import { Button, CopyButton } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { formatClock } from '../../../parts/time.ts';
 import { Block } from '../block.tsx';
-import { useOrganization } from '../organization.ts';
+import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import type { Domain } from './section.tsx';
 import { text } from './words.ts';

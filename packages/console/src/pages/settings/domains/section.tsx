@@ -11,8 +11,8 @@ import { Field, FormProblem } from '../../../parts/form.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, Sure } from '../block.tsx';
-import { More, useListed } from '../listed.tsx';
-import { useOrganization } from '../organization.ts';
+import { More, useOffsetPages } from '../lists.tsx';
+import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { ProofSteps } from './proof-steps.tsx';
 import { text } from './words.ts';
@@ -35,14 +35,14 @@ export function Section() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
   const request = { path: `${organization.path}/domains` };
-  const query = useListed<Domain>(['organization', organization.id, 'domains'], request);
+  const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
   return (
     <>
       <AddressHint unknown={unknown} />
       <Loaded query={query} what={text.title}>
-        {({ items }) => {
-          const open = items.find(({ id }) => id === view.open);
+        {({ rows }) => {
+          const open = rows.find(({ id }) => id === view.open);
           if (view.open !== '' && !open)
             return <Failed what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
           return (
@@ -58,12 +58,12 @@ export function Section() {
                 buttons={<AsApiCallButton request={request} />}
               >
                 {mayChange && <AddDomain onAdded={onOpen} />}
-                {items.length === 0 ? (
+                {rows.length === 0 ? (
                   <Empty title={text.emptyTitle} icon="gone">
                     <p className="quiet">{text.empty}</p>
                   </Empty>
                 ) : (
-                  <DomainTable domains={items} mayChange={mayChange} onOpen={onOpen} />
+                  <DomainTable domains={rows} mayChange={mayChange} onOpen={onOpen} />
                 )}
                 <More query={query} />
                 <p className="settings-note">{text.later}</p>

@@ -5,7 +5,7 @@ import { Button } from '../../../parts/button.tsx';
 import { explain } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { levels, useOrganization } from '../organization.ts';
+import { levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import type { MadeInvite } from './invites.tsx';
 import { text } from './words.ts';

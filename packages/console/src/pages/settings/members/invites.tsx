@@ -8,8 +8,8 @@ import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
-import { More, useListed } from '../listed.tsx';
-import { useOrganization } from '../organization.ts';
+import { More, useOffsetPages } from '../lists.tsx';
+import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { text } from './words.ts';
@@ -39,7 +39,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   const organization = useOrganization();
   const [made, setMade] = useState<MadeInvite[]>([]);
   const request = { path: `${organization.path}/invites` };
-  const query = useListed<Invite>(['organization', organization.id, 'invites'], request);
+  const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);
   const finish = async (invites: MadeInvite[]) => {
     setMade(invites);
     onInviting(false);
@@ -54,7 +54,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
         about={text.invites.about}
         buttons={
           <>
-            <AsApiCallButton request={request} label={text.invites.title} />
+            <AsApiCallButton request={request} about={text.invites.title} />
             <Button look="main" onPress={() => onInviting(true)}>
               {text.invites.invite}
             </Button>
@@ -62,10 +62,10 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
         }
       >
         <Loaded query={query} what={text.invites.title}>
-          {({ items }) =>
-            items.length > 0 ? (
+          {({ rows }) =>
+            rows.length > 0 ? (
               <>
-                <InviteTable invites={items} onSent={(invite) => finish([invite])} />
+                <InviteTable invites={rows} onSent={(invite) => finish([invite])} />
                 <More query={query} />
               </>
             ) : (

@@ -11,8 +11,8 @@ import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, Sure } from '../block.tsx';
-import { More, useListed } from '../listed.tsx';
-import { levels, useOrganization } from '../organization.ts';
+import { More, useOffsetPages } from '../lists.tsx';
+import { levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
 import { text } from './words.ts';
@@ -36,7 +36,7 @@ export function Section() {
   const { view, change, unknown } = useAddress(parts);
   const organization = useOrganization();
   const request = { path: `${organization.path}/members`, query: { search: view.search } };
-  const query = useListed<Member>(['organization', organization.id, 'members'], request);
+  const query = useOffsetPages<Member>(['organization', organization.id, 'members'], request);
   return (
     <>
       <AddressHint unknown={unknown} />
@@ -48,14 +48,14 @@ export function Section() {
             {text.about(organization.name)} {organization.level < administrator && text.onlyAdministrators}
           </>
         }
-        buttons={<AsApiCallButton request={request} label={text.title} />}
+        buttons={<AsApiCallButton request={request} about={text.title} />}
       >
         <Search value={view.search} label={text.search} onSearch={(search) => change({ search }, { replace: true })} />
         <Loaded query={query} what={text.title}>
-          {({ items }) =>
-            items.length > 0 ? (
+          {({ rows }) =>
+            rows.length > 0 ? (
               <>
-                <MemberTable members={items} />
+                <MemberTable members={rows} />
                 <More query={query} />
               </>
             ) : (
