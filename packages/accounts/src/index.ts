@@ -18,7 +18,6 @@ export {
   inviteSecretKind,
   isInviteExpired,
   listInvites,
-  newInviteSecrets,
   revokeInvite,
 } from './invites/invites.ts';
 export { hashPersonalApiKey } from './keys/key-values.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { newInviteSecrets } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { newInviteSecret } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /** What holds back who has no key, and who changes an account over and over. */
@@ -17,7 +17,7 @@ async function invite(): Promise<{ path: string; token: string }> {
   const path = `/api/organizations/${tenant.organizationId}/invites/`;
   const body = { target_email: `${randomUUID()}@example.com` };
   const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body })).body;
-  const { mailed: token, hash: token_hash } = newInviteSecrets();
+  const { token, hash: token_hash } = newInviteSecret();
   await api.database.prisma.organization_invite.update({ where: { id }, data: { token_hash } });
   return { path: `/api/signup/${id}/`, token };
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { addMember, createPersonalApiKey, createUser, getUser } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
@@ -50,4 +50,10 @@ export async function createActor(
   await addMember(sql, { organizationId, userId: user.id, level });
   const { value } = await createPersonalApiKey(sql, { actor: null, userId: user.id, label: 'Test key', scopes: ['*'] });
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
+}
+
+/** A secret of an invite, and what the invite has to store of it. */
+export function newInviteSecret(): { token: string; hash: string } {
+  const token = randomUUID();
+  return { token, hash: createHash('sha256').update(token).digest('hex') };
 }

@@ -3,14 +3,19 @@ import {
   acceptInvite,
   changeAccessRule,
   getUser,
-  newInviteSecrets,
   removeMember,
   revokeInvite,
   setMemberLevel,
   signUpByInvite,
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import {
+  type Actor,
+  createActor,
+  createActors,
+  newInviteSecret,
+  type OrganizationActors,
+} from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** Members, invites and rules of access change in the same way whether the API or the command line changes them. */
@@ -123,7 +128,7 @@ test('an invite that is withdrawn', async () => {
 test('an invite that is accepted by somebody new', async () => {
   const { members, records } = await changed(
     async ({ inviteIds: [id = ''] }) => {
-      const { shown: token, hash } = newInviteSecrets();
+      const { token, hash } = newInviteSecret();
       const data = { token_hash: hash };
       await api.database.prisma.organization_invite.update({ where: { id }, data });
       return api.send('POST', `/api/signup/${id}/`, { body: { token } });

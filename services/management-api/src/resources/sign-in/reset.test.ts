@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createOneTimeLink, createUser, findSigningIn, newInviteSecrets, setUserActive } from '@millrace/accounts';
+import { createOneTimeLink, createUser, findSigningIn, setUserActive } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
+import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createResetMailing, type ResetMailing } from './reset-mailing.ts';
 
@@ -149,7 +150,7 @@ describe('an invite', () => {
   async function invite(email = `${randomUUID()}@example.com`) {
     const path = `/api/organizations/${tenant.organizationId}/invites/`;
     const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body: { target_email: email } })).body;
-    const { mailed: token, hash } = newInviteSecrets();
+    const { token, hash } = newInviteSecret();
     const data = { token_hash: hash };
     await api.database.prisma.organization_invite.update({ where: { id }, data });
     return { path: `/api/signup/${id}/`, id, token, email };
@@ -198,7 +199,7 @@ describe('an invite', () => {
       const path = `/api/organizations/${owner.organizationId}/invites/`;
       const body = { target_email: 'grace@example.com' };
       const { id } = (await off.send('POST', path, { key: owner.personalApiKey, body })).body;
-      const { mailed: token, hash } = newInviteSecrets();
+      const { token, hash } = newInviteSecret();
       const data = { token_hash: hash };
       await off.database.prisma.organization_invite.update({ where: { id }, data });
       const signUp = (fields: object) => off.send('POST', `/api/signup/${id}/`, { body: { token, ...fields } });

@@ -7,10 +7,17 @@ import { formatClock } from '../../../parts/time.ts';
 import { Block } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import type { Domain } from './section.tsx';
 import { text } from './words.ts';
 
 const { steps } = text;
+
+export interface Domain {
+  id: string;
+  domain: string;
+  is_verified: boolean;
+  verified_at: string | null;
+  verification_challenge: string;
+}
 
 interface Check {
   outcome: 'shown' | 'not shown' | 'no answer';

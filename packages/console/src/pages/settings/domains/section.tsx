@@ -14,17 +14,9 @@ import { Block, Sure } from '../block.tsx';
 import { More, useOffsetPages } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import { ProofSteps } from './proof-steps.tsx';
+import { type Domain, ProofSteps } from './proof-steps.tsx';
 import { text } from './words.ts';
 import './domains.css';
-
-export interface Domain {
-  id: string;
-  domain: string;
-  is_verified: boolean;
-  verified_at: string | null;
-  verification_challenge: string;
-}
 
 /** `open`: the id of the domain that is being proved. */
 const parts = { open: part.text() };

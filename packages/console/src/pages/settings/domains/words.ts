@@ -14,7 +14,7 @@ export const text = {
   add: 'Add domain',
   name: 'Domain',
   nameHint: 'In lower case, such as example.com. It can be added elsewhere too until one has proved it.',
-  prove: 'Prove it',
+  prove: 'Prove',
   proveWhat: (domain: string) => `Prove ${domain}`,
   remove: 'Remove',
   removeWhat: (domain: string) => `Remove ${domain}`,

@@ -7,12 +7,30 @@ import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import type { MadeInvite } from './invites.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
 /** As many as the API takes at once. */
 const limit = 20;
+
+export interface Invite {
+  id: string;
+  target_email: string;
+  first_name: string;
+  level: number;
+  is_expired: boolean;
+  emailing_attempt_made: boolean;
+  /** Only when the mail was not taken. */
+  mail_error?: string;
+  send_email: boolean;
+  message: string | null;
+  private_project_access: { id: number; level: number }[] | null;
+  created_by: { first_name: string; email: string } | null;
+  created_at: string;
+}
+
+/** As it is answered to whoever makes it: with the secret of its link, for a session. */
+export type MadeInvite = Invite & { token?: string };
 
 interface PrivateProject {
   id: number;

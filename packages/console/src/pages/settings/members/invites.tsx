@@ -11,28 +11,9 @@ import { Block, Sure } from '../block.tsx';
 import { More, useOffsetPages } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import { InviteForm } from './invite-form.tsx';
+import { type Invite, InviteForm, type MadeInvite } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
-
-export interface Invite {
-  id: string;
-  target_email: string;
-  first_name: string;
-  level: number;
-  is_expired: boolean;
-  emailing_attempt_made: boolean;
-  /** Only when the mail was not taken. */
-  mail_error?: string;
-  send_email: boolean;
-  message: string | null;
-  private_project_access: { id: number; level: number }[] | null;
-  created_by: { first_name: string; email: string } | null;
-  created_at: string;
-}
-
-/** As it is answered to whoever makes it: with the secret of its link, for a session. */
-export type MadeInvite = Invite & { token?: string };
 
 /** The invites that nobody has accepted, the form for more, and once the links of those just made. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
