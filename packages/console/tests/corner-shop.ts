@@ -1,0 +1,250 @@
+// What the console shows in tests of all pages and in its pictures: one afternoon of a bookshop, the same each time.
+import type { BrowserContext } from 'playwright-core';
+import type { RunningConsole } from './start-console.ts';
+
+/** What all clocks say. Everything happened before. */
+export const shopTime = new Date('2026-11-24T15:04:08.000Z');
+
+/** The address in which a page has something to say, below the project; its plain address for all others. */
+export const views: Record<string, string> = {
+  live: `live?open=${uuidOf(0)}`,
+  events: `events?open=${uuidOf(0)}`,
+  persons: 'persons?person=ada@example.com',
+};
+
+/** Of the nth event before now. */
+function uuidOf(at: number): string {
+  return `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
+}
+
+const people = [
+  ['ada@example.com', 'Ada Lovelace', 'pro', 'Berlin'],
+  ['grace@example.com', 'Grace Hopper', 'pro', 'Lyon'],
+  ['lin@example.com', 'Lin Lanying', 'free', 'Porto'],
+  ['emmy@example.com', 'Emmy Noether', 'free', 'Erlangen'],
+  ['hedy@example.com', 'Hedy Lamarr', 'team', 'Vienna'],
+  ['katherine@example.com', 'Katherine Johnson', 'free', 'Bergen'],
+] as const;
+const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
+
+/** In the order in which they come again and again. */
+const happenings: [event: string, library: string, properties: object][] = [
+  ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
+  ['$pageview', 'web', { path: '/shelf/rye', $browser: 'Firefox' }],
+  ['product added', 'web', { sku: 'mill-60', price: 14.5 }],
+  ['search', 'web', { words: 'rye flour', results: 12 }],
+  ['$identify', 'posthog-ios', { $anon_distinct_id: 'anon-77c1' }],
+  ['$pageview', 'web', { path: '/', $browser: 'Safari' }],
+  ['$feature_flag_called', 'web', { $feature_flag: 'new-checkout', $feature_flag_response: 'test' }],
+  ['invoice paid', 'posthog-node', { amount: 120, currency: 'EUR', $groups: { company: 'acme' } }],
+  ['job finished', 'posthog-python', { took_ms: 1900, job: 'restock' }],
+  ['product added', 'web', { sku: 'rye-25', price: 4.9 }],
+  ['$pageleave', 'web', { path: '/shelf/rye', seconds: 41 }],
+];
+
+interface ShopEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  person_id: string;
+  person_properties: object;
+  timestamp: string;
+  properties: Record<string, unknown>;
+}
+
+/** The newest first; fewer an hour the longer ago. */
+function events(count: number): ShopEvent[] {
+  return Array.from({ length: count }, (_, at) => {
+    const [event, $lib, properties] = happenings[at % happenings.length] ?? ['seen', 'web', {}];
+    const who = (at * 7 + Math.floor(at / 5)) % people.length;
+    const [email = '', name, plan, city] = people[who] ?? [];
+    const ago = Math.round(200 + at * 173 + (at * at * 1000) / 2);
+    return {
+      uuid: uuidOf(at),
+      event,
+      distinct_id: email,
+      person_id: personId(who),
+      person_properties: { email, name, plan },
+      timestamp: new Date(shopTime.getTime() - ago).toISOString(),
+      properties: { ...properties, $lib, $os: 'Linux', $geoip_city_name: city, $session_id: `s-${who}` },
+    };
+  });
+}
+
+/** The project of a shop that opens today. */
+export async function nameCornerShop(console: RunningConsole): Promise<void> {
+  await console.query(
+    `UPDATE environment SET name = 'Corner shop', timezone = 'Europe/Berlin', api_token = 'phc_corner_shop_public_key'
+      WHERE id = $1`,
+  );
+  await console.query(`UPDATE project SET name = 'Corner shop' WHERE id = $1`);
+  await console.query(`UPDATE "user" SET first_name = 'Ada', last_name = 'Lovelace', email = 'ada@example.com'`, []);
+}
+
+/** Fills the project by rows, as the consumer would have, and by the API what people make there. */
+export async function fillCornerShop(console: RunningConsole): Promise<void> {
+  await nameCornerShop(console);
+  await console.query('UPDATE environment SET ingested_event = true WHERE id = $1');
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+  for (const [at, [email, name, plan]] of people.entries()) {
+    const since = new Date(shopTime.getTime() - (at + 1) * 40 * 3_600_000).toISOString();
+    await console.storePerson(
+      email,
+      { email, name, plan, $browser: at % 2 === 0 ? 'Firefox' : 'Safari' },
+      {
+        uuid: personId(at),
+        since,
+      },
+    );
+  }
+  await storeEvents(console, events(420));
+  await storeWarnings(console);
+  await makeFlags(console);
+  await makeExport(console);
+  await storeGroups(console);
+  await console.api('POST', 'subscriptions', {
+    ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
+    ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
+  });
+}
+
+async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): Promise<void> {
+  const json = JSON.stringify(all);
+  const rows = `jsonb_to_recordset(('[' || $$${json.slice(1, -1)}$$ || ']')::jsonb)
+    AS row(uuid uuid, event text, distinct_id text, person_id uuid, person_properties jsonb, timestamp timestamptz, properties jsonb)`;
+  await console.query(
+    `INSERT INTO event_identity (project_id, uuid, timestamp) SELECT $1, uuid, timestamp FROM ${rows}`,
+  );
+  await console.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_properties, person_mode,
+                        properties, captured_at, created_at)
+     SELECT $1, timestamp, uuid, event, distinct_id, person_id, person_properties, 0, properties,
+            timestamp + interval '90 ms', timestamp + interval '300 ms' FROM ${rows}`,
+  );
+}
+
+async function storeWarnings(console: RunningConsole): Promise<void> {
+  const kinds = [
+    ['message_size_too_large', 'error', 3, '{"eventUuid": "01a208ec-77f1-7c02-b1e4-000000000900", "size": 1433600}'],
+    ['cannot_merge_already_identified', 'warning', 12, '{"sourcePersonDistinctId": "lin@example.com"}'],
+    ['invalid_timestamp', 'warning', 41, '{"value": "yesterday"}'],
+  ] as const;
+  for (const [at, [type, severity, count, details]] of kinds.entries()) {
+    await console.query(
+      `INSERT INTO ingestion_warning (project_id, id, type, severity, details, count, timestamp, stored_at)
+       SELECT $1, ('0c208ec0-77f1-4c02-b1e4-' || lpad((n * 10 + ${at})::text, 12, '0'))::uuid, '${type}', '${severity}',
+              '${details}', 1 + ${count} * n % 5, moment, moment
+         FROM generate_series(1, 9) AS n,
+              LATERAL (SELECT '${shopTime.toISOString()}'::timestamptz - n * ${at + 1} * interval '47 minutes' AS moment)`,
+    );
+  }
+}
+
+async function makeFlags(console: RunningConsole): Promise<void> {
+  const about = (key: string, operator: string, value: unknown) => ({ key, type: 'person', operator, value });
+  const flags = [
+    { key: 'maintenance-banner', name: 'Says that we restock tonight', active: false },
+    {
+      key: 'price-test',
+      name: 'Prices with and without tax',
+      tags: ['growth'],
+      filters: {
+        groups: [{ properties: [], rollout_percentage: 50 }],
+        multivariate: {
+          variants: [
+            { key: 'control', rollout_percentage: 50 },
+            { key: 'with-tax', rollout_percentage: 50 },
+          ],
+        },
+      },
+    },
+    {
+      key: 'new-checkout',
+      name: 'Checkout on one page',
+      tags: ['checkout'],
+      filters: {
+        groups: [
+          { properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 },
+          { properties: [], rollout_percentage: 20 },
+        ],
+      },
+    },
+  ];
+  for (const flag of flags) await console.api('POST', 'feature_flags', flag);
+  await console.query(
+    `UPDATE feature_flag SET updated_at = $1::timestamptz - id * interval '1 hour', created_at = $1::timestamptz - interval '9 days'`,
+    [shopTime.toISOString()],
+  );
+}
+
+async function storeGroups(console: RunningConsole): Promise<void> {
+  const companies = { acme: 'Acme Bakery', mill: 'Mill & Sons', north: 'North Cafés' };
+  await console.query(
+    `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at) VALUES ($1, 'company', 0, now())`,
+  );
+  for (const [key, name] of Object.entries(companies)) {
+    await console.query(
+      `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, created_at)
+       VALUES ($1, 0, '${key}', '${JSON.stringify({ name, plan: 'team' })}', now() - interval '40 days')`,
+    );
+  }
+}
+
+async function makeExport(console: RunningConsole): Promise<void> {
+  const config = { host: 'warehouse.example.com', database: 'analytics', user: 'millrace', password: 'not-shown' };
+  const destination = { type: 'Postgres', config };
+  const { id } = await console.api<{ id: string }>('POST', 'batch_exports', {
+    ...{ name: 'Warehouse', destination, interval: 'hour' },
+  });
+  await console.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end, status, records_completed,
+                                   bytes_exported, created_at, finished_at)
+     SELECT ('0e208ec0-77f1-4c02-b1e4-' || lpad(n::text, 12, '0'))::uuid, $1, hour - interval '1 hour', hour, 'Completed',
+            900 - n * 70, 310000 - n * 9000, hour + interval '1 minute', hour + interval '2 minutes'
+       FROM generate_series(0, 5) AS n,
+            LATERAL (SELECT date_trunc('hour', $2::timestamptz) - n * interval '1 hour' AS hour)`,
+    [id, shopTime.toISOString()],
+  );
+}
+
+/** What Live reads of a running consumer, which tests of pages have not got: its stream, its figures and the lag. */
+export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
+  const frames = events(24)
+    .reverse()
+    .flatMap((event, at) => {
+      const stored = { ...event, outcome: 'stored', stored_at: event.timestamp };
+      const dropped = {
+        ...{ uuid: uuidOf(900), event: 'invoice paid', distinct_id: 'acme-billing', person_id: null },
+        ...{ timestamp: event.timestamp, properties: { $lib: 'posthog-node' }, outcome: 'dropped', severity: 'error' },
+        ...{ reason: 'message_size_too_large', details: { size: 1_433_600 } },
+      };
+      return at === 20 ? [stored, dropped] : [stored];
+    });
+  const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0.3}\n\n';
+  const body = hello + frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
+  // What stays open cannot be played: the first answer of each page ends, and the page waits for the next one.
+  let isNew = true;
+  visitor.on('request', (request) => {
+    if (request.isNavigationRequest()) isNew = true;
+  });
+  await visitor.route(/\/live\/events/, async (route) => {
+    if (isNew) await route.fulfill({ contentType: 'text/event-stream', body });
+    isNew = false;
+  });
+  await visitor.route(/\/live\/stats/, (route) =>
+    route.fulfill({ json: { users_on_product: 38, window_seconds: 60 } }),
+  );
+  await visitor.route(/\/projects\/\d+\/health$/, async (route) => {
+    const answer = await route.fetch().catch(() => null);
+    const health: object | null = await answer?.json().catch(() => null);
+    // The page is closed.
+    if (!health) return;
+    const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
+    await route.fulfill({
+      json: { ...health, checked_at: shopTime.toISOString(), alarm: null, visible_after_seconds: 0.3, per_minute },
+    });
+  });
+}

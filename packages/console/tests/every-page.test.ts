@@ -1,0 +1,88 @@
+import { eventually } from '@millrace/testing';
+import { fillCornerShop, shopTime, views } from './corner-shop.ts';
+import { keyboardProblems, problemsOf } from './page-checks.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+import { everyPage, undocumented, visitShop, type Watched, watch } from './visit-pages.ts';
+
+/** What holds on every page and in every section of the settings: a new one is a new row of each table below. */
+let console: RunningConsole;
+const watched: Watched[] = [];
+beforeAll(async () => {
+  console = await startConsole({ clock: shopTime });
+});
+afterAll(() => console?.stop());
+
+const visit = (path: string, { isOpen = true } = {}) =>
+  visitShop(console, path, { isOpen, prepare: (visitor) => void watched.push(watch(visitor)) });
+
+describe('empty', () => {
+  test.each(everyPage)('C-007, C-038, C-042: %s', async (path) => {
+    const page = await visit(path, { isOpen: false });
+    expect(await problemsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('with the data of a shop', () => {
+  beforeAll(() => fillCornerShop(console));
+
+  test.each(everyPage)('C-038, C-039, C-042: %s', async (path) => {
+    const page = await visit(views[path] ?? path);
+    expect([...(await problemsOf(page)), ...(await keyboardProblems(page))]).toEqual([]);
+    // A page without anything to show is not looked at: give it its data in corner-shop.ts.
+    expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
+    await page.context().close();
+  });
+
+  test.each(everyPage)(
+    'C-007, C-008: %s says that it is loading, refused, gone, failed or without a server, and goes on after',
+    async (path) => {
+      const page = await visit(path);
+      const { [path]: address = path } = views;
+      // The frame asks these for itself.
+      const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
+      const said: Record<string, number> = {};
+      for (const [name, status] of [
+        ['refused', 403],
+        ['gone', 404],
+        ['failed', 500],
+        ['unreachable', 0],
+      ] as const) {
+        await page.route(cut, (route) =>
+          status === 0
+            ? route.abort()
+            : route.fulfill({
+                status,
+                headers: { 'x-request-id': 'r-17' },
+                json: { code: name, detail: 'Because of a test.' },
+              }),
+        );
+        await page.goto(console.address(address));
+        const picture = page.locator(`[data-state=${status === 0 ? 'failed' : name}]`).or(page.locator('.health-line'));
+        await picture.first().waitFor();
+        said[name] = await picture.count();
+        if (status === 500) await page.getByText('r-17').or(page.locator('.health-line')).first().waitFor();
+        if (status === 0)
+          await page.getByText('The server does not answer').or(page.locator('.health-line')).first().waitFor();
+        await page.unroute(cut);
+        if (status !== 0) continue;
+        for (const again of await page.getByRole('button', { name: 'Try again' }).all())
+          await again.click().catch(() => {});
+        await eventually(async () => expect(await page.locator('[data-state=failed]').count()).toBe(0));
+      }
+      expect(Object.values(said).every((count) => count > 0)).toBe(true);
+      await page.context().close();
+    },
+  );
+});
+
+test('C-001, C-048: no other host is asked, only documented routes are, and the policy has nothing to report', async () => {
+  const complaints = watched.flatMap((one) => one.complaints);
+  const elsewhere = watched.flatMap((one) =>
+    one.asked.filter(({ url }) => !url.startsWith(new URL(console.address('')).origin)),
+  );
+  expect([complaints, elsewhere]).toEqual([[], []]);
+  const asked = watched.flatMap((one) => one.asked);
+  expect(await undocumented(asked, new URL(console.address('')).origin)).toEqual([]);
+  expect(asked.length).toBeGreaterThan(10 * everyPage.length);
+});

@@ -1,0 +1,121 @@
+// What has to hold on any page, whatever is on it. Each check returns what is wrong, in words.
+import type { Page } from 'playwright-core';
+import { violationsOf } from './start-console.ts';
+
+const sizes = {
+  desk: { width: 1280, height: 800 },
+  phone: { width: 360, height: 640 },
+  zoomed: { width: 320, height: 256 },
+};
+
+/** Of what is heard and seen: in both themes, on a telephone, at 400 % zoom and on the widest screen. */
+export async function problemsOf(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await violationsOf(page, { isWhole: true })).map((one) => `${colorScheme}: ${one}`));
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  found.push(...(await headingProblems(page)), ...(await motions(page)));
+  for (const [name, size] of Object.entries(sizes)) {
+    await page.setViewportSize(size);
+    found.push(...(await wideAt(page)).map((one) => `${name}: ${one}`));
+    if (name === 'phone') found.push(...(await violationsOf(page, { isWhole: true })).map((one) => `${name}: ${one}`));
+  }
+  await page.setViewportSize({ width: 3840, height: 2160 });
+  found.push(...(await longLines(page)));
+  await page.setViewportSize(sizes.desk);
+  return found;
+}
+
+/** One first heading, and none that skips a level. */
+const headingProblems = (page: Page) =>
+  page.evaluate(() => {
+    const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
+      .filter((heading) => heading.checkVisibility())
+      .map(({ tagName, textContent }) => ({ level: Number(tagName[1]), text: textContent }));
+    const skips = levels.filter(({ level }, at) => level > (levels[at - 1]?.level ?? 0) + 1);
+    const first = levels.filter(({ level }) => level === 1).length;
+    return [
+      ...(first === 1 ? [] : [`${first} headings of the first level`]),
+      ...skips.map(({ level, text }) => `a heading of level ${level} after less: ${text}`),
+    ];
+  });
+
+/** What would move although less motion is asked for. */
+const motions = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('*')].flatMap((element) => {
+      const { animationName, animationDuration, transitionDuration } = getComputedStyle(element);
+      const isStill = (durations: string) =>
+        durations.split(',').every((duration) => Number.parseFloat(duration) < 0.05);
+      const moves = (animationName !== 'none' && !isStill(animationDuration)) || !isStill(transitionDuration);
+      return moves ? [`moves: ${element.className}`] : [];
+    }),
+  );
+
+const wideAt = (page: Page) =>
+  page.evaluate(() => {
+    const { scrollWidth } = document.documentElement;
+    return scrollWidth > innerWidth ? [`${scrollWidth} px in ${innerWidth}`] : [];
+  });
+
+/** Paragraphs that nobody finds the way back in, on a screen as wide as they come. */
+const longLines = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main p')].flatMap((paragraph) => {
+      const range = document.createRange();
+      range.selectNodeContents(paragraph);
+      const { width } = range.getBoundingClientRect();
+      return paragraph.checkVisibility() && width > 1200 ? [`a line of ${width} px: ${paragraph.textContent}`] : [];
+    }),
+  );
+
+/** Tab leads everywhere and back, each stop is seen, and the first one skips the rail. */
+export async function keyboardProblems(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
+  await page.keyboard.press('Tab');
+  const first = await page.evaluate(() => document.activeElement?.className);
+  const problems = first === 'skip' ? [] : [`the first stop is ${first}`];
+  const wanted = await page.evaluate(() => {
+    const all = [
+      ...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex="0"]'),
+    ];
+    const stops = all.filter(
+      (element) => element.tabIndex >= 0 && element.checkVisibility() && !element.matches(':disabled'),
+    );
+    // Of a group of radio buttons the chosen one is the stop, and the arrow keys lead on.
+    const isInGroup = (element: HTMLElement) =>
+      element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
+    const meant = stops.filter((element) => !isInGroup(element));
+    for (const [at, element] of meant.entries()) element.dataset.stop = String(at);
+    return meant.map((element) => element.outerHTML.slice(0, 160));
+  });
+  const reached = new Set<number>();
+  for (let at = 0; at < wanted.length + 20 && reached.size < wanted.length; at += 1) {
+    const stop = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!(element instanceof HTMLElement) || element === document.body) return null;
+      // Of itself, of the field it lies in, or drawn over the row it opens.
+      const frame = element.closest('label, .search, .list') ?? element;
+      const isSeen = [element, frame].some((one) =>
+        ['', '::after'].some((part) => {
+          const { outlineStyle, outlineWidth, content, borderStyle } = getComputedStyle(one, part);
+          const hasOutline = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
+          return hasOutline || (part !== '' && content !== 'none' && borderStyle === 'solid');
+        }),
+      );
+      return { at: Number(element.dataset.stop ?? -1), isSeen, html: element.outerHTML.slice(0, 160) };
+    });
+    if (stop) {
+      reached.add(stop.at);
+      if (!stop.isSeen) problems.push(`focus is not seen: ${stop.html}`);
+    }
+    await page.keyboard.press('Tab');
+  }
+  return [...problems, ...wanted.filter((_, at) => !reached.has(at)).map((html) => `not reached: ${html}`)];
+}

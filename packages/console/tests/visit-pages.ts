@@ -1,0 +1,73 @@
+import { eventually } from '@millrace/testing';
+import type { BrowserContext, Page } from 'playwright-core';
+import { sections } from '../src/pages/settings/sections.ts';
+import { pages } from '../src/pages.ts';
+import { shopTime, standInForConsumer } from './corner-shop.ts';
+import type { RunningConsole } from './start-console.ts';
+
+/** Each page, and in place of the settings each of their sections, by its path below the project. */
+export const everyPage = pages.flatMap(({ path }) =>
+  path === 'settings' ? sections.map((section) => `settings/${section.path}`) : [path],
+);
+
+/**
+ * A page by the clock of the corner shop, loaded.
+ * @param isOpen a consumer seems to run: for a shop with events
+ * @param prepare before anything is loaded
+ */
+export async function visitShop(
+  console: RunningConsole,
+  path: string,
+  { isOpen, prepare = () => {} }: { isOpen: boolean; prepare?: (visitor: BrowserContext) => void },
+): Promise<Page> {
+  const page = await console.openSignedIn(path, {
+    prepare: async (visitor) => {
+      prepare(visitor);
+      await visitor.clock.setFixedTime(shopTime);
+      if (isOpen) await standInForConsumer(visitor);
+    },
+  });
+  await settled(page);
+  return page;
+}
+
+/** Nothing of the page is waited for any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1, [data-state]').first().waitFor();
+  await eventually(async () => (await page.locator('.waiting').count()) === 0, {
+    what: `the end of loading ${page.url()}`,
+  });
+}
+
+export interface Watched {
+  /** What the browser says of the page's policy, and what a script threw. */
+  complaints: string[];
+  asked: { method: string; url: string }[];
+}
+
+/** Notes what all pages of a visitor ask for and what is wrong with them, from now on. */
+export function watch(visitor: BrowserContext): Watched {
+  const watched: Watched = { complaints: [], asked: [] };
+  visitor.on('weberror', (error) => watched.complaints.push(error.error().message));
+  visitor.on('console', (message) => {
+    if (/Content Security Policy|Trusted/i.test(message.text())) watched.complaints.push(message.text());
+  });
+  visitor.on('request', (request) => watched.asked.push({ method: request.method(), url: request.url() }));
+  return watched;
+}
+
+/** The requests to the API that its OpenAPI document does not name. */
+export async function undocumented(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
+  const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replace(/\/$/, '').replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`);
+    return Object.keys(methods).map((method) => ({ method: method.toUpperCase(), pattern }));
+  });
+  return asked
+    .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
+    .filter(({ path }) => path.startsWith('/api/'))
+    .filter(({ method, path }) => !routes.some((route) => route.method === method && route.pattern.test(path)))
+    .map(({ method, path }) => `${method} ${path}`);
+}

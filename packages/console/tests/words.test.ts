@@ -1,0 +1,104 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { fillCornerShop, shopTime, views } from './corner-shop.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+import { everyPage, visitShop } from './visit-pages.ts';
+
+/** The pages in a language in which every word of the catalogue stands between ⟦ and ⟧: what does not is in no catalogue, or is data. */
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole({ marksWords: true, clock: shopTime });
+});
+afterAll(() => console?.stop());
+
+/** Everything that a page says: what is read and what is heard. Code to be copied has no language, nor have names (`translate`). */
+const saidBy = (page: Page) =>
+  page.evaluate(() => {
+    const texts: string[] = [document.title];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      const isCode = node.parentElement?.closest('pre, code, kbd, .mono, .key, script, noscript, [translate=no]');
+      // A sentence around a piece of code is one text.
+      const around = node.parentElement;
+      const isAround = around?.textContent?.includes('⟦') && around.querySelector(':scope > code') !== null;
+      const text = isAround ? node.parentElement?.textContent : node.nodeValue;
+      if (!isCode && node.parentElement?.checkVisibility()) texts.push(text ?? '');
+    }
+    for (const element of document.querySelectorAll('*'))
+      for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-description', 'aria-valuetext'])
+        texts.push(element.getAttribute(name) ?? '');
+    return texts;
+  });
+
+/** What is left of a text without marked words, and without what `Intl` writes. */
+function unmarked(text: string): string {
+  let rest = text;
+  for (let before = ''; before !== rest; ) {
+    before = rest;
+    rest = rest.replaceAll(/⟦[^⟦⟧]*⟧/gu, ' ');
+  }
+  return rest
+    .replaceAll(/\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b/g, ' ')
+    .replaceAll(
+      /\b(in )?\d+ (second|minute|hour|day|week|month|year)s?( ago)?\b|\b(yesterday|tomorrow|UTC|(last|next|this) (week|month|year))\b/g,
+      ' ',
+    )
+    .trim();
+}
+
+/** Texts that an answer holds: its values, and the names of properties. */
+function textsIn(value: unknown, isProperties = false): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return [
+    ...(isProperties && !Array.isArray(value) ? Object.keys(value) : []),
+    ...Object.entries(value).flatMap(([name, one]) => textsIn(one, /properties|details/.test(name))),
+  ];
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+describe.each([false, true])('filled: %s', (isFilled) => {
+  beforeAll(async () => {
+    if (isFilled) await fillCornerShop(console);
+  });
+
+  test.each(everyPage)('C-043: all words of %s are in its catalogue', async (path) => {
+    const data = new Set<string>();
+    const answers: Promise<void>[] = [];
+    const note = (answer: string) => {
+      const body = answer.replaceAll(/^(event|data): /gm, '');
+      for (const line of body.startsWith('{') ? [body] : body.split('\n'))
+        for (const text of textsIn(parseOrNull(line))) data.add(text);
+    };
+    const prepare = (visitor: BrowserContext) => {
+      visitor.on('response', (response) => {
+        // A stream that stays open has no end to wait for.
+        if (isFilled || !response.url().includes('/live/events')) answers.push(response.text().then(note, () => {}));
+      });
+    };
+    const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
+    await Promise.all(answers);
+    const outside = new Set<string>();
+    const all = [...data];
+    const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
+    for (const text of await saidBy(page)) {
+      // `path /shelf · results 12`: names of properties with their values.
+      const parts = unmarked(text)
+        .replaceAll('"', '')
+        .split(/ *[·\n] */);
+      const isKnown = (part: string) =>
+        isData(part) || (data.has(part.split(' ')[0] ?? '') && isData(part.replace(/^\S+ /, '')));
+      if (!parts.every(isKnown)) outside.add(text);
+    }
+    expect(await page.getByText('⟦').count()).toBeGreaterThan(10);
+    expect([...outside]).toEqual([]);
+    expect(await page.locator('html').getAttribute('lang')).toBe('en');
+    await page.context().close();
+  });
+});
