@@ -105,6 +105,7 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await makeFlags(console);
   await makeExport(console);
   await storeGroups(console);
+  await storePeople(console);
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
@@ -177,6 +178,26 @@ async function makeFlags(console: RunningConsole): Promise<void> {
   await console.query(
     `UPDATE feature_flag SET updated_at = $1::timestamptz - id * interval '1 hour', created_at = $1::timestamptz - interval '9 days'`,
     [shopTime.toISOString()],
+  );
+}
+
+/** Who works in the shop: a second member, somebody invited, and the domain of their addresses. */
+async function storePeople(console: RunningConsole): Promise<void> {
+  const organization = '(SELECT organization_id FROM project WHERE id = $1)';
+  const id = (at: number) => `'0b208ec0-77f1-4c02-b1e4-00000000000${at}'`;
+  await console.query(
+    `WITH person AS (INSERT INTO "user" (uuid, distinct_id, email, first_name, last_name)
+                     VALUES (${id(1)}, 'grace', 'grace@example.com', 'Grace', 'Hopper') RETURNING id)
+     INSERT INTO membership (id, organization_id, user_id, joined_at)
+     SELECT ${id(2)}, ${organization}, id, now() - interval '30 days' FROM person`,
+  );
+  await console.query(
+    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, token_hash, created_at)
+     VALUES (${id(3)}, ${organization}, 'emmy@example.com', 'emmy@example.com', repeat('0', 64), now() - interval '1 day')`,
+  );
+  await console.query(
+    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, created_at)
+     VALUES (${id(4)}, ${organization}, 'shop.example.com', 'corner-shop-challenge', now() - interval '2 days')`,
   );
 }
 
