@@ -53,6 +53,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/warnings/page.tsx'),
   },
   {
+    path: 'activity',
+    ...words.pages.activity,
+    icon: 'activity',
+    group: 'operation',
+    load: () => import('./pages/activity/page.tsx'),
+  },
+  {
     path: 'settings',
     ...words.pages.settings,
     icon: 'settings',

@@ -79,6 +79,7 @@ export const words = {
     groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     warnings: { title: 'Warnings', question: 'Why is it not there?' },
+    activity: { title: 'Activity', question: 'Who changed what, and when?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
   /** Of the settings. */

@@ -49,7 +49,7 @@ export function Section() {
                 }
                 buttons={<AsApiCallButton request={request} />}
               >
-                {mayChange && <AddDomain onAdded={onOpen} />}
+                {mayChange && <AddDomain isMain={open === undefined} onAdded={onOpen} />}
                 {rows.length === 0 ? (
                   <Empty title={text.emptyTitle} icon="gone">
                     <p className="quiet">{text.empty}</p>
@@ -68,7 +68,8 @@ export function Section() {
   );
 }
 
-function AddDomain({ onAdded }: { onAdded: (id: string) => void }) {
+/** @param isMain whether nothing else is to be done here first */
+function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);
   const add = useMutation({
@@ -99,7 +100,7 @@ function AddDomain({ onAdded }: { onAdded: (id: string) => void }) {
       />
       <FormProblem problem={add.error} fields={['domain']} />
       <div className="form-buttons">
-        <Button type="submit" look="main" isDisabled={add.isPending}>
+        <Button type="submit" look={isMain ? 'main' : undefined} isDisabled={add.isPending}>
           {text.add}
         </Button>
       </div>

@@ -1,0 +1,77 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { addMember, lookAt, openAs } from './people.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+});
+afterAll(() => console?.stop());
+
+const entries = (page: Page) =>
+  page.getByRole('list', { name: 'What was changed, the latest first' }).getByRole('listitem');
+/** Where the page is, instead of the section of the settings. */
+const openPage = async (level: 1 | 8 | 15, query = '') => {
+  const page = await openAs(console, level, 'account', undefined);
+  await page.goto(console.address(`activity${query}`));
+  return page;
+};
+
+test('C-020, C-035: who changed what, in words, with before and after; secrets are not said', async () => {
+  const page = await openPage(8);
+  await page.getByText('Nothing was changed in this time').waitFor();
+  await lookAt(page);
+  await console.api('PATCH', '', { timezone: 'Europe/Lisbon', name: '<img src=x onerror=alert(1)>' });
+  await addMember(console, 1, 'grace');
+  await console.query(
+    `INSERT INTO activity_log (id, organization_id, user_id, scope, item_id, activity, detail)
+     SELECT gen_random_uuid(), p.organization_id, NULL, 'OrganizationMembership', 'm-1', 'updated',
+            '{"name": "grace@example.com", "trigger": {"job_type": "command_line", "job_id": "member set-level", "payload": {}},
+              "changes": [{"field": "level", "before": 1, "after": 8}, {"field": "password", "before": null, "after": null}]}'
+       FROM project p LIMIT 1`,
+    [],
+  );
+  await page.reload();
+  const byOperator = entries(page).filter({ hasText: 'grace@example.com' });
+  await byOperator.getByText('by the command member set-level').waitFor();
+  for (const part of ['changed member', 'member', 'administrator', 'another value, which is secret'])
+    await byOperator.getByText(part).first().waitFor();
+  const ofProject = entries(page).filter({ hasText: 'Europe/Lisbon' }).first();
+  await ofProject.getByText('UTC').waitFor();
+  await entries(page).getByText('<img src=x onerror=alert(1)>').first().waitFor();
+  await lookAt(page);
+  await page.context().close();
+});
+
+test('C-004, C-005: filters by person, kind and record are in the address, and back takes them away', async () => {
+  const page = await openPage(15);
+  await entries(page).first().waitFor();
+  await page.getByLabel('What', { exact: true }).selectOption('member');
+  await eventually(async () => expect(await entries(page).count()).toBe(1));
+  expect(new URL(page.url()).searchParams.get('scope')).toBe('OrganizationMembership');
+  await page.getByRole('button', { name: 'Only this: grace@example.com' }).click();
+  await page.getByRole('button', { name: /^Remove record/ }).waitFor();
+  const address = page.url();
+  await page.getByLabel('Who', { exact: true }).selectOption({ index: 1 });
+  await page.getByText('No change fits these filters').waitFor();
+  await lookAt(page);
+  await page.goBack();
+  await eventually(() => expect(page.url()).toBe(address));
+  await entries(page).first().waitFor();
+  await page.getByRole('button', { name: /^Remove record/ }).click();
+  await page.goto(console.address('activity?user=nobody&scope=Purple&nonsense=1'));
+  await page.getByText('cannot use: nonsense, user, scope').waitFor();
+  await page.context().close();
+});
+
+test('C-007: a member is refused with the reason; failing is another picture', async () => {
+  const member = await openPage(1);
+  await member.locator('[data-state=refused]').waitFor();
+  await member.context().close();
+  const page = await openPage(8);
+  await page.route('**/api/organizations/*/activity?*', (route) => route.fulfill({ status: 400, json: {} }));
+  await page.reload();
+  await page.locator('[data-state=failed]').waitFor();
+  await page.context().close();
+});
