@@ -5,6 +5,7 @@ import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addDoctorCommand } from './commands/doctor-command.ts';
 import { addEnvironmentCommands } from './commands/environment-commands.ts';
 import { addFlagCommands } from './commands/flag-commands.ts';
+import { addHealthCommand } from './commands/health-command.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addBootstrapCommand, addMigrateCommand } from './commands/installation-commands.ts';
 import { addInviteCommands, addMemberCommands } from './commands/member-commands.ts';
@@ -96,6 +97,7 @@ export function createProgram(terminal: Terminal): Command {
   addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
+  addHealthCommand(program, terminal);
   addDeadLetterCommands(program, terminal);
   addOffsetCommands(program, terminal);
   addRestoreCommand(program, terminal);

@@ -53,6 +53,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/warnings/page.tsx'),
   },
   {
+    path: 'health',
+    ...words.pages.health,
+    icon: 'health',
+    group: 'operation',
+    load: () => import('./pages/health/page.tsx'),
+  },
+  {
     path: 'activity',
     ...words.pages.activity,
     icon: 'activity',

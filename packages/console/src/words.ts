@@ -79,6 +79,7 @@ export const words = {
     groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     warnings: { title: 'Warnings', question: 'Why is it not there?' },
+    health: { title: 'Health', question: 'Is it late, and is anything down?' },
     activity: { title: 'Activity', question: 'Who changed what, and when?' },
     settings: { title: 'Settings', question: 'Who may do what, and how does it behave?' },
   },
@@ -94,6 +95,13 @@ export const words = {
     members: 'Members and invites',
     domains: 'Domains',
     access: 'Access',
+  },
+  counts: {
+    bar: (when: string, count: number) => `${when}: ${counted(count, 'event')}`,
+    table: 'Counts as a table',
+    when: 'From',
+    count: 'Events',
+    narrow: (when: string) => `Only from ${when} on`,
   },
   span: {
     time: 'Time',

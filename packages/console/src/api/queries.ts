@@ -97,11 +97,26 @@ export const projectQuery = (id: string) =>
     staleTime: 60_000,
   });
 
+/** What is null is not known now; `sources` says why. */
 export interface Health {
   checked_at: string;
+  version: string;
   alarm: null | { lag_seconds: number; threshold_seconds: number; detail: string };
   visible_after_seconds: number | null;
-  per_minute: { stored: number; dropped: { reason: string; count: number }[] };
+  lanes: LaneHealth[] | null;
+  per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
+  dead_letters_waiting: number | null;
+  services: { name: string; connections: number }[] | null;
+  /** `ok`, or why it does not answer. */
+  sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;
+}
+
+export interface LaneHealth {
+  lane: string;
+  waiting: number;
+  oldest_seconds: number | null;
+  accepted_per_minute: number | null;
+  read_at: string | null;
 }
 
 /** Asked for each ten seconds while the page is seen: one line on every page depends on it. */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
@@ -47,7 +47,9 @@ function OfProject({ id }: { id: string }) {
 
 /** On every page, while the server does not answer, or events are later than the alarm allows. */
 function HealthLine() {
-  const { data, error } = useHealth(useProject().id);
+  const { id } = useProject();
+  const { data, error } = useHealth(id);
+  const { pathname } = useLocation();
   if (error instanceof ApiProblem && (error.status === 0 || error.status >= 500)) {
     return (
       <p className="health-line" role="status">
@@ -56,11 +58,11 @@ function HealthLine() {
     );
   }
   if (!data?.alarm) return null;
-  const hasPage = pages.some(({ path }) => path === 'health');
+  const path = `/projects/${id}/health`;
   return (
     <p className="health-line" role="status">
       {words.late(data.alarm.detail)}
-      {hasPage && <a href="health">{words.lateLink}</a>}
+      {pathname !== path && <Link to={path}>{words.lateLink}</Link>}
     </p>
   );
 }

@@ -46,9 +46,15 @@ export function momentOf(time: string, now = new Date()): Date {
 
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-export function lengthOf({ after, before }: Span): number {
+/** Its beginning and its end now, in milliseconds. */
+export function edgesOf({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
-  return (before === '' ? now : momentOf(before, now)).getTime() - momentOf(after, now).getTime();
+  return { from: momentOf(after, now).getTime(), to: (before === '' ? now : momentOf(before, now)).getTime() };
+}
+
+export function lengthOf(span: Span): number {
+  const { from, to } = edgesOf(span);
+  return to - from;
 }
 
 /** The same span with moments instead of times ago: whoever opens its address later sees the same. */

@@ -8,6 +8,7 @@ export function Tile({
   more,
   tone,
   chart,
+  isAway = false,
 }: {
   label: string;
   /** A number is rounded; a text is shown as it is. */
@@ -16,10 +17,12 @@ export function Tile({
   more: ReactNode;
   tone?: 'good' | 'warn' | 'bad' | undefined;
   chart?: ReactNode;
+  /** Its source does not answer: `more` says why. */
+  isAway?: boolean;
 }) {
   const shown = typeof value === 'number' ? formatNumber(Math.round(value)) : (value ?? '–');
   return (
-    <div className="tile">
+    <div className={isAway ? 'tile tile-away' : 'tile'}>
       <p className="quiet">
         {label}
         <span className={`tile-figure ${tone ?? 'ink'}`}>{shown}</span>

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import type { Static } from 'typebox';
 import { throttled } from '../access/rate-limit.ts';
 import { readStreamFilter, type streamQuery } from './filters.ts';
-import { createLag } from './lag.ts';
+import { createLag, type Lag } from './lag.ts';
 import { checkRight, type Granted, type StreamRight } from './rights.ts';
 import { createSource } from './source.ts';
 import { countDistinctIds } from './store.ts';
@@ -139,14 +139,14 @@ export function createLive({ log, ...deps }: LiveDeps) {
   return {
     openStream,
     /** @throws AppError `unavailable` where there is no log, or it does not answer. */
-    async lagSeconds(): Promise<number> {
+    async lag(): Promise<Lag> {
       return requireParts().lag.measure();
     },
     /** Who is there, and how far behind what is stored is. */
     async stats(environmentId: number) {
       const { lag } = requireParts();
-      const [users_on_product, lag_seconds] = await Promise.all([users.count(environmentId), lag.measure()]);
-      return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds };
+      const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
+      return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
     },
     /** Ends all streams; whoever asks again meanwhile is sent to another process. */
     async stop(): Promise<void> {
@@ -171,7 +171,7 @@ function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: Ev
     /** Never throws: streams are told. */
     async measure(): Promise<void> {
       try {
-        lagSeconds = await lag.measure();
+        lagSeconds = (await lag.measure()).seconds;
         source.tellTrouble(null);
       } catch (error) {
         if (lagSeconds !== null) logger.warn('the lag of live events cannot be measured', { error });

@@ -61,12 +61,14 @@ export interface StoredPosition extends Record<string, unknown> {
   log: string;
   next_offset: string;
   record_before: string | null;
+  updated_at: Date;
 }
 
 /** Where groups stand in their topics. */
 export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
   return sql.query<StoredPosition>(
-    'SELECT topic, partition, log, next_offset, record_before FROM consumer_position WHERE "group" = ANY ($1::text[])',
+    `SELECT topic, partition, log, next_offset, record_before, updated_at
+       FROM consumer_position WHERE "group" = ANY ($1::text[])`,
     [groups],
   );
 }

@@ -71,11 +71,6 @@ export const text = {
     names.length === 0 ? '' : `, because every event has to be looked at for ${names.join(' and ')}`,
   counts: {
     label: (total: number, unit: string) => `${counted(total, 'event')} by ${unit}`,
-    bar: (when: string, count: number) => `${when}: ${counted(count, 'event')}`,
-    table: 'Counts as a table',
-    when: 'From',
-    count: 'Events',
-    narrow: (when: string) => `Only from ${when} on`,
     unavailable: 'The counts could not be loaded.',
     units: { minute: 'minute', hour: 'hour', day: 'day' },
   },

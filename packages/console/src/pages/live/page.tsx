@@ -176,9 +176,9 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
 
 /** Of all that is stored: the list may be a part of it. */
 function Rate({ rows }: { rows: readonly Row[] }) {
-  const minute = useMinute(rows);
-  if (!minute) return null;
-  const rate = minute.stored / 60;
+  const stored = useMinute(rows)?.stored;
+  if (stored === undefined) return null;
+  const rate = stored / 60;
   return (
     <span className="pill">
       <span className={rate > 0 ? 'dot good' : 'dot'} />

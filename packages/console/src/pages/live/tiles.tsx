@@ -66,10 +66,14 @@ export function useMinute(rows: readonly Row[]) {
     else if (at > counted - 60_000 && at <= minuteAgo) moved[kind] -= 1;
   }
   const { stored, dropped } = health.per_minute;
-  const [most] = [...dropped].sort((a, b) => b.count - a.count);
+  const [most] = [...(dropped ?? [])].sort((a, b) => b.count - a.count);
+  const moveOn = (count: number | undefined, by: number) => (count === undefined ? undefined : Math.max(0, count + by));
   return {
-    stored: Math.max(0, stored + moved.stored),
-    dropped: Math.max(0, dropped.reduce((sum, { count }) => sum + count, 0) + moved.dropped),
+    stored: moveOn(stored ?? undefined, moved.stored),
+    dropped: moveOn(
+      dropped?.reduce((sum, { count }) => sum + count, 0),
+      moved.dropped,
+    ),
     mostDropped: most?.reason,
     visibleAfterSeconds: health.visible_after_seconds,
   };

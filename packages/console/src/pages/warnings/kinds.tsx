@@ -9,7 +9,7 @@ import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { pressIn, rowKeys } from '../../parts/keys.ts';
 import { Search } from '../../parts/search.tsx';
-import { momentOf, SpanMenu } from '../../parts/span.tsx';
+import { edgesOf, SpanMenu } from '../../parts/span.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
@@ -28,13 +28,6 @@ const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as cons
 
 /** Bars over a time that can be told apart. */
 const spans = 48;
-
-/** The beginning and the end of what is shown, in milliseconds. */
-function edgesOf({ span }: WarningsAddress): { from: number; to: number; spans: number } {
-  const now = new Date();
-  const to = span.before === '' ? now : momentOf(span.before, now);
-  return { from: momentOf(span.after, now).getTime(), to: to.getTime(), spans };
-}
 
 export function Kinds({ address }: { address: WarningsAddress }) {
   const { view, change } = address;
@@ -115,7 +108,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
 
 /** What became of the events, of all kinds. */
 function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsAddress }) {
-  const edges = edgesOf(address);
+  const edges = edgesOf(address.span);
   return (
     <section className="panel tiles warnings-tiles" aria-label={text.figures}>
       {(['dropped', 'changed', 'noted'] as const).map((outcome) => {
@@ -149,7 +142,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
 
 function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAddress }) {
   const { view, change, zone } = address;
-  const edges = edgesOf(address);
+  const edges = edgesOf(address.span);
   return (
     <div className="warnings-rows">
       <table className="table" aria-label={text.list}>
@@ -191,7 +184,7 @@ function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAdd
                 </td>
                 <td className="warnings-wide warnings-bars">
                   <Bars
-                    values={intoSpans(counts, edges)}
+                    values={intoSpans(counts, { ...edges, spans })}
                     {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(nameOfKind(type)) }}
                   />
                 </td>

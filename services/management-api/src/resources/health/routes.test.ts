@@ -1,7 +1,7 @@
 import { consumerGroup, topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
-import { createTestTenant, type TestTenant, uniqueTopicPrefix } from '@millrace/testing';
+import { createTestTenant, eventually, type TestTenant, uniqueTopicPrefix } from '@millrace/testing';
 import { createLive } from '../../live/live.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent } from '../../testing/stored-data.ts';
@@ -25,6 +25,8 @@ beforeAll(async () => {
     },
   );
   await log.ensureTopics([topics.live, topics.overflow].map((topic) => ({ topic, partitions: 1 })));
+  // Dead letters are read where the API under test looks for them.
+  await log.ensureTopics([{ topic: topicNames().deadLetter, partitions: 1 }]);
   tenant = await createTestTenant(api.database);
   const month = new Date().toISOString().slice(0, 7);
   await createMonths(api.database.sql, month, month);
@@ -62,9 +64,14 @@ test('C-032 an event that waits longer than the alarm allows raises it', async (
      VALUES ($1, $2, $3, $4, 1, $5)`,
     [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
   );
-  const { alarm, visible_after_seconds } = await healthOf(tenant);
+  const { alarm, visible_after_seconds, lanes } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
   expect(alarm.detail).toContain('Nothing is lost');
+  // The topic of imports was never made: nothing is said of that lane.
+  expect(lanes).toMatchObject([
+    { lane: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
+    { lane: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
+  ]);
   await sql.query('UPDATE consumer_position SET next_offset = 2 WHERE topic = $1', [topics.live]);
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
 });
@@ -89,8 +96,12 @@ test("the last minute's events are counted by what became of them, and only the 
   await storeDrop(other, { type: 'of_others' });
   expect(await healthOf(tenant)).toEqual({
     checked_at: expect.stringMatching(/^\d{4}-/),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     alarm: null,
     visible_after_seconds: 0,
+    lanes: [expect.objectContaining({ lane: 'live' }), expect.objectContaining({ lane: 'overflow' })],
+    dead_letters_waiting: 0,
+    services: expect.arrayContaining([{ name: 'management-api', connections: expect.any(Number) }]),
     per_minute: {
       stored: 2,
       dropped: [
@@ -99,7 +110,7 @@ test("the last minute's events are counted by what became of them, and only the 
         { reason: 'skipping_event_invalid_distinct_id', count: 1 },
       ],
     },
-    sources: { log: 'ok' },
+    sources: { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' },
   });
 });
 
@@ -109,8 +120,34 @@ test('where no log is known the delay is not either, and all else is', async () 
   expect(await healthOf(own, without)).toMatchObject({
     visible_after_seconds: null,
     alarm: null,
+    lanes: null,
     per_minute: { stored: 0, dropped: [] },
-    sources: { log: expect.stringContaining('EVENT_LOG') },
+    sources: { log: expect.stringContaining('EVENT_LOG'), events: 'ok', warnings: 'ok', services: 'ok' },
   });
   await without.stop();
+});
+
+test('what a lane accepts in a minute is known from the second look on', async () => {
+  const acceptedOf = async () =>
+    (await healthOf(tenant)).lanes.find(({ lane }: { lane: string }) => lane === 'overflow').accepted_per_minute;
+  await acceptedOf();
+  await log.append([1, 2, 3].map((key) => ({ topic: topics.overflow, key: `${key}`, value: Buffer.from('{}') })));
+  await eventually(async () => expect(await acceptedOf()).toBeGreaterThan(0));
+});
+
+test("the project's dead letters are counted that nobody has decided yet", async () => {
+  const owner = await createTestTenant(api.database);
+  const letterOf = (of: TestTenant, offset: string) => ({
+    topic: topicNames().deadLetter,
+    key: `${of.projectApiKey}:ada`,
+    value: Buffer.from(JSON.stringify({ environment_id: of.environmentId })),
+    headers: {
+      ...{ dlq_reason: 'timed_out', dlq_step: 'process_batch', dlq_timestamp: new Date().toISOString() },
+      ...{ dlq_topic: topicNames().live, dlq_partition: '0', dlq_offset: offset, dlq_log: 'a log' },
+    },
+  });
+  await log.append([letterOf(owner, '1'), letterOf(owner, '2'), letterOf(owner, '3'), letterOf(tenant, '4')]);
+  const discard = { key: owner.personalApiKey, body: { ids: ['live-0-2'] } };
+  await api.send('POST', `/api/projects/${owner.projectId}/dead_letters/discard/`, discard);
+  expect(await healthOf(owner)).toMatchObject({ dead_letters_waiting: 2 });
 });

@@ -1,18 +1,35 @@
 // Whether what is sent to a project is stored, and how soon.
 
-import type { Sql } from '@millrace/db';
-import { isAppError } from '@millrace/runtime';
+import { lanes } from '@millrace/contracts';
+import { isTransientError, type Sql } from '@millrace/db';
+import { formatDateTime } from '@millrace/http';
+import { AppError, isAppError, withDeadline } from '@millrace/runtime';
 import { Type } from 'typebox';
+import manifest from '../../../../../package.json' with { type: 'json' };
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import type { LaneLag } from '../../live/lag.ts';
 import type { Live } from '../../live/live.ts';
 import { kindOf } from '../../live/warning-kinds.ts';
+import type { DeadLetterLog } from '../dead-letters/letters.ts';
+import { createWaitingCount } from '../dead-letters/waiting.ts';
+import { countConnections, countStored, countWarnings } from './store.ts';
 
 /** As the alarm MillraceLagSeconds has it (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
+/** Every page of the console asks: what takes longer is known at the next asking. */
+const patienceMs = 3000;
 
-export function healthOfProjectRoutes({ sql, live }: { sql: Sql; live: Live }) {
+interface HealthDeps {
+  sql: Sql;
+  live: Live;
+  /** Null where nobody has said which log it is. */
+  deadLetters: DeadLetterLog | null;
+}
+
+export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
+  const waiting = deadLetters && createWaitingCount({ sql, log: deadLetters });
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -20,48 +37,58 @@ export function healthOfProjectRoutes({ sql, live }: { sql: Sql; live: Live }) {
     operationId: 'health_retrieve',
     summary: 'See whether events arrive',
     description:
-      'How soon an event can be seen, and what became of the project’s events of the last minute. Where the log does not answer, the delay is null and `sources` says why.',
+      'How soon an event can be seen, what waits in the log, and what became of the project’s events of the last minute. A part whose source does not answer is null, and `sources` says why.',
     tags: ['events'],
     scope: 'event:read',
     responses: { 200: { description: 'How it stands.', schema: projectHealth() } },
-    examples: {
-      response: {
-        checked_at: '2026-01-02T03:04:05.000Z',
-        alarm: null,
-        visible_after_seconds: 0.2,
-        per_minute: { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] },
-        sources: { log: 'ok' },
-      },
-    },
+    examples: { response: healthExample() },
     handler: async ({ target: { environmentId } }) => {
-      const [lag, stored, warnings] = await Promise.all([
-        lagOf(live),
-        countStored(sql, environmentId, windowSeconds),
-        countWarnings(sql, environmentId, windowSeconds),
+      const [lag, stored, warnings, letters, connections] = await Promise.all([
+        ask(live.lag()),
+        ask(countStored(sql, environmentId, windowSeconds)),
+        ask(countWarnings(sql, environmentId, windowSeconds)),
+        ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
+        ask(countConnections(sql)),
       ]);
+      const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
       return {
         checked_at: new Date().toISOString(),
-        alarm: alarmOf(lag.seconds),
-        visible_after_seconds: lag.seconds,
+        version: manifest.version,
+        alarm: alarmOf(lag.value?.seconds ?? null),
+        visible_after_seconds: lag.value?.seconds ?? null,
+        lanes: lag.value?.lanes.map(toShown) ?? null,
         per_minute: {
-          stored,
-          dropped: warnings
-            .filter((one) => kindOf(one).outcome === 'dropped')
-            .map(({ type, count }) => ({ reason: type, count })),
+          stored: stored.value,
+          dropped: dropped?.map(({ type, count }) => ({ reason: type, count })) ?? null,
         },
-        sources: { log: lag.state },
+        dead_letters_waiting: letters.value,
+        services: connections.value && byService(connections.value),
+        sources: {
+          log: lag.state,
+          events: stored.state,
+          warnings: warnings.state,
+          dead_letters: letters.state,
+          services: connections.state,
+        },
       };
     },
   });
 }
 
-/** A log that is away hides the lag alone. */
-async function lagOf(live: Live): Promise<{ seconds: number | null; state: string }> {
+const withoutLog = () =>
+  new AppError('unavailable', 'No event log is known: EVENT_LOG is not set.', { code: 'no_event_log' });
+
+/** What a source says. One that is away, or slow, hides its own part alone. */
+async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
   try {
-    return { seconds: await live.lagSeconds(), state: 'ok' };
+    return { value: await withDeadline(source, patienceMs, 'This'), state: 'ok' };
   } catch (error) {
-    if (!isAppError(error, 'unavailable')) throw error;
-    return { seconds: null, state: error.message };
+    if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
+    if (isTransientError(error)) return { value: null, state: 'The database did not answer in time.' };
+    if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
+    // Nobody waits for it any more, but it may still fail.
+    source.catch(() => {});
+    return { value: null, state: 'It takes longer than usual. Ask again.' };
   }
 }
 
@@ -72,34 +99,30 @@ function alarmOf(lag: number | null) {
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
 }
 
-/** Rows looked at: a count of more says so many. */
-const mostRows = 200_000;
-
-/** Events that happened and were stored within the last seconds. Those of an import say nothing about the last minute. */
-async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
-  const rows = await sql.query<{ count: number }>(
-    `SELECT count(*)::int AS count
-       FROM (SELECT created_at, historical_migration FROM event
-              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
-      WHERE created_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
-    [environmentId, seconds],
-  );
-  return rows[0]?.count ?? 0;
+function toShown({ lane, waiting, oldestSeconds, acceptedPerMinute, readAt }: LaneLag) {
+  return {
+    lane,
+    waiting,
+    oldest_seconds: oldestSeconds,
+    accepted_per_minute: acceptedPerMinute,
+    read_at: readAt && formatDateTime(readAt),
+  };
 }
 
-/** What was wrong with an environment's events, by kind, the most frequent in front. */
-async function countWarnings(
-  sql: Sql,
-  environmentId: number,
-  seconds: number,
-): Promise<{ type: string; severity: string; count: number }[]> {
-  return sql.query<{ type: string; severity: string; count: number }>(
-    `SELECT type, severity, sum(count)::int AS count FROM ingestion_warning
-      WHERE project_id = $1 AND stored_at > now() - $2 * interval '1 second'
-      GROUP BY type, severity ORDER BY count DESC, type`,
-    [environmentId, seconds],
-  );
+const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
+
+/** Each service names itself to the database, and what a connection is for behind that. */
+function byService(connections: readonly { application: string; count: number }[]) {
+  return services.map((name) => ({
+    name,
+    connections: connections
+      .filter(({ application }) => application.includes(name))
+      .reduce((sum, { count }) => sum + count, 0),
+  }));
 }
+
+const orNull = <Known extends Parameters<typeof Type.Union>[0][number]>(known: Known, description: string) =>
+  Type.Union([known, Type.Null()], { description });
 
 function projectHealth() {
   const reason = Type.Object({
@@ -111,29 +134,79 @@ function projectHealth() {
     threshold_seconds: Type.Integer(),
     detail: Type.String({ description: 'What it means, for people.' }),
   });
+  const lane = Type.Object({
+    lane: Type.Enum(lanes, { description: 'The lane.' }),
+    waiting: Type.Integer({ description: 'Records that were accepted and are not stored yet.' }),
+    oldest_seconds: orNull(
+      Type.Number(),
+      'The age of the oldest of them, at most; null where only its existence is known.',
+    ),
+    accepted_per_minute: orNull(
+      Type.Integer(),
+      'Records that the log took in a minute, by two looks at its ends; null until it was looked at twice.',
+    ),
+    read_at: orNull(Type.String({ format: 'date-time' }), 'When something of the lane was last stored.'),
+  });
+  const service = Type.Object({
+    name: Type.Enum(services, { description: 'The service.' }),
+    connections: Type.Integer({
+      description: 'Its connections to PostgreSQL now. None: it does not run, or had nothing to ask for a while.',
+    }),
+  });
+  const state = Type.String({ description: '`ok`, or why its part is not known.' });
   return Type.Object(
     {
       checked_at: Type.String({ format: 'date-time', description: 'When this was measured.' }),
-      alarm: Type.Union([alarm, Type.Null()], { description: 'Set while events are later than the threshold.' }),
-      visible_after_seconds: Type.Union([Type.Number(), Type.Null()], {
-        description: 'How far what is stored is behind what was accepted, in seconds, at most; of all projects.',
-      }),
+      version: Type.String({ description: 'Version of the API that answers.' }),
+      alarm: orNull(alarm, 'Set while events are later than the threshold.'),
+      visible_after_seconds: orNull(
+        Type.Number(),
+        'How far what is stored is behind what was accepted, in seconds, at most; of all projects.',
+      ),
+      lanes: orNull(Type.Array(lane), 'The lanes of the log, of all projects.'),
       per_minute: Type.Object(
         {
-          stored: Type.Integer({
-            description: 'Events that were stored in the last minute. Late ones and imports are left out.',
-          }),
-          dropped: Type.Array(reason, { description: 'Events that were dropped in the last minute, by reason.' }),
+          stored: orNull(
+            Type.Integer(),
+            'Events that were stored in the last minute. Late ones and imports are left out.',
+          ),
+          dropped: orNull(Type.Array(reason), 'Events that were dropped in the last minute, by reason.'),
         },
         { description: 'What became of the project’s events of the last minute.' },
       ),
+      dead_letters_waiting: orNull(
+        Type.Integer(),
+        'Dead letters of the project that wait, at most 10000; counted anew at most every half minute.',
+      ),
+      services: orNull(Type.Array(service), 'The services of the installation, as PostgreSQL sees them.'),
       sources: Type.Object(
-        {
-          log: Type.String({ description: '`ok`, or why the lag is not known.' }),
-        },
+        { log: state, events: state, warnings: state, dead_letters: state, services: state },
         { description: 'Whether what is measured could be asked.' },
       ),
     },
     { title: 'ProjectHealth' },
   );
+}
+
+function healthExample() {
+  const ok = 'ok';
+  return {
+    checked_at: '2026-01-02T03:04:05.000Z',
+    version: '0.1.0',
+    alarm: null,
+    visible_after_seconds: 0.2,
+    lanes: [
+      {
+        lane: 'live' as const,
+        waiting: 3,
+        oldest_seconds: 0.2,
+        accepted_per_minute: 745,
+        read_at: '2026-01-02T03:04:04.9Z',
+      },
+    ],
+    per_minute: { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] },
+    dead_letters_waiting: 0,
+    services: [{ name: 'ingest-gateway' as const, connections: 2 }],
+    sources: { log: ok, events: ok, warnings: ok, dead_letters: ok, services: ok },
+  };
 }

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { createPrinter, type Terminal } from '../output.ts';
+
+/** What the management API answers of a project's health, as far as a person is shown it; `--json` shows all. */
+interface Health {
+  version: string;
+  alarm: { detail: string } | null;
+  visible_after_seconds: number | null;
+  lanes:
+    | {
+        lane: string;
+        waiting: number;
+        oldest_seconds: number | null;
+        accepted_per_minute: number | null;
+        read_at: string | null;
+      }[]
+    | null;
+  per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
+  dead_letters_waiting: number | null;
+  services: { name: string; connections: number }[] | null;
+  sources: Record<string, string>;
+}
+
+/** `health`: whether what is sent to a project is stored, and how soon. Servers and disks are the doctor's. */
+export function addHealthCommand(program: Command, terminal: Terminal): void {
+  withApiOptions(
+    program
+      .command('health')
+      .description(
+        'see whether events of a project arrive, and how soon, over the management API. Exit code 1 while they are late',
+      ),
+    'the scope event:read',
+  ).action(async (_options: unknown, command: Command) => {
+    const options = command.optsWithGlobals<ApiOptions>();
+    const health = (await connectApi(options, terminal).call('GET', 'health/')) as Health;
+    if (options.json === true) terminal.out.write(`${JSON.stringify(health, null, 2)}\n`);
+    else print(terminal, health);
+    if (health.alarm !== null) throw new Error(health.alarm.detail);
+  });
+}
+
+function print(terminal: Terminal, health: Health): void {
+  const { per_minute: minute, sources } = health;
+  const printer = createPrinter(terminal, false);
+  printer.record({
+    visibleAfterSeconds: health.visible_after_seconds,
+    storedPerMinute: minute.stored,
+    droppedPerMinute: minute.dropped?.map(({ reason, count }) => `${reason} ${count}`) ?? null,
+    deadLettersWaiting: health.dead_letters_waiting,
+    services: health.services?.map(({ name, connections }) => `${name} ${connections}`) ?? null,
+    apiVersion: health.version,
+  });
+  if (health.lanes !== null) {
+    terminal.out.write('\n');
+    printer.table(
+      health.lanes.map((lane) => ({
+        lane: lane.lane,
+        waiting: lane.waiting,
+        oldestSeconds: lane.oldest_seconds,
+        acceptedPerMinute: lane.accepted_per_minute,
+        lastStored: lane.read_at,
+      })),
+    );
+  }
+  for (const [name, state] of Object.entries(sources)) {
+    if (state !== 'ok') printer.note(`warning: ${name.replaceAll('_', ' ')}: not known now. ${state}`);
+  }
+}

@@ -1,0 +1,61 @@
+import { Link } from '@tanstack/react-router';
+import type { Health, useHealth } from '../../api/queries.ts';
+import { useProject } from '../../frame/project.ts';
+import { explain } from '../../parts/states.tsx';
+import { Tile } from '../../parts/tile.tsx';
+import { nameOfKind } from '../../words.ts';
+import { text } from './words.ts';
+
+/** Four figures of this moment, each of a source of its own: one that is away greys its own tile. */
+export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
+  const { id } = useProject();
+  const { data } = health;
+  const whyOf = (source: keyof Health['sources']) => {
+    if (data) return data.sources[source] === 'ok' ? null : text.away(data.sources[source]);
+    return health.error ? text.away(explain(health.error)) : text.asking;
+  };
+  const seconds = data?.visible_after_seconds;
+  const dropped = data?.per_minute.dropped;
+  const count = dropped?.reduce((sum, one) => sum + one.count, 0);
+  const letters = data?.dead_letters_waiting;
+  return (
+    <section className="panel tiles health-tiles" aria-label={text.figures}>
+      <Tile
+        label={text.visible}
+        value={typeof seconds === 'number' ? text.seconds(seconds) : undefined}
+        tone={data?.alarm ? 'warn' : typeof seconds === 'number' ? 'good' : undefined}
+        more={whyOf('log') ?? (data?.alarm ? text.threshold(data.alarm.threshold_seconds) : text.ofAll)}
+        isAway={whyOf('log') !== null}
+      />
+      <Tile
+        label={text.stored}
+        value={data?.per_minute.stored}
+        more={whyOf('events') ?? text.storedMore}
+        isAway={whyOf('events') !== null}
+      />
+      <Tile
+        label={text.dropped}
+        value={count}
+        tone={count ? 'bad' : undefined}
+        more={whyOf('warnings') ?? (dropped?.[0] ? nameOfKind(dropped[0].reason) : text.none)}
+        isAway={whyOf('warnings') !== null}
+      />
+      <Tile
+        label={text.letters}
+        value={letters}
+        tone={letters ? 'bad' : undefined}
+        more={
+          whyOf('dead_letters') ??
+          (letters ? (
+            <Link to={`/projects/${id}/warnings`} search={{ tab: 'letters' } as never}>
+              {text.lettersLink}
+            </Link>
+          ) : (
+            text.noLetters
+          ))
+        }
+        isAway={whyOf('dead_letters') !== null}
+      />
+    </section>
+  );
+}

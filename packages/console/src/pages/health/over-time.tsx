@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import { intoSpans } from '../../parts/chart.tsx';
+import { CountsOverTime, type Interval, intervalOf } from '../../parts/counts-over-time.tsx';
+import { edgesOf, type Span } from '../../parts/span.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { formatNumber } from '../../words.ts';
+import { text } from './words.ts';
+
+interface Shown {
+  span: Span;
+  zone: string;
+}
+
+interface Counted {
+  start: string;
+  count: number;
+}
+
+/** What comes, as the project's events have it. */
+export function EventsOverTime({ span, zone }: Shown) {
+  const interval = intervalOf(span);
+  const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);
+  return (
+    <Chart title={text.events.title} hint={text.events.hint}>
+      <Loaded query={query} what={text.events.what}>
+        {({ total, results }) => (
+          <CountsOverTime {...{ results, interval, zone }} label={text.events.label(formatNumber(total))} />
+        )}
+      </Loaded>
+    </Chart>
+  );
+}
+
+/** Bars that the drops are put into, whatever intervals they came in. */
+const spans = 60;
+
+/** What was dropped meanwhile, whatever the reason. */
+export function DropsOverTime({ span, zone }: Shown) {
+  const { id } = useProject();
+  const interval = intervalOf(span) === 'minute' ? 'minute' : 'hour';
+  const query = useOverTime<{ results: { outcome: string; count: number; counts: Counted[] }[] }>(
+    'ingestion_warnings/counts',
+    span,
+    interval,
+  );
+  return (
+    <Chart
+      title={text.drops.title}
+      hint={
+        <>
+          {text.drops.hint}{' '}
+          <Link to={`/projects/${id}/warnings`} search={{ ...span } as never}>
+            {text.drops.link}
+          </Link>
+        </>
+      }
+    >
+      <Loaded query={query} what={text.drops.what}>
+        {({ results }) => {
+          const dropped = results.filter(({ outcome }) => outcome === 'dropped');
+          const total = dropped.reduce((sum, { count }) => sum + count, 0);
+          const edges = { ...edgesOf(span), spans };
+          const values = intoSpans(
+            dropped.flatMap(({ counts }) => counts),
+            edges,
+          );
+          const length = (edges.to - edges.from) / spans;
+          return (
+            <CountsOverTime
+              results={values.map((count, at) => ({
+                start: new Date(edges.from + at * length).toISOString(),
+                count,
+              }))}
+              {...{ interval, zone, tone: 'bad', label: text.drops.label(formatNumber(total)) }}
+            />
+          );
+        }}
+      </Loaded>
+    </Chart>
+  );
+}
+
+function useOverTime<Answer>(path: string, span: Span, interval: Interval) {
+  const { id } = useProject();
+  const request = { path: `/api/projects/${id}/${path}`, query: { ...span, interval } };
+  return useQuery({
+    queryKey: ['health over time', id, path, request.query],
+    queryFn: ({ signal }) => call<Answer>(request, signal),
+    refetchInterval: 30_000,
+  });
+}
+
+function Chart({ title, hint, children }: { title: string; hint: ReactNode; children: ReactNode }) {
+  return (
+    <section className="panel health-chart" aria-label={title}>
+      <h2>{title}</h2>
+      <p className="hint">{hint}</p>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { queryClient, useHealth } from '../../api/queries.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { matching, part, useAddress } from '../../parts/address.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import { isTime, type Span, SpanMenu, zoneOf, zones } from '../../parts/span.tsx';
+import { words } from '../../words.ts';
+import { Figures } from './figures.tsx';
+import { DropsOverTime, EventsOverTime } from './over-time.tsx';
+import { Lanes, Services } from './parts-of-it.tsx';
+import './health.css';
+
+const parts = {
+  after: matching(isTime, '-1h'),
+  before: matching(isTime),
+  zone: part.oneOf(zones, 'project'),
+};
+
+/** Is it late, how much comes, is anything down? */
+export function Page() {
+  const project = useProject();
+  const { view, change, unknown } = useAddress(parts);
+  const [asCall, setAsCall] = useState(false);
+  const span: Span = { after: view.after, before: view.before };
+  const shown = { span, zone: zoneOf(view.zone, project.timezone) };
+  const health = useHealth(project.id);
+  const request: ApiCall = { path: `/api/projects/${project.id}/health` };
+  const refresh = () => {
+    for (const name of ['health', 'health over time'])
+      void queryClient.invalidateQueries({ queryKey: [name, project.id] });
+  };
+  return (
+    <>
+      <PageTitle title={words.pages.health.title}>
+        <Button onPress={() => setAsCall(true)}>{words.asApiCall}</Button>
+        <Button onPress={refresh}>{words.refresh}</Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Figures health={health} />
+      <Chips chips={[]}>
+        <SpanMenu
+          span={span}
+          zone={view.zone}
+          zoneOfProject={project.timezone}
+          presets={['-1h', '-24h', '-7d', '-30d']}
+          onSpan={change}
+          onZone={(zone) => change({ zone })}
+        />
+      </Chips>
+      <div className="health-charts">
+        <EventsOverTime {...shown} />
+        <DropsOverTime {...shown} />
+      </div>
+      <div className="health-parts">
+        <Lanes health={health} zone={shown.zone} />
+        <Services health={health} />
+      </div>
+      {asCall && <AsApiCall request={request} onClose={() => setAsCall(false)} />}
+    </>
+  );
+}

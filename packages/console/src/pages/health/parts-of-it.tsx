@@ -1,0 +1,130 @@
+import type { ReactNode } from 'react';
+import type { Health, useHealth } from '../../api/queries.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { formatTime } from '../../parts/time.ts';
+import { formatNumber, words } from '../../words.ts';
+import { text } from './words.ts';
+
+type Query = ReturnType<typeof useHealth>;
+
+/** What waits in each lane of the log, and how much it takes. */
+export function Lanes({ health, zone }: { health: Query; zone: string }) {
+  const { heads, about, names, nothing, unknown, never, title, hint } = text.lanes;
+  return (
+    <Part title={title} hint={hint} health={health} source="log">
+      {({ lanes, alarm }) => (
+        <div className="health-scroll">
+          <table className="table" aria-label={title}>
+            <thead>
+              <tr>
+                <th scope="col">{heads.lane}</th>
+                <th scope="col" className="number">
+                  {heads.waiting}
+                </th>
+                <th scope="col" className="number">
+                  {heads.oldest}
+                </th>
+                <th scope="col" className="number">
+                  {heads.accepted}
+                </th>
+                <th scope="col">{heads.stored}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lanes?.map((lane) => {
+                const isLate = alarm !== null && (lane.oldest_seconds ?? 0) > alarm.threshold_seconds;
+                return (
+                  <tr key={lane.lane}>
+                    <td>
+                      <strong>{names[lane.lane] ?? lane.lane}</strong>{' '}
+                      <span className="quiet health-about">{about[lane.lane]}</span>
+                    </td>
+                    <td className="number">{formatNumber(lane.waiting)}</td>
+                    <td className={isLate ? 'number warn' : 'number'}>
+                      {lane.waiting === 0
+                        ? nothing
+                        : lane.oldest_seconds === null
+                          ? unknown
+                          : text.seconds(lane.oldest_seconds)}
+                    </td>
+                    <td className="number">
+                      {lane.accepted_per_minute === null ? unknown : formatNumber(lane.accepted_per_minute)}
+                    </td>
+                    <td className="quiet">
+                      {lane.read_at === null ? (
+                        never
+                      ) : (
+                        <time dateTime={lane.read_at} title={formatTime(lane.read_at, zone)}>
+                          {formatAgo(lane.read_at)}
+                        </time>
+                      )}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Part>
+  );
+}
+
+/** Which services are there, and which version answers. */
+export function Services({ health }: { health: Query }) {
+  const { title, hint, version, names, connected, absent } = text.services;
+  return (
+    <Part title={title} hint={hint} health={health} source="services">
+      {(data) => (
+        <>
+          <ul className="health-services">
+            {data.services?.map(({ name, connections }) => (
+              <li key={name}>
+                <span className={connections > 0 ? 'dot good' : 'dot warn'} />
+                <strong className="grow">{names[name] ?? name}</strong>
+                <span className={connections > 0 ? 'quiet' : 'warn'}>
+                  {connections > 0 ? connected(connections) : absent}
+                </span>
+              </li>
+            ))}
+          </ul>
+          <p className="hint">{version(data.version)}</p>
+        </>
+      )}
+    </Part>
+  );
+}
+
+/** A part of the answer; greyed where its source is away. */
+function Part({
+  title,
+  hint,
+  health,
+  source,
+  children,
+}: {
+  title: string;
+  hint: string;
+  health: Query;
+  source: keyof Health['sources'];
+  children: (data: Health) => ReactNode;
+}) {
+  return (
+    <section className="panel health-part" aria-label={title}>
+      <h2>{title}</h2>
+      <p className="hint">{hint}</p>
+      <Loaded query={health} what={words.pages.health.title}>
+        {(data) =>
+          data.sources[source] === 'ok' ? (
+            children(data)
+          ) : (
+            <p className="quiet" role="status" data-state="away">
+              {text.away(data.sources[source])}
+            </p>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

@@ -1,0 +1,128 @@
+import { formatNumber, words } from '../words.ts';
+import { barsOf } from './chart.tsx';
+import { lengthOf, type Span } from './span.tsx';
+
+export type Interval = 'minute' | 'hour' | 'day';
+
+/** Bars that can still be told apart. */
+export function intervalOf(span: Span): Interval {
+  const hours = lengthOf(span) / 3_600_000;
+  if (hours <= 3) return 'minute';
+  return hours <= 24 * 7 ? 'hour' : 'day';
+}
+
+const text = words.counts;
+
+/** How many there were, over a time: bars, their axis, and the same as a table. */
+export function CountsOverTime({
+  results,
+  interval,
+  zone,
+  label,
+  tone,
+  onShow,
+}: {
+  results: readonly { start: string; count: number }[];
+  interval: Interval;
+  zone: string;
+  /** What the bars say in one sentence, for who does not see them. */
+  label: string;
+  tone?: 'bad' | undefined;
+  /** Narrows the page to the time of one: by a click on its bar, or by keyboard in the table. */
+  onShow?: (at: number) => void;
+}) {
+  const bars = barsOf(
+    results.map(({ count }) => count),
+    { width: 1000, height: 44 },
+  );
+  const room = 1000 / Math.max(1, results.length);
+  const labelOf = (iso: string) => formatStart(iso, zone, interval);
+  return (
+    <div className={tone ? `counts ${tone}` : 'counts'}>
+      <svg width="100%" height="48" viewBox="0 0 1000 48" preserveAspectRatio="none" role="img" aria-label={label}>
+        {results.map(({ start, count }, at) => {
+          const bar = bars[at];
+          return (
+            // The table below does the same by keyboard.
+            // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
+            <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
+              <title>{text.bar(labelOf(start), count)}</title>
+              <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />
+              {bar && <rect {...bar} y={bar.y + 3} />}
+            </g>
+          );
+        })}
+        <line x1="0" x2="1000" y1="47.5" y2="47.5" className="counts-line" />
+      </svg>
+      <div className="counts-axis hint" aria-hidden="true">
+        {[0, 0.5, 1].map((place) => {
+          const one = results[Math.round(place * (results.length - 1))];
+          return <span key={place}>{one && labelOf(one.start)}</span>;
+        })}
+      </div>
+      <Table {...{ results, labelOf, onShow }} />
+    </div>
+  );
+}
+
+function Table({
+  results,
+  labelOf,
+  onShow,
+}: {
+  results: readonly { start: string; count: number }[];
+  labelOf: (iso: string) => string;
+  onShow: ((at: number) => void) | undefined;
+}) {
+  return (
+    <details className="counts-table">
+      <summary className="hint">{text.table}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <div className="counts-scroll" tabIndex={0}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{text.when}</th>
+              <th scope="col" className="number">
+                {text.count}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.map(
+              ({ start, count }, at) =>
+                count > 0 && (
+                  <tr key={start}>
+                    <td>
+                      {onShow ? (
+                        <button
+                          type="button"
+                          className="facts-value"
+                          aria-label={text.narrow(labelOf(start))}
+                          onClick={() => onShow(at)}
+                        >
+                          {labelOf(start)}
+                        </button>
+                      ) : (
+                        labelOf(start)
+                      )}
+                    </td>
+                    <td className="number">{formatNumber(count)}</td>
+                  </tr>
+                ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+const labels: Record<Interval, Intl.DateTimeFormatOptions> = {
+  minute: { hour: '2-digit', minute: '2-digit' },
+  hour: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+};
+
+const formatStart = (iso: string, zone: string, interval: Interval) =>
+  new Intl.DateTimeFormat('en-GB', { ...labels[interval], timeZone: zone }).format(new Date(iso));

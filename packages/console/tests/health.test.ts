@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { consumerGroup, outputGroup, topicNames } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+const topics = topicNames();
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  for (const topic of [topics.live, topics.overflow, topics.historical, topics.deadLetter])
+    await console.query('INSERT INTO event_log_partition (topic, partition) VALUES ($1, 0)', [topic]);
+});
+afterAll(() => console?.stop());
+
+const tile = (page: Page, label: string) => page.locator('.tile').filter({ hasText: label });
+const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+/** No violation in either theme. */
+async function expectAccessible(page: Page) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+}
+
+const answerWith = (page: Page, route: RegExp, status: number) =>
+  page.route(route, (one) =>
+    one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
+  );
+
+// Before the API has looked at the log: it never takes an event for older than its last look.
+test('C-032: while events are late every page says so in one line, with the way to Health', async () => {
+  for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
+  for (const group of [consumerGroup('live'), outputGroup('live')])
+    await console.query(
+      `INSERT INTO consumer_position ("group", topic, partition, log, next_offset, record_before)
+       SELECT $1, topic, partition, log_id::text, 1, $3 FROM event_log_partition WHERE topic = $2`,
+      [group, topics.live, `0/${Date.now() - 20 * 60_000}`],
+    );
+  const page = await console.open('live');
+  for (const path of ['live', 'events', 'persons', 'flags', 'warnings', 'settings']) {
+    await page.goto(console.address(path));
+    await page.locator('.health-line').getByText('Events are late.').waitFor();
+  }
+  await expectAccessible(page);
+  await page.locator('.health-line').getByRole('link', { name: 'What is behind?' }).click();
+  await tile(page, 'Visible after').getByText('20 min').waitFor();
+  await page.getByRole('row').filter({ hasText: 'live' }).getByText('20 min').waitFor();
+  expect(await page.locator('.health-line').getByRole('link').count()).toBe(0);
+  await expectAccessible(page);
+  await console.query('UPDATE consumer_position SET next_offset = 2', []);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.locator('.health-line').waitFor({ state: 'detached' });
+  await eventually(async () => expect(await page.locator('.tile-figure.warn').count()).toBe(0));
+  await page.context().close();
+});
+
+test('C-038, C-042: what waits, what comes and who is there, at a glance and on a phone', async () => {
+  const page = await console.open('health');
+  await tile(page, 'Visible after').getByText('0.0 s').waitFor();
+  await tile(page, 'Dead letters waiting').getByText('every event could be processed').waitFor();
+  await page.getByRole('row').filter({ hasText: 'overflow' }).getByText('never').waitFor();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'Management API' })
+    .getByText(/connection/)
+    .waitFor();
+  await page.getByText(/The API that answers is version \d/).waitFor();
+  await page.getByRole('img', { name: '0 events in this time' }).waitFor();
+  await expectAccessible(page);
+  expect(
+    await page.evaluate('document.querySelector("main").scrollHeight - document.querySelector("main").clientHeight'),
+  ).toBe(0);
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await overflow(page)).toBe(0);
+  await expectAccessible(page);
+  await page.context().close();
+});
+
+test('C-004, C-006, C-023: the time is in the address, and one that makes no sense is a hint', async () => {
+  await console.query(
+    `INSERT INTO ingestion_warning (project_id, id, type, severity, count, timestamp)
+     VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
+  );
+  const page = await console.open('health?after=soon');
+  await page.getByText('part this page cannot use: after').waitFor();
+  await page.getByRole('img', { name: '0 dropped in this time' }).waitFor();
+  await page.getByRole('button', { name: /^Time: Last hour/ }).click();
+  await page.getByRole('menuitem', { name: 'Last 24 hours' }).click();
+  await page.getByRole('img', { name: '7 dropped in this time' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?after=-24h');
+  const link = await page.getByRole('link', { name: 'Why?' }).getAttribute('href');
+  expect(link).toContain('/warnings?after=-24h');
+  await page.context().close();
+});
+
+test.each([
+  [403, 'refused'],
+  [404, 'gone'],
+  [400, 'failed'],
+])('C-007, C-008: %i is the picture "%s" in its own place, and the rest stays', async (status, picture) => {
+  const page = await console.open('live');
+  await answerWith(page, /events\/counts/, status);
+  await page.goto(console.address('health'));
+  await page.getByRole('region', { name: 'Events' }).locator(`[data-state=${picture}]`).waitFor();
+  await tile(page, 'Visible after').getByText('0.0 s').waitFor();
+  await page.getByRole('img', { name: /dropped in this time/ }).waitFor();
+  await page.context().close();
+});
+
+test('one source that is away greys its own tile and says why; loading is another picture', async () => {
+  const page = await console.open('live');
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/api\/.*\/health$/, async (route) => {
+    await held;
+    const response = await route.fetch();
+    const health = (await response.json()) as Record<string, object>;
+    const sources = { ...health.sources, log: 'The event log does not answer.' };
+    await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sources } });
+  });
+  await page.goto(console.address('health'));
+  await tile(page, 'Visible after').getByText('asking …').waitFor();
+  await page.getByRole('region', { name: 'Lanes of the log' }).getByText('Loading').waitFor();
+  answer();
+  const away = page.locator('.tile-away');
+  await away.getByText('The event log does not answer.').waitFor();
+  expect(await away.count()).toBe(1);
+  await page.getByRole('region', { name: 'Lanes of the log' }).locator('[data-state=away]').waitFor();
+  await tile(page, 'Stored, last minute').getByText('0', { exact: true }).waitFor();
+  await expectAccessible(page);
+  await page.context().close();
+});
