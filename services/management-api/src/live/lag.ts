@@ -119,7 +119,9 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
       };
     });
     // Of a partition of which nothing was ever read, only the time it is watched is known.
-    for (const { key } of looked.flatMap(unreadOf)) if (!endSeenAt.has(key)) endSeenAt.set(key, now);
+    for (const { key, stored } of looked.flatMap(unreadOf)) {
+      if (appendedAt(stored?.record_before) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
+    }
     const ages = measured.filter(({ lane }) => isAwaited(lane)).map(({ age }) => age);
     return { seconds: inSeconds(Math.max(0, ...ages)), lanes: measured.map(({ age: _, ...lane }) => lane) };
   }
