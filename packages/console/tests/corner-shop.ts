@@ -10,6 +10,7 @@ export const views: Record<string, string> = {
   live: `live?open=${uuidOf(0)}`,
   events: `events?open=${uuidOf(0)}`,
   persons: 'persons?person=ada@example.com',
+  warnings: 'warnings?open=error%20message_size_too_large',
 };
 
 /** Of the nth event before now. */
@@ -258,14 +259,25 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
   await visitor.route(/\/live\/stats/, (route) =>
     route.fulfill({ json: { users_on_product: 38, window_seconds: 60 } }),
   );
-  await visitor.route(/\/projects\/\d+\/health$/, async (route) => {
+  await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
     const answer = await route.fetch().catch(() => null);
     const health: object | null = await answer?.json().catch(() => null);
     // The page is closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
+    const sources = { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' };
+    const names = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'];
+    const services = names.map((name, at) => ({ name, connections: [3, 4, 6, 2][at] }));
+    const read_at = new Date(shopTime.getTime() - 300).toISOString();
+    const lane = (name: string, waiting: number, accepted_per_minute: number, oldest_seconds: number) => ({
+      ...{ lane: name, waiting, accepted_per_minute, oldest_seconds, read_at },
+    });
+    const lanes = [lane('live', 4, 747, 0.3), lane('historical', 18_211, 41_900, 26), lane('overflow', 0, 0, 0)];
     await route.fulfill({
-      json: { ...health, checked_at: shopTime.toISOString(), alarm: null, visible_after_seconds: 0.3, per_minute },
+      json: {
+        ...{ ...health, checked_at: shopTime.toISOString(), alarm: null, visible_after_seconds: 0.3, per_minute },
+        ...{ lanes, dead_letters_waiting: 0, services, sources },
+      },
     });
   });
 }
