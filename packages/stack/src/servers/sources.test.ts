@@ -27,6 +27,7 @@ test.each([
     [...chromium, debian, 'the package @sparticuz/chromium'],
   ],
   ['Firefox', from.firefoxSources(options), ['FIREFOX_PATH', 'a local program', debian]],
+  ['WebKit', from.webkitSources(options), ['WEBKIT_DRIVER_PATH', 'a local program', debian]],
 ])('%s: what is given, what is there, what needs no root, what is installed', (_, sources, order) => {
   expect(sources.map(({ name }) => name)).toEqual(order);
 });

@@ -16,6 +16,10 @@ test.each([
   ['packages/event-log/src/kafka/kafka-tls.test.ts', ['KAFKA_BROKERS']],
   ['packages/browser/tests/client/init.test.ts', ['CHROMIUM_PATH']],
   ['packages/browser/tests/firefox/firefox.long.test.ts', ['FIREFOX_PATH']],
+  [
+    'test-e2e/console/other-browsers.long.test.ts',
+    ['DATABASE_URL', 'FIREFOX_PATH', 'KAFKA_BROKERS', 'REDIS_URL', 'WEBKIT_DRIVER_PATH'],
+  ],
   ['packages/stack/src/servers/sources.test.ts', []],
   ['test-e2e/story.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
 ])('%s needs %j', (file, needs) => {

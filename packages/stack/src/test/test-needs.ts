@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 
 /** What tests run on, by the variable of the environment they find it in. */
 export const needs = [
-  ...(['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL', 'CHROMIUM_PATH', 'FIREFOX_PATH'] as const),
+  ...(['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL', 'CHROMIUM_PATH', 'FIREFOX_PATH', 'WEBKIT_DRIVER_PATH'] as const),
   // Programs, for servers of a test's own.
   ...(['KAFKA_JARS', 'REDIS_SERVER_PATH'] as const),
   // A Chromium that keeps pages for the back button.
@@ -21,6 +21,7 @@ const asks: Record<Need, (text: string) => boolean> = {
   REDIS_SERVER_PATH: (text) => calls('startOwnRedis', text),
   CHROMIUM_PATH: (text) => calls('findChromium', text),
   FIREFOX_PATH: (text) => calls('findFirefox', text),
+  WEBKIT_DRIVER_PATH: (text) => calls('findWebKitDriver', text),
   KEPT_PAGES: (text) => calls('openKept', text),
 };
 const calls = (name: string, text: string) => new RegExp(`(?<!function )\\b${name}\\(`).test(text);

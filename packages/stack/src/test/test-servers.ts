@@ -13,6 +13,7 @@ import {
   redisProgramSources,
   redisSources,
   type Source,
+  webkitSources,
   windowlessChromium,
 } from '../servers/provision.ts';
 import {
@@ -48,6 +49,7 @@ export async function provideTestServers(
     REDIS_SERVER_PATH: ['redis-server', redisProgramSources(options)],
     CHROMIUM_PATH: ['Chromium', chromiumSources(options, { keepsPages })],
     FIREFOX_PATH: ['Firefox', firefoxSources(options)],
+    WEBKIT_DRIVER_PATH: ['WebKit', webkitSources(options)],
   };
   const running: RunningServer[] = [];
   const addresses: Record<string, string> = {};

@@ -1,16 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-
-/** Firefox's own protocol of remote control, on which WebDriver is built: commands and answers as JSON, each after its length. */
-export interface Marionette {
-  /** @throws with Firefox's words. */
-  send<Result>(command: string, parameters?: object): Promise<Result>;
-  close(): void;
-}
+import type { Driver } from './tab.ts';
 
 type Answer = [type: 1, id: number, error: { message: string } | null, result: unknown];
 
-export async function connectMarionette(port: number): Promise<Marionette> {
+/** Firefox's own protocol of remote control, on which WebDriver is built: commands and answers as JSON, each after its length. */
+export async function connectMarionette(port: number): Promise<Driver> {
   const socket = connect(port, '127.0.0.1');
   const waiting = new Map<number, (answer: Answer) => void>();
   let received = Buffer.alloc(0);

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeConsole } from '@millrace/console/bundle';
+import { createConsoleLink, eventually } from '@millrace/testing';
+import { openFirefox } from '@millrace/testing/other-browsers/firefox';
+import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
+import { openWebKit } from '@millrace/testing/other-browsers/webkit';
+import { post } from '../support/post.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** All other tests of the console run in Chromium: the way through it, once in each of the other engines. */
+const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
+let services: RunningServices;
+beforeAll(async () => {
+  await writeConsole(directory, { isQuick: true });
+  const settings = { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on' };
+  services = await startServices({ eventLog: 'postgres', settings });
+});
+afterAll(async () => {
+  await services?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe.each([
+  ['Firefox', openFirefox],
+  ['WebKit', openWebKit],
+] as const)('C-044 in %s', (name, open) => {
+  let browser: DrivenBrowser;
+  let tab: Tab;
+  beforeAll(async () => {
+    browser = await open();
+  });
+  afterAll(() => browser?.close());
+
+  /** The key, as WebDriver names it. */
+  const enter = '\uE007';
+  const project = () => `/projects/${services.tenant.projectId}`;
+  const api = async (method: string, path: string, body?: object) => {
+    const headers = {
+      authorization: `Bearer ${services.tenant.personalApiKey}`,
+      'content-type': 'application/json',
+    };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return (await (await fetch(`${services.apiUrl}/api${project()}/${path}`, init)).json()) as Record<string, unknown>;
+  };
+  const shows = (text: string) =>
+    eventually(() => tab.run<boolean>(`return document.body.innerText.includes(${JSON.stringify(text)})`), {
+      what: `${text} in ${name}`,
+    });
+  const goTo = async (page: string) => {
+    await tab.click(`nav a[href$="${project()}/${page}"]`);
+    await eventually(() => tab.run<boolean>(`return location.pathname.endsWith(${JSON.stringify(`/${page}`)})`));
+  };
+
+  test('the link leads in, an event appears on Live and opens, and Events, Flags and Settings work', async () => {
+    const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
+    tab = await browser.openTab(`${services.apiUrl}/console/enter#${secret}`);
+    await eventually(() => tab.run<boolean>(`return location.pathname.endsWith('/live')`), { what: `Live in ${name}` });
+    expect(await tab.run('return location.hash')).toBe('');
+
+    const event = `seen in ${name}`;
+    const body = { api_key: services.tenant.projectApiKey, event, distinct_id: 'ada', properties: { total: 42 } };
+    await eventually(async () => {
+      await post(`${services.ingestUrl}/capture/`, body);
+      return tab.run<boolean>(
+        `return document.querySelector('[role=option]')?.innerText.includes(${JSON.stringify(event)}) === true`,
+      );
+    });
+    await tab.click('[role=option]');
+    await shows('total');
+    await shows('Copy JSON');
+
+    await goTo('events');
+    await eventually(() => tab.run<boolean>(`return document.querySelector('a[data-row]') !== null`));
+    await tab.type('input[type=search], .search input', `nothing like this${enter}`);
+    await shows('No event of this time fits the filters');
+
+    const { id } = await api('POST', 'feature_flags', { key: `flag-of-${name.toLowerCase()}`, active: false });
+    await goTo('flags');
+    await shows(`flag-of-${name.toLowerCase()}`);
+    await tab.click('main [role=switch], main label:has([role=switch])');
+    await eventually(async () => expect(await api('GET', `feature_flags/${id}`)).toMatchObject({ active: true }));
+
+    await tab.click(`nav a[href*="${project()}/settings"]`);
+    await shows('First name');
+    await eventually(() => tab.run<boolean>(`return document.querySelector('input[name=first_name]') !== null`));
+    await tab.run(`document.querySelector('input[name=first_name]').select()`);
+    await tab.type('input[name=first_name]', `Ada of ${name}${enter}`);
+    await shows('Saved.');
+    await tab.close();
+  });
+});

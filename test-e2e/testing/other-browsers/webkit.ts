@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { environment } from '@millrace/runtime';
+import { freePort } from '@millrace/stack/servers/server-process';
+import { eventually } from '../eventually.ts';
+import { findWebKitDriver } from '../find-browser.ts';
+import { type DrivenBrowser, type Driver, openTab } from './tab.ts';
+
+/** The engine of Safari, as WebKitGTK's small browser has it, for a whole test file. It needs a screen, so it gets one that nobody sees. */
+export async function openWebKit(): Promise<DrivenBrowser> {
+  const path = findWebKitDriver();
+  if (path === null)
+    throw new Error('WEBKIT_DRIVER_PATH is not set, and there is no WebKitWebDriver on the PATH: run npm test');
+  const screen = await startScreen();
+  const env = {
+    ...environment(),
+    DISPLAY: screen.display,
+    // Without a graphics card, or a desktop to tell of what is on the page.
+    ...{ WEBKIT_DISABLE_DMABUF_RENDERER: '1', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
+  };
+  const port = await freePort();
+  const program = spawn(path, [`--port=${port}`], { stdio: 'ignore', env });
+  const driver = await connect(`http://127.0.0.1:${port}`);
+  const [first] = await driver.send<string[]>('WebDriver:GetWindowHandles');
+  return {
+    openTab: (address) => openTab(driver, first, address),
+    async close() {
+      await driver.end();
+      for (const one of [program, screen.program]) await end(one);
+    },
+  };
+}
+
+async function end(program: ChildProcess): Promise<void> {
+  if (program.exitCode !== null || program.signalCode !== null) return;
+  const ended = once(program, 'exit');
+  program.kill('SIGKILL');
+  await ended;
+}
+
+/** Xvfb chooses its number itself and tells it. */
+async function startScreen(): Promise<{ display: string; program: ChildProcess }> {
+  const options = ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'];
+  const program = spawn('Xvfb', options, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const [number] = (await once(program.stdio[3] as Readable, 'data')) as [Buffer];
+  return { display: `:${number.toString().trim()}`, program };
+}
+
+/** How WebDriver's commands are asked for over HTTP, below the session; `:id` is the element. */
+const routes: Record<string, [method: string, path: string]> = {
+  'WebDriver:Navigate': ['POST', '/url'],
+  'WebDriver:ExecuteScript': ['POST', '/execute/sync'],
+  'WebDriver:FindElement': ['POST', '/element'],
+  'WebDriver:ElementClick': ['POST', '/element/:id/click'],
+  'WebDriver:ElementSendKeys': ['POST', '/element/:id/value'],
+  'WebDriver:SwitchToWindow': ['POST', '/window'],
+  'WebDriver:NewWindow': ['POST', '/window/new'],
+  'WebDriver:CloseWindow': ['DELETE', '/window'],
+  'WebDriver:GetWindowHandles': ['GET', '/window/handles'],
+};
+/** What Firefox answers in a `value`; so does this. */
+const wrapped = ['WebDriver:ExecuteScript', 'WebDriver:FindElement'];
+
+async function connect(url: string): Promise<Driver & { end(): Promise<void> }> {
+  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const response = await fetch(url + path, { method, ...(body && { body: JSON.stringify(body) }) });
+    const { value } = (await response.json()) as { value: unknown };
+    if (!response.ok) throw new Error(`${path}: ${(value as { message: string }).message}`);
+    return value;
+  };
+  const capabilities = { alwaysMatch: {} };
+  const session = await eventually(() => ask('POST', '/session', { capabilities }), { what: 'WebKit' });
+  const base = `/session/${(session as { sessionId: string }).sessionId}`;
+  return {
+    async send<Result>(command: string, parameters: { id?: string } = {}) {
+      const [method, path] = routes[command] ?? ['GET', command];
+      const { id, ...body } = parameters;
+      const value = await ask(method, base + path.replace(':id', id ?? ''), method === 'POST' ? body : undefined);
+      return (wrapped.includes(command) ? { value } : value) as Result;
+    },
+    close() {},
+    end: async () => void (await ask('DELETE', base).catch(() => {})),
+  };
+}
