@@ -172,6 +172,7 @@ describe('as JSON', () => {
           first_name: 'Grace',
           level: 8,
           token_hash: 'x',
+          key_scopes: ['*'],
         },
       });
     const [first, second, third] = [

@@ -210,7 +210,7 @@ describe('several at once', () => {
     const email = `${randomUUID()}@example.com`;
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
-    const user = await createUser(api.database.sql, { email });
+    const user = await createUser(api.database.sql, { email, isEmailVerified: true });
     const key = await keyOf(user.id, {});
     const answers = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
     expect(statuses(answers)).toEqual([201, 404, 404, 404]);
