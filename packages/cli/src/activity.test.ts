@@ -75,6 +75,7 @@ test('an invite that is accepted: a new account, its membership and its first ke
       target_email: 'new@example.com',
       email_key: 'new@example.com',
       token_hash: '',
+      key_scopes: ['*'],
       created_by_id: tenant.userId,
     },
   });

@@ -20,7 +20,10 @@ const fields = {
   }),
   variables: orNull(freeFormObject({}), 'Kept as sent, without effect.'),
   breakdown_colors: Type.Unknown({ description: 'Colours that clients chose. Kept as sent.' }),
-  data_color_theme_id: orNull(Type.Integer(), 'Colours that clients draw with.'),
+  data_color_theme_id: orNull(
+    Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 }),
+    'Colours that clients draw with.',
+  ),
   quick_filter_ids: Type.Unknown({ description: 'Kept as sent, without effect.' }),
   restriction_level: Type.Unsafe<21 | 37>({
     type: 'integer',
