@@ -32,6 +32,7 @@ export const words = {
   close: 'Close',
   cancel: 'Cancel',
   again: 'Try again',
+  more: 'Show more',
   reload: 'Reload',
   justNow: 'just now',
   copy: 'Copy',

@@ -1,12 +1,13 @@
+import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** Below a list of which there is more. @param label says of what */
+/** Below a list of which there is more. @param label where it says of what */
 export function More({
   query,
-  label,
+  label = words.more,
 }: {
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-  label: string;
+  label?: string;
 }) {
   if (!query.hasNextPage) return null;
   return (

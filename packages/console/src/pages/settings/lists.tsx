@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { call, type Query } from '../../api/request.ts';
-import { Button } from '../../parts/button.tsx';
-import { text } from './words.ts';
+import type { IconName } from '../../parts/icon.tsx';
+import { Empty } from '../../parts/states.tsx';
 
 interface Page<Row> {
   count: number;
@@ -32,19 +32,34 @@ export function useOffsetPages<Row>(
   });
 }
 
-/** The button below a list of which there is more. */
-export function More({
-  query,
+/** Where a list of what is made here is still empty: the kinds there are, with what each needs, and the way to the first one. */
+export function NoneYet({
+  title,
+  icon,
+  about,
+  kinds,
+  children,
 }: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  title: string;
+  icon: IconName;
+  about: string;
+  kinds: readonly { name: string; needs: string }[];
+  /** Its button. */
+  children: ReactNode;
 }) {
-  if (!query.hasNextPage) return null;
   return (
-    <div className="form-buttons">
-      <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-        {text.more}
-      </Button>
-    </div>
+    <Empty title={title} icon={icon}>
+      <p className="quiet">{about}</p>
+      <dl className="settings-kinds">
+        {kinds.map(({ name, needs }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="quiet">{needs}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="form-buttons">{children}</div>
+    </Empty>
   );
 }
 

@@ -10,7 +10,6 @@ export const text = {
   delete: 'Delete',
   end: 'End',
   never: 'Never',
-  more: 'Show more',
   needsAdministrator: 'An administrator of the organization can do this.',
   of: (verb: string, what: string) => `${verb} ${what}`,
   columns: {

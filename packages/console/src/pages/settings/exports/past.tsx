@@ -7,11 +7,12 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
+import { More } from '../../../parts/more.tsx';
 import { explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
-import { More, useOffsetPages } from '../lists.tsx';
+import { useOffsetPages } from '../lists.tsx';
 import { type Backfill, type BatchExport, exportsKey, lastDays, lastFinished } from './export.ts';
 import { text } from './words.ts';
 

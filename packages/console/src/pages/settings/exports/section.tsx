@@ -4,11 +4,12 @@ import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
-import { Empty, Loaded } from '../../../parts/states.tsx';
+import { More } from '../../../parts/more.tsx';
+import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { More, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { NoneYet, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
 import { destinationTypes } from './destinations.ts';
 import {
   type BatchExport,
@@ -87,23 +88,13 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) 
 
 /** The kinds of destinations with what each needs. */
 function NoExport({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
+  const kinds = destinationTypes.map((type) => ({ name: text.types[type], needs: text.needs[type] }));
   return (
-    <Empty title={text.emptyTitle} icon="exports">
-      <p className="quiet">{text.empty}</p>
-      <dl className="settings-kinds">
-        {destinationTypes.map((type) => (
-          <div key={type}>
-            <dt>{text.types[type]}</dt>
-            <dd className="quiet">{text.needs[type]}</dd>
-          </div>
-        ))}
-      </dl>
-      <div className="form-buttons">
-        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
-          {text.newExport}
-        </Button>
-      </div>
-    </Empty>
+    <NoneYet title={text.emptyTitle} icon="exports" about={text.empty} kinds={kinds}>
+      <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+        {text.newExport}
+      </Button>
+    </NoneYet>
   );
 }
 

@@ -158,7 +158,6 @@ export const text = {
   yesterday: 'Yesterday',
   lastWeek: 'The last 7 days',
   to: 'To',
-  toHint: 'Exclusive.',
   preview: (runs: number, interval: Interval) =>
     runs === 1 ? '1 run' : `${counted(runs, 'run')}, one for each ${unit[interval]}`,
   covers: (span: string) => `It covers ${span}.`,

@@ -2,11 +2,12 @@ import { useState } from 'react';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
+import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { More, useOffsetPages } from '../lists.tsx';
+import { useOffsetPages } from '../lists.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { reasonOf, text } from './words.ts';
 

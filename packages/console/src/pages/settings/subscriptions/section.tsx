@@ -3,11 +3,12 @@ import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
+import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { More, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { NoneYet, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
 import { OneSubscription, titleOf } from './one-subscription.tsx';
 import { ruleInWords } from './rule.ts';
 import {
@@ -92,23 +93,13 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
 
 /** Who would get it, and what each kind of recipient needs. */
 function None({ mayChange, onNew }: { mayChange: boolean; onNew: () => void }) {
+  const kinds = targetTypes.map((type) => ({ name: text.types[type], needs: text.needs[type] }));
   return (
-    <Empty title={text.emptyTitle} icon="mail">
-      <p className="quiet">{text.empty}</p>
-      <dl className="settings-kinds">
-        {targetTypes.map((type) => (
-          <div key={type}>
-            <dt>{text.types[type]}</dt>
-            <dd className="quiet">{text.needs[type]}</dd>
-          </div>
-        ))}
-      </dl>
-      <div className="form-buttons">
-        <Button look="main" isDisabled={!mayChange} onPress={onNew}>
-          {text.newOne}
-        </Button>
-      </div>
-    </Empty>
+    <NoneYet title={text.emptyTitle} icon="mail" about={text.empty} kinds={kinds}>
+      <Button look="main" isDisabled={!mayChange} onPress={onNew}>
+        {text.newOne}
+      </Button>
+    </NoneYet>
   );
 }
 
