@@ -132,7 +132,7 @@ async function storeWarnings(console: RunningConsole): Promise<void> {
   const kinds = [
     ['message_size_too_large', 'error', 3, '{"eventUuid": "01a208ec-77f1-7c02-b1e4-000000000900", "size": 1433600}'],
     ['cannot_merge_already_identified', 'warning', 12, '{"sourcePersonDistinctId": "lin@example.com"}'],
-    ['invalid_timestamp', 'warning', 41, '{"value": "yesterday"}'],
+    ['ignored_invalid_timestamp', 'warning', 41, '{"event": "order placed", "distinctId": "lin@example.com"}'],
   ] as const;
   for (const [at, [type, severity, count, details]] of kinds.entries()) {
     await console.query(

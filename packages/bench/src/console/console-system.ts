@@ -17,10 +17,13 @@ export interface ConsoleSystem {
   database: BenchDatabase;
   gateway: MeasuredProcess;
   api: MeasuredProcess;
-  /** Sends events, asks the API, and watches streams. */
+  /** Sends events, puts stored ones on their topic, asks the API, and watches streams. */
   events: MeasuredProcess;
+  publisher: MeasuredProcess;
   questions: MeasuredProcess;
   watchers: MeasuredProcess;
+  brokers: string[];
+  processedTopic: string;
   sizes: Awaited<ReturnType<typeof writeConsole>>['sizes'];
   /** The first has the console's pages open, the last is the quiet one. */
   projects: BenchProject[];
@@ -52,6 +55,7 @@ export async function startConsoleSystem(directory: string, projectCount: number
         'services/management-api/src/main.ts',
         'packages/bench/src/load/load-generator.ts',
         'packages/bench/src/console/watch-streams.ts',
+        'packages/bench/src/console/publish-events.ts',
       ]),
     ]);
     ends.push(() => programs.remove());
@@ -70,17 +74,21 @@ export async function startConsoleSystem(directory: string, projectCount: number
       ends.push(async () => void (await one.stop()));
       return one;
     };
-    const [gatewayFile, consumerFile, apiFile, loadFile, watchFile] = programs.files;
+    const [gatewayFile, consumerFile, apiFile, loadFile, watchFile, publishFile] = programs.files;
     const gateway = await start(gatewayFile);
     const consumer = await start(consumerFile);
     const api = await start(apiFile);
     for (const { port } of [gateway, consumer, api]) await waitUntilReady(port);
-    const loads = { events: await start(loadFile), questions: await start(loadFile), watchers: await start(watchFile) };
+    const loads = {
+      ...{ events: await start(loadFile), publisher: await start(publishFile) },
+      ...{ questions: await start(loadFile), watchers: await start(watchFile) },
+    };
     const rows = await database.query<BenchProject>(
       'SELECT id, api_token AS "apiKey" FROM environment ORDER BY array_position($1::text[], api_token)',
       [keys],
     );
-    return { database, gateway, api, ...loads, sizes, projects: rows, stop };
+    const log = { brokers: servers.kafkaBrokers, processedTopic: topicNames(prefix).processed };
+    return { database, gateway, api, ...loads, ...log, sizes, projects: rows, stop };
   } catch (error) {
     await stop();
     throw error;

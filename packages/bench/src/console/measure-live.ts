@@ -80,6 +80,10 @@ async function interact(page: Page): Promise<number> {
   return count + (await keys('j', 'Escape'));
 }
 
+/** At 20 rows a second. */
+const fillsWithinMs = 120_000;
+const isFull = `Number(document.querySelector(${JSON.stringify(rows)})?.getAttribute('aria-setsize')) >= 1000`;
+
 /** @param port where the page is served, if not by the API itself. */
 export async function measureFlood(
   browser: Browser,
@@ -91,7 +95,8 @@ export async function measureFlood(
     visit(browser, { personalApiKey }, async (tab) => {
       const { page, session } = tab;
       await untilDrawn(tab, liveOf(system, port), rows);
-      await page.waitForTimeout(2000);
+      // Memory is level once the list has all the rows it keeps.
+      await page.waitForFunction(isFull, undefined, { timeout: fillsWithinMs, polling: 500 });
       const heap: number[] = [];
       await page.evaluate('bench.watchFrames()');
       const [workedBefore, startedAt] = [await readMetric(session, 'TaskDuration'), performance.now()];

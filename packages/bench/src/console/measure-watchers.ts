@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sendLoad } from '../load/measure-load.ts';
 import type { WatchRun } from '../report/console-report.ts';
 import { requestText } from '../workload/gateway-workloads.ts';
-import { batchesFor, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
+import type { ConsoleSystem } from './console-system.ts';
+import type { PublishAnswer, PublishMessage } from './publish-events.ts';
 import type { WatchedAnswer, WatchMessage } from './watch-streams.ts';
 
 export interface WatchOptions {
@@ -14,7 +15,8 @@ export interface WatchOptions {
 
 /**
  * What the API costs and how quickly it answers while events arrive, with and without watchers: all projects but the last are busy.
- * The last one has a single watcher and a few events, which must not wait for the others.
+ * Theirs are put on the topic of stored events: a machine that has to store as many would measure that. The last project has a
+ * single watcher and a few events, sent through the whole system, which must not wait for the others.
  */
 export async function measureWatchers(system: ConsoleSystem, options: WatchOptions): Promise<WatchRun> {
   const { watchers, eventsPerSecond, seconds } = options;
@@ -31,18 +33,26 @@ export async function measureWatchers(system: ConsoleSystem, options: WatchOptio
     projectIds,
   } satisfies WatchMessage);
   if (open !== projectIds.length) throw new Error(`${open} of ${projectIds.length} streams are open.`);
-  const rate = eventsPerSecond / eventsPerBatch;
-  const load = { requests: batchesFor(busy), connections: 64, requestsPerSecond: rate, port: system.gateway.port };
+  const publish = async (forMs: number) => {
+    const { brokers, processedTopic: topic } = system;
+    const message: PublishMessage = {
+      ...{ type: 'publish', brokers, topic, projectIds: busy.map(({ id }) => id) },
+      ...{ perSecond: eventsPerSecond, durationMs: forMs },
+    };
+    const answer = await system.publisher.ask<PublishAnswer>(message, 'published', 'not-published');
+    if (answer.type === 'not-published') throw new Error(`The publisher failed: ${answer.message}`);
+    return answer.count;
+  };
   // Until what was idle is warm.
-  await sendLoad(system.events, { ...load, durationMs: 3000 });
+  await publish(3000);
   await ask({ type: 'count' });
   const before = await system.api.usage();
   const startedAt = performance.now();
   const list = [requestText('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` })];
   const questions = { requests: list, connections: 16, requestsPerSecond: 100, durationMs, port: system.api.port };
-  const [api] = await Promise.all([
+  const [api, published] = await Promise.all([
     sendLoad(system.questions, questions),
-    sendLoad(system.events, { ...load, durationMs }),
+    publish(durationMs),
     sendQuiet(system, seconds),
   ]);
   const elapsedSeconds = (performance.now() - startedAt) / 1000;
@@ -51,6 +61,7 @@ export async function measureWatchers(system: ConsoleSystem, options: WatchOptio
   await ask({ type: 'leave' });
   return {
     streams: watched.open,
+    publishedPerSecond: published / elapsedSeconds,
     messages: watched.messages,
     seconds: elapsedSeconds,
     messagesPerSecond: watched.messages / Math.max(1, watched.open) / elapsedSeconds,

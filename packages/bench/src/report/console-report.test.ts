@@ -2,7 +2,15 @@ import { type ConsoleMeasurement, consoleReport } from './console-report.ts';
 
 const api = { p50Ms: 2, p99Ms: 10 };
 const watch = (overrides: object = {}) => ({
-  ...{ streams: 1000, messages: 1200, seconds: 60, messagesPerSecond: 20, mostPerSecond: 20, told: 1000 },
+  ...{
+    publishedPerSecond: 5000,
+    streams: 1000,
+    messages: 1200,
+    seconds: 60,
+    messagesPerSecond: 20,
+    mostPerSecond: 20,
+    told: 1000,
+  },
   ...{ api, apiCores: 0.4, apiMaxRssBytes: 150 * 2 ** 20, quietMs: [90, 120], ...overrides },
 });
 const flood = (overrides: object = {}) => ({

@@ -29,6 +29,8 @@ export interface FloodRun {
 }
 
 export interface WatchRun {
+  /** Of the busy projects together, as they came onto the topic. */
+  publishedPerSecond: number;
   /** Streams that were open all the time. */
   streams: number;
   messages: number;
@@ -159,6 +161,7 @@ function watchingOf({ watching = [] }: ConsoleMeasurement): Part | null {
   const [alone, watched] = watching;
   if (!alone || !watched) return null;
   const table = everyRun([alone, watched], ({ streams }) => `${streams} streams`, {
+    'events/s': (run) => run.publishedPerSecond,
     'messages/s a stream': (run) => run.messagesPerSecond,
     'most of one': (run) => run.mostPerSecond,
     'told of a share': (run) => run.told,

@@ -32,9 +32,10 @@ const maxBufferedBytes = 256 * 1024;
 const messagesPerSecond = 20;
 /**
  * Of a stream that shows a share, what comes within so long goes out together: most of what a message costs is the call to
- * the system, and four in one cost a third of four.
+ * the system, and four in one cost a third of four. Each stream has a time of its own between the two, so that not all send
+ * in the same moment.
  */
-const holdMs = 200;
+const holdMs = { least: 150, most: 350 };
 /** What looking through the events may take of each second for one stream. */
 const filterMsPerSecond = 20;
 
@@ -46,7 +47,11 @@ export interface LiveStream extends Watcher {
 
 export function createStream({ output, filter, showsDrops, isPlain, times, ...options }: StreamOptions): LiveStream {
   const beganAt = Date.now();
-  const sampling = createSampling(filter, (share) => notice('share', { share }));
+  const ownHoldMs = holdMs.least + Math.random() * (holdMs.most - holdMs.least);
+  const sampling = createSampling(filter, (share) => {
+    if (share < 1) hold();
+    notice('share', { share });
+  });
   let sentAt = 0;
   let takenAt = beganAt;
   let missed = 0;
@@ -71,7 +76,7 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
     setTimeout(() => {
       isHeld = false;
       output.uncork();
-    }, holdMs).unref();
+    }, ownHoldMs).unref();
   }
 
   function notice(name: string, content: Record<string, unknown>): void {
@@ -137,6 +142,8 @@ function cut(event: LiveEvent, columns: string[]): string {
 
 /** Shows no more events in a second than a person can follow, and tells which share of them that is. */
 function createSampling(filter: Pick<StreamFilter, 'passes'>, tellShare: (share: number) => void) {
+  // The seconds of all streams do not begin in the same moment.
+  const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, left: 0, filterMs: 0 };
   /** Of the second before. */
   let share = 1;
@@ -160,7 +167,7 @@ function createSampling(filter: Pick<StreamFilter, 'passes'>, tellShare: (share:
     },
     /** Begins another second when it is time, and tells the share of the last one. */
     turn(): void {
-      const at = Math.floor(Date.now() / 1000);
+      const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;
       const { shown, left } = second;
       const before = share;

@@ -29,20 +29,21 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
     overscan: 8,
     getItemKey: (at) => rows[at]?.key ?? at,
   });
+  const openSoon = useAfterPaint(onOpen);
   const at = rows.findIndex(({ key }) => key === current);
   const move = (by: number) => {
     const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
     if (!next) return;
     setCurrent(next.key);
     virtual.scrollToIndex(rows.indexOf(next));
-    if (open) onOpen(next);
+    if (open) openSoon(next);
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'j' || event.key === 'ArrowDown') move(1);
     else if (event.key === 'k' || event.key === 'ArrowUp') move(-1);
-    else if (event.key === 'Enter') onOpen(rows[at] ?? null);
-    else if (event.key === 'Escape') onOpen(null);
+    else if (event.key === 'Enter') openSoon(rows[at] ?? null);
+    else if (event.key === 'Escape') openSoon(null);
     else if (event.key === ' ') onPause();
     else return;
     event.preventDefault();
@@ -88,7 +89,7 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
                 style={{ transform: `translateY(${start}px)` }}
                 onClick={() => {
                   setCurrent(row.key);
-                  onOpen(isOpen ? null : row);
+                  openSoon(isOpen ? null : row);
                 }}
               >
                 <Cells row={row} zone={timezone} />
@@ -99,6 +100,20 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
       </div>
     </div>
   );
+}
+
+/**
+ * Drawing a detail takes longer than a frame: first the row is seen as the current one. Of several within a frame, as with a key that is
+ * held, the last is opened.
+ */
+function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
+  const newest = useRef(onOpen);
+  newest.current = onOpen;
+  const frame = useRef(0);
+  return (row) => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => setTimeout(() => newest.current(row)));
+  };
 }
 
 function Cells({ row: { message }, zone }: { row: Row; zone: string }) {

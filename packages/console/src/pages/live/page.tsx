@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { ApiProblem, call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -10,7 +10,7 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
-import { Detail } from './detail.tsx';
+import { Detail, type Filter } from './detail.tsx';
 import { FirstEvent } from './first-event.tsx';
 import { List } from './list.tsx';
 import { Tiles, useMinute } from './tiles.tsx';
@@ -45,12 +45,9 @@ export function Page() {
   const { row: open, uuid: openUuid, onOpen } = useOpen(rows, view.open, change);
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isFirst = useIsFirst(id, rows.length > 0);
-  const filter = {
-    only: (name: 'event' | 'person', value: string) =>
-      change(name === 'event' ? { event: [value] } : { person: value }),
-    without: (value: string) => change({ without: [...view.without, value] }),
-    property: (one: object) => change({ properties: [...view.properties, JSON.stringify(one)] }),
-  };
+  // Many values, each with a menu: drawn in slices, so that keys that follow are not kept waiting.
+  const beside = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
+  const { filter, onClose } = useActions({ view, change, onOpen });
   if (isFirst && !hasFilter && live.state.kind !== 'failed') {
     return (
       <>
@@ -91,13 +88,13 @@ export function Page() {
             onPause={() => change({ paused: !view.paused }, { replace: true })}
           />
         )}
-        {(open || openUuid !== null) && (
-          <Detail
-            key={open?.key ?? openUuid}
-            uuid={openUuid}
-            message={open?.message ?? null}
+        {(beside.row || beside.uuid !== null) && (
+          <Beside
+            key={beside.row?.key ?? beside.uuid}
+            uuid={beside.uuid}
+            message={beside.row?.message ?? null}
             filter={filter}
-            onClose={() => onOpen(null)}
+            onClose={onClose}
           />
         )}
       </div>
@@ -124,6 +121,25 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
     if (nextUuid !== uuid) change({ open: nextUuid }, { replace: uuid !== '' && nextUuid !== '' });
   };
   return { row, uuid: uuid === '' ? null : uuid, onOpen };
+}
+
+const Beside = memo(Detail);
+
+/** What a detail can do, the same functions all the time. */
+function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
+  const newest = useRef(now);
+  newest.current = now;
+  const [actions] = useState(() => {
+    const change = (changed: (view: View) => Parameters<Change>[0]) =>
+      newest.current.change(changed(newest.current.view));
+    const filter: Filter = {
+      only: (name, value) => change(() => (name === 'event' ? { event: [value] } : { person: value })),
+      without: (value) => change(({ without }) => ({ without: [...without, value] })),
+      property: (one) => change(({ properties }) => ({ properties: [...properties, JSON.stringify(one)] })),
+    };
+    return { filter, onClose: () => newest.current.onOpen(null) };
+  });
+  return actions;
 }
 
 function chipsOf(view: View, change: Change) {
