@@ -25,6 +25,7 @@ export {
   routeDefiner,
   TextContent,
   WithHeaders,
+  WithStatus,
 } from './route/route.ts';
 export {
   /** @internal */

@@ -1,7 +1,9 @@
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';
-export { cacheKey, freshForMs, withFilters } from './override.ts';
+export { withFilters } from './override.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
-export { parseQuery, queryKinds } from './query.ts';
+export type { ProjectSettings } from './plan/context.ts';
+export { isRecord, parseQuery, queryKinds } from './query.ts';
+export { readSettings } from './records-store.ts';
 export { type QueryAnswer, type QueryDeps, runQuery } from './run.ts';

@@ -1,6 +1,5 @@
-// Filters of a dashboard on top of a query, and what tells two questions apart.
+// Filters of a dashboard on top of a query.
 
-import { createHash } from 'node:crypto';
 import { isRecord, queryError } from './query.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
@@ -40,39 +39,3 @@ export function withFilters(query: unknown, filters: unknown): unknown {
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 const groupOf = (filters: unknown) => (Array.isArray(filters) ? { type: 'AND', values: filters } : filters);
-
-/** The same for the same question of a project, in whatever order its fields were written. */
-export function cacheKey(parts: { projectId: number; timezone: string; query: unknown }): string {
-  return `cache_${createHash('sha256')
-    .update(JSON.stringify(inOrder(parts)))
-    .digest('hex')
-    .slice(0, 32)}`;
-}
-
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, inOrder(value[key])]),
-  );
-}
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-
-/** How long an answer counts as fresh, by the interval of its query. */
-export function freshForMs(query: unknown): number {
-  if (!isRecord(query)) return 6 * hourMs;
-  if (isRecord(query.source)) return freshForMs(query.source);
-  const ages: Record<string, number> = {
-    minute: 5 * minuteMs,
-    hour: hourMs,
-    day: 6 * hourMs,
-    week: dayMs,
-    month: 2 * dayMs,
-  };
-  return ages[String(query.interval)] ?? 6 * hourMs;
-}

@@ -262,7 +262,10 @@ describe('any id in any path', () => {
           const isRefused = answer.status >= 400 && answer.status < 500;
           // Any text may be the key of flags: where no project has one, the list of them is empty.
           const isEmptyList = name === 'key' && answer.status === 200;
-          if (!isRefused && !isEmptyList) failures.push([route.method, route.path, name, id.slice(0, 40), answer]);
+          // What is not there needs no cancelling.
+          const isCancelled = name === 'query_id' && answer.status === 204;
+          if (!isRefused && !isEmptyList && !isCancelled)
+            failures.push([route.method, route.path, name, id.slice(0, 40), answer]);
         },
       );
       expect(failures).toEqual([]);

@@ -96,7 +96,8 @@ test('S-041: what a session needs a recent sign-in for', () => {
 const writesByReading = /\/duplicate_as_static_cohort$/;
 
 /** Questions that are too long for an address, and readers who say that they read. */
-const readsByPost = /\/(query|feature_flags\/(bulk_keys|user_blast_radius)|insights\/(:id\/)?viewed)$/;
+const readsByPost =
+  /\/(query(\/(check_auth_for_async|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/(:id\/)?viewed)$/;
 
 test('what writes wants a write scope, and what reads does not', () => {
   for (const { method, path, scope } of declared) {

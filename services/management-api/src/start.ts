@@ -23,7 +23,7 @@ import {
   secretOf,
   startParts,
 } from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import { createApp } from './app.ts';
@@ -103,7 +103,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
-    questions: startQuestions(lifecycle, { config, database, logger }),
+    questions: startQuestions(lifecycle, { config, database, logger, keyValue }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     resetMailing,
@@ -144,7 +144,12 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 /** Insight queries have connections of their own, which cannot write. */
 function startQuestions(
   lifecycle: Lifecycle,
-  { config, database: { sql }, logger }: { config: ApiConfig; database: Database; logger: Logger },
+  {
+    config,
+    database: { sql },
+    logger,
+    keyValue,
+  }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValue },
 ): Questions {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
@@ -152,12 +157,13 @@ function startQuestions(
     'connections for queries',
     createReader({ url, logger, poolSize: connections, ...names }),
   );
-  return createQuestions({
-    sql,
+  const questions = createQuestions({
+    ...{ sql, keyValue, logger },
     events: createEventStore(postgresEngine(reader)),
     turns: createSearches({ sql, connections }),
     maxMs: queryTimeoutMs,
   });
+  return lifecycle.own('queries', questions);
 }
 
 /** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */

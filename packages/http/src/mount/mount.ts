@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders } from '../route/route.ts';
+import type { TSchema } from 'typebox';
+import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders, WithStatus } from '../route/route.ts';
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
@@ -146,7 +147,18 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   }
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
+  const check = (declared: TSchema, value: unknown) => {
+    const failure = checkResponses ? describeSchemaFailure(declared, JSON.parse(JSON.stringify(value))) : null;
+    if (failure) throw new AppError('internal', `The answer does not fit its schema: ${failure}`);
+  };
   const toAnswer = (result: unknown, request: ApiRequest): Answer => {
+    if (result instanceof WithStatus) {
+      const { status, value } = result;
+      const declared = route.responses[status]?.schema;
+      if (declared === undefined) throw new AppError('internal', `The route declares no answer ${status}.`);
+      check(declared, value);
+      return { status, value };
+    }
     if (result instanceof WithHeaders) {
       const { headers, ...answer } = toAnswer(result.value, request);
       return { ...answer, headers: { ...headers, ...result.headers } };
@@ -162,8 +174,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     const isPreferred = onlyIfPreferred && prefersRepresentation(request);
     if (!schema || !serialize || (onlyIfPreferred && !isPreferred)) return { status: route.successStatus };
     const value = serialize(result);
-    const failure = checkResponses ? describeSchemaFailure(schema, JSON.parse(JSON.stringify(value))) : null;
-    if (failure) throw new AppError('internal', `The answer does not fit its schema: ${failure}`);
+    check(schema, value);
     const headers: Record<string, string> = isPreferred ? { 'Preference-Applied': 'return=representation' } : {};
     return { status: route.successStatus, value, headers };
   };

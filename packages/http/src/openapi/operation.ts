@@ -110,10 +110,11 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
         return [status, { description, content }] as const;
       }
       const isRefusal = Number(status) >= 400;
+      const isExample = Number(status) === route.successStatus;
       const body = schema ?? (isRefusal ? errorSchema : undefined);
       if (body === undefined) return [status, { description }] as const;
       const content = {
-        'application/json': components.content(body, isRefusal ? undefined : route.examples.response),
+        'application/json': components.content(body, isExample ? route.examples.response : undefined),
         ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
       };
       return [status, { description, content }] as const;

@@ -27,19 +27,27 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
   stream?: { mediaType: string; example: string };
 }
 
-/** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
+/**
+ * Answers by status. One of them is the success; beside a 200 a 202 and a 400 may be declared, which a handler gives by
+ * `WithStatus`. What the pipeline itself answers (401, 404, …) is not listed.
+ */
 type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
 /** The type of the value a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
-  [S in keyof R & SuccessStatus]: R[S] extends { stream: object }
-    ? MessageStream
-    : R[S] extends { schema: infer B extends TSchema; text: object }
-      ? Static<B> | TextContent
-      : R[S] extends { schema: infer B extends TSchema }
-        ? Static<B>
-        : undefined;
+  [S in keyof R & SuccessStatus]: S extends OtherStatus<R>
+    ? never
+    : R[S] extends { stream: object }
+      ? MessageStream
+      : R[S] extends { schema: infer B extends TSchema; text: object }
+        ? Static<B> | TextContent
+        : R[S] extends { schema: infer B extends TSchema }
+          ? Static<B>
+          : undefined;
 }[keyof R & SuccessStatus];
+
+/** Declared beside a 200. */
+type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
 /** A scope of a personal API key, or the explicit decision that anybody may call. */
 export type RouteScope = Scope | 'public';
@@ -105,7 +113,7 @@ interface RouteDeclaration<
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
     context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>, File>,
-  ) => Promise<SuccessValue<R> | WithHeaders<SuccessValue<R>>>;
+  ) => Promise<SuccessValue<R> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
 /** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
@@ -204,6 +212,17 @@ export class MessageStream {
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;
     this.begin = begin;
+  }
+}
+
+/** What a handler returns in place of the declared success: another answer that its route declares, e.g. that the work goes on. */
+export class WithStatus {
+  readonly status: 202 | 400;
+  readonly value: unknown;
+
+  constructor(status: 202 | 400, value: unknown) {
+    this.status = status;
+    this.value = value;
   }
 }
 
@@ -325,7 +344,8 @@ export function routeDefiner<Caller>() {
 
 function successStatus(operationId: string, responses: ResponseDeclarations): SuccessStatus {
   const [status, ...others] = ([200, 201, 202, 204, 400, 405] as const).filter((candidate) => responses[candidate]);
-  if (status === undefined || others.length > 0) {
+  const isOther = (candidate: SuccessStatus) => status === 200 && (candidate === 202 || candidate === 400);
+  if (status === undefined || !others.every(isOther)) {
     throw new Error(`${operationId} must declare exactly one success answer.`);
   }
   return status;

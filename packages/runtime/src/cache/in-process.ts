@@ -3,13 +3,22 @@ import { LRUCache } from 'lru-cache';
 import type { KeyValue } from './key-value.ts';
 
 /** The port inside one process: bounded, lost at exit. Messages reach only this process. */
-export function createInProcessKeyValue({ maxEntries = 100_000 } = {}): KeyValue {
-  const entries = new LRUCache<string, string>({ max: maxEntries });
+export function createInProcessKeyValue({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValue {
+  const entries = new LRUCache<string, string>({
+    max: maxEntries,
+    maxSize: maxCharacters,
+    sizeCalculation: (value, key) => key.length + value.length + 1,
+  });
   const messages = new EventEmitter().setMaxListeners(0);
   return {
     get: async (key) => entries.get(key) ?? null,
     // The map takes a lifetime of 0 for "forever".
     set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
+    setIfAbsent: async (key, value, ttlSeconds) => {
+      const isFree = entries.get(key) === undefined;
+      if (isFree) entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) });
+      return isFree;
+    },
     addToCounters: async (changes) =>
       changes.map(({ key, by, atLeast, ttlSeconds }) => {
         const count = Math.max(Number(entries.get(key) ?? 0) + by, atLeast);

@@ -50,6 +50,16 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     expect(await store.get('key')).toBe('new');
   });
 
+  test('sets what is not there, and nothing else', async () => {
+    expect(await store.setIfAbsent('key', 'first', 60)).toBe(true);
+    expect(await store.setIfAbsent('key', 'second', 60)).toBe(false);
+    expect(await store.get('key')).toBe('first');
+    await store.delete('key');
+    expect(await store.setIfAbsent('key', 'third', 0.05)).toBe(true);
+    await eventually(() => store.setIfAbsent('key', 'fourth', 60));
+    expect(await store.get('key')).toBe('fourth');
+  });
+
   test('forgets what is deleted', async () => {
     await store.set('key', 'value', 60);
     await store.delete('key');

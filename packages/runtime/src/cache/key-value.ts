@@ -24,6 +24,8 @@ export interface KeyValue {
   get(key: string): Promise<string | null>;
   /** Replaces value and lifetime. @param ttlSeconds more than 0; fractions count. */
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
+  /** Sets what is not there yet. @returns whether it was not. */
+  setIfAbsent(key: string, value: string, ttlSeconds: number): Promise<boolean>;
   delete(key: string): Promise<void>;
   /**
    * Changes counters in one round trip, each atomically, and gives their new counts in the same order. A counter that

@@ -87,6 +87,8 @@ export function createRedisKeyValue(
     get: (key) => run(() => client.get(key)),
     set: (key, value, ttlSeconds) =>
       run(async () => void (await client.set(key, value, 'PX', toMilliseconds(ttlSeconds)))),
+    setIfAbsent: (key, value, ttlSeconds) =>
+      run(async () => (await client.set(key, value, 'PX', toMilliseconds(ttlSeconds), 'NX')) === 'OK'),
     addToCounters: (changes) =>
       run(async () => {
         if (changes.length === 0) return [];

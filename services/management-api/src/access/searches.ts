@@ -14,10 +14,16 @@ export interface Searches {
    * Runs a read that may walk all rows of a project.
    *
    * @param narrowing what makes this read quicker, for whoever is refused: "Narrow it with …"; null where nothing does.
+   * @param signal ends the waiting for a connection; what runs is stopped by `work` itself.
    * @throws AppError `rate_limited` when the key or its organization has too many under way, `unavailable` when no
-   *   connection was free in time or the search took too long.
+   *   connection was free in time or the search took too long; the reason of the signal.
    */
-  run<T>(searcher: Searcher, narrowing: string | null, work: (sql: Sql) => Promise<T>): Promise<T>;
+  run<T>(
+    searcher: Searcher,
+    narrowing: string | null,
+    work: (sql: Sql) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
 }
 
 interface SearchesOptions {
@@ -68,16 +74,21 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
     next.start();
   }
 
-  function take(organizationId: string): Promise<void> {
+  function take(organizationId: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const giveUp = setTimeout(() => {
+      const leave = (reason: unknown) => {
+        clearTimeout(giveUp);
         queue = queue.filter((one) => one !== waiting);
-        reject(tooBusy());
-      }, patienceMs);
+        reject(reason);
+      };
+      const giveUp = setTimeout(() => leave(tooBusy()), patienceMs);
+      const onAbort = () => leave(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
       const waiting: Waiting = {
         organizationId,
         start() {
           clearTimeout(giveUp);
+          signal?.removeEventListener('abort', onAbort);
           free -= 1;
           running.add(organizationId, 1);
           resolve();
@@ -89,7 +100,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   }
 
   return {
-    async run({ caller: { credential }, target: { organizationId } }, narrowing, work) {
+    async run({ caller: { credential }, target: { organizationId } }, narrowing, work, signal) {
       const who = `${credential.kind} ${credential.id}`;
       if (underWay.of(who) >= mostOfKey) {
         throw tooMany(credential.kind === 'key' ? 'This API key' : 'Your session', mostOfKey, narrowing);
@@ -100,7 +111,8 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
       underWay.add(who, 1);
       underWay.add(organizationId, 1);
       try {
-        await take(organizationId);
+        signal?.throwIfAborted();
+        await take(organizationId, signal);
         try {
           return await work(sql);
         } finally {

@@ -103,6 +103,7 @@ export async function startTestApi(
   const log = createPostgresLog({ database, logger });
   const topics = topicNames();
   await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
+  const keyValue = createInProcessKeyValue();
   const app = createApp({
     deadLetters: { log, topics },
     sql,
@@ -110,7 +111,7 @@ export async function startTestApi(
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
     questions: createQuestions({
-      sql,
+      ...{ sql, keyValue, logger },
       events: createEventStore(postgresEngine(reader)),
       turns: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
@@ -128,7 +129,7 @@ export async function startTestApi(
     withSignIn: true,
     // As cheap as scrypt can be: what it costs is no matter here.
     passwords: createPasswords({ cost: 4 }),
-    keyValue: createInProcessKeyValue(),
+    keyValue,
     maxSubscriptions: 0,
     limits: noLimits,
     tokenSecrets: () => testTokenSecrets,

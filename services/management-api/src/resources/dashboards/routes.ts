@@ -1,12 +1,15 @@
 import type { Database, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { limitConcurrency } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
+import type { Questions } from '../query/questions.ts';
 import {
   basicDashboardExample,
   dashboard,
@@ -43,16 +46,26 @@ const listQuery = Type.Object({
 });
 
 /** Dashboards: insights and texts, laid out (docs/api-rules.md#dashboards). */
-export function dashboardRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+export function dashboardRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
   // What ends in a word comes before what ends in an id.
-  return [...tileRoutes(database), ...readRoutes(database), ...dashboardWriteRoutes(database)];
+  return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
 function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level }: AddressedProject): Viewer {
   return { userId, environmentId, level };
 }
 
-function readRoutes({ sql }: Pick<Database, 'sql'>) {
+const shownQuery = Type.Object({
+  refresh: refreshQuery,
+  filters_override: Type.Optional(
+    Type.String({ description: 'JSON object of filters, in place of those of the dashboard for this request.' }),
+  ),
+});
+
+/** Insights of a dashboard that are asked at once for one request; others of the project have a turn too. */
+const askedAtOnce = 2;
+
+function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
   const below = belowEnvironment(sql);
   return [
     ...defineRoutes({
@@ -81,16 +94,23 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       operationId: 'dashboards_retrieve',
       summary: 'Show a dashboard',
       description:
-        'One dashboard with its tiles, and the results that are kept of their insights. A deleted one is not there.',
+        'One dashboard with its tiles, under its filters, with the results that are kept of their insights, or with `refresh` those that are computed now or behind the request. A tile whose insight cannot be answered says why in `query_status`. A deleted dashboard is not there.',
       tags,
       scope: 'dashboard:read',
       params: dashboardParams,
+      query: shownQuery,
       responses: { 200: { description: 'The dashboard.', schema: dashboard } },
       examples: { response: dashboardExample },
-      handler: async ({ caller, target, params: { id } }) => {
+      handler: async ({ caller, target, params: { id }, query, request }) => {
+        const filters = readFilters(query.filters_override);
         await noteAccess(sql, { environmentId: target.environmentId, id });
         const row = await liveDashboard(sql, target.environmentId, id);
-        return showDashboard(sql, row, viewerOf(caller, target));
+        const inTurn = limitConcurrency(askedAtOnce);
+        const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.leaves() };
+        return showDashboard(sql, row, viewerOf(caller, target), {
+          filters,
+          ask: (insight) => inTurn(() => askOneOfMany(questions, { caller, target }, insight, question)),
+        });
       },
     }),
   ];

@@ -1,8 +1,9 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
+import { type InsightResult, noResult, underFilters } from '../insights/result.ts';
 import { toInsight } from '../insights/show.ts';
-import { findInsights } from '../insights/store.ts';
+import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 import { shownTiles } from './tiles.ts';
@@ -37,25 +38,43 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   };
 }
 
-/** A dashboard with what is on it. */
-export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer) {
+/** Filters in place of those that are stored, and what the insights of a dashboard answer. */
+export interface Asking {
+  filters?: Record<string, unknown> | undefined;
+  ask(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
+}
+
+/** A dashboard with what is on it; without `asking` no results are shown. */
+export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
   const tiles = row.deleted ? [] : shownTiles(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const insights = new Map((await findInsights(sql, viewer.environmentId, ids)).map((one) => [one.id, one]));
+  const filters = asking?.filters ?? row.filters;
+  const underOwn = (tile: TileRow): InsightRow | undefined => {
+    const insight = insights.get(tile.insight_id ?? 0);
+    const own = tile.filters_overrides ?? {};
+    return insight && underFilters(insight, Object.keys(own).length > 0 ? own : filters);
+  };
+  const shown = tiles.map((tile) => ({ tile, insight: underOwn(tile) }));
+  const results = await Promise.all(
+    shown.map(async ({ insight }) => ({ ...noResult, ...(insight && (await asking?.ask(insight))) })),
+  );
+  const refreshed = results.flatMap(({ last_refresh: at }) => at ?? []).sort();
   return {
     ...toBasicDashboard(row, viewer),
-    filters: { ...row.filters },
+    last_refresh: refreshed[0] ?? null,
+    filters: { ...filters },
     variables: row.variables && { ...row.variables },
     persisted_filters: { ...row.filters },
     persisted_variables: row.variables && { ...row.variables },
     breakdown_colors: row.breakdown_colors,
     data_color_theme_id: row.data_color_theme_id,
     quick_filter_ids: row.quick_filter_ids,
-    tiles: tiles.map((tile, order) => {
-      const insight = insights.get(tile.insight_id ?? 0);
+    tiles: shown.map(({ tile, insight }, order) => {
+      const result = results[order] ?? noResult;
       return {
         id: tile.id,
-        insight: insight === undefined ? null : toInsight(insight, viewer),
+        insight: insight === undefined ? null : toInsight(insight, viewer, result),
         text: toText(tile, viewer),
         button_tile: null,
         layouts: { ...tile.layouts },
@@ -64,8 +83,8 @@ export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer)
         show_description: tile.show_description,
         transparent_background: tile.transparent_background,
         order,
-        last_refresh: null,
-        is_cached: false,
+        last_refresh: result.last_refresh,
+        is_cached: result.is_cached,
       };
     }),
   };

@@ -1,11 +1,14 @@
-import type { Database } from '@millrace/db';
+import type { Database, Sql } from '@millrace/db';
 import { offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { idsOf } from '../../sql/listed-values.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import type { Questions } from '../query/questions.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
+import { askInsight, readFilters, readRefresh, refreshQuery, underFilters } from './result.ts';
 import {
   insight,
   insightChanges,
@@ -16,25 +19,33 @@ import {
   insightTags as tags,
 } from './schema.ts';
 import { toBasicInsight, toInsight } from './show.ts';
-import { listInsights } from './store.ts';
+import { type InsightRow, listInsights, readTileFilters } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
 /** Insights: stored questions (docs/api-rules.md#insights). */
-export function insightRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+export function insightRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
   // What ends in a word comes before what ends in an id.
-  return [
-    ...activityRoutes(database),
-    ...viewedRoutes(database),
-    ...readRoutes(database),
-    ...insightWriteRoutes(database),
-  ];
+  return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
 /** Questions of former clients, which stood in the address. */
 const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
 
-function readRoutes({ sql }: Pick<Database, 'sql'>) {
+/** How one insight is shown. */
+const shownQuery = Type.Object({
+  refresh: refreshQuery,
+  from_dashboard: Type.Optional(
+    Type.String({ description: 'Number of a dashboard it is on, whose filters are applied.' }),
+  ),
+  filters_override: Type.Optional(
+    Type.String({
+      description: 'JSON object of filters as dashboards have them, in place of those of `from_dashboard`.',
+    }),
+  ),
+});
+
+function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
   const below = belowEnvironment(sql);
   return [
     ...defineRoutes({
@@ -63,13 +74,16 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       path: `${insightsPath}/:id`,
       operationId: 'insights_retrieve',
       summary: 'Show an insight',
-      description: 'One insight with the result that is kept of it. A deleted one is not there.',
+      description:
+        'One insight with the result that is kept of it, or with `refresh` one that is computed now or behind the request (`GET query/:id/` tells how far it is). A deleted one is not there.',
       tags,
       scope: 'insight:read',
       params: insightParams,
+      query: shownQuery,
       responses: { 200: { description: 'The insight.', schema: insight } },
       examples: { response: insightExample },
-      handler: async ({ caller: { userId }, target: { environmentId, level }, params: { id } }) => {
+      handler: async ({ caller, target, params: { id }, query, request }) => {
+        const { environmentId, level } = target;
         if (formerQuestions.has(id)) {
           throw new AppError(
             'invalid',
@@ -78,10 +92,30 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
         }
         const row = await foundInsight(sql, environmentId, id);
         if (row.deleted) throw new AppError('not_found', 'Not found.');
-        return toInsight(row, { userId, level });
+        const dashboardId = idsOf(query.from_dashboard).at(0);
+        const filters = readFilters(query.filters_override) ?? (await filtersOn(sql, row, dashboardId));
+        const shown = underFilters(row, filters);
+        const question = {
+          refresh: readRefresh(query.refresh),
+          signal: request.leaves(),
+          ...(dashboardId !== undefined && { dashboardId }),
+        };
+        const result = await askInsight(questions, { caller, target }, shown, question);
+        return toInsight(shown, { userId: caller.userId, level }, result);
       },
     }),
   ];
+}
+
+/** The filters of the insight's tile on a dashboard, else of the dashboard. @throws AppError `invalid` where it is not on it. */
+async function filtersOn(sql: Sql, { tiles }: InsightRow, dashboardId: number | undefined) {
+  if (dashboardId === undefined) return undefined;
+  const tile = tiles.find((one) => one.dashboard_id === dashboardId);
+  if (tile !== undefined) return readTileFilters(sql, tile.id);
+  throw new AppError('invalid', 'The insight is not on this dashboard.', {
+    code: 'does_not_exist',
+    attr: 'from_dashboard',
+  });
 }
 
 function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {

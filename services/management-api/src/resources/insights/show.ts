@@ -1,26 +1,10 @@
 import { formatDateTime } from '@millrace/http';
 import { type Editor, mayChangeInsight, shownRights } from '../../access/dashboard-restriction.ts';
+import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
-/** What is known of an insight that was not computed yet. */
-const noResult = {
-  timezone: null,
-  result: null,
-  hasMore: null,
-  columns: null,
-  types: null,
-  hogql: null,
-  query_status: null,
-  resolved_date_range: null,
-  is_cached: false,
-  last_refresh: null,
-  cache_target_age: null,
-  next_allowed_client_refresh: null,
-  filters_hash: null,
-};
-
-/** A row as the API shows it. */
-export function toInsight(row: InsightRow, editor: Editor) {
+/** A row as the API shows it, with the result there is. */
+export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
   return {
     ...fields,
@@ -34,7 +18,7 @@ export function toInsight(row: InsightRow, editor: Editor) {
     last_viewed_at: row.last_viewed_at && formatDateTime(row.last_viewed_at),
     is_sample: false,
     ...shownRights(tiles, mayChangeInsight(tiles, editor)),
-    ...noResult,
+    ...result,
     refreshing: null,
     alerts: [],
   };

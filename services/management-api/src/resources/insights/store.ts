@@ -185,3 +185,13 @@ export async function listLastViewed(
     [environmentId, userId, limit],
   );
 }
+
+/** Filters that a tile puts on its insight: its own, else those of its dashboard. */
+export async function readTileFilters(sql: Sql, tileId: number): Promise<Record<string, unknown>> {
+  const [row] = await sql.query<{ filters: Record<string, unknown> }>(
+    `SELECT coalesce(nullif(t.filters_overrides::jsonb, '{}'), d.filters::jsonb, '{}') AS filters
+       FROM dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id WHERE t.id = $1`,
+    [tileId],
+  );
+  return row?.filters ?? {};
+}

@@ -2,6 +2,7 @@
 
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { holdEvents } from '../../testing/hold-events.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
@@ -117,7 +118,8 @@ test('Q-218, Q-239: what comes with the answer', async () => {
     cache_key: expect.stringMatching(/^cache_[0-9a-f]{32}$/),
     resolved_date_range: { date_from: '2026-11-10T00:00:00+09:00', date_to: '2026-11-12T23:59:59.999999+09:00' },
   });
-  expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(6 * 3_600_000);
+  // Its range was over.
+  expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(24 * 3_600_000);
 });
 
 test('Q-224, Q-225: the key of an answer', async () => {
@@ -140,13 +142,112 @@ const running = async () =>
     )
   ).length;
 
+test('Q-219, Q-220: the same answer until a new one is asked for', async () => {
+  const query = { ...trends, series: [{ kind: 'EventsNode', event: 'refund' }] };
+  const first = (await ask({ query })).body;
+  await storeEvent(api.database.sql, own.projectId, { event: 'refund', timestamp: '2026-11-11T12:00:00Z' });
+  const second = (await ask({ query })).body;
+  expect([first.is_cached, second.is_cached]).toEqual([false, true]);
+  expect(second).toEqual({ ...first, is_cached: true });
+  const third = (await ask({ query, refresh: 'force_blocking' })).body;
+  expect([third.is_cached, third.results[0].data]).toEqual([false, [0, 1, 0]]);
+  expect((await ask({ query })).body).toEqual({ ...third, is_cached: true });
+});
+
+test('Q-225, Q-226: answers of other settings are not given', async () => {
+  const set = (column: string, value: unknown) =>
+    api.database.sql.query(`UPDATE environment SET ${column} = $2 WHERE id = $1`, [own.environmentId, value]);
+  const query = { ...trends, filterTestAccounts: true };
+  await set('test_account_filters', '[]');
+  expect((await ask({ query })).body.results[0].data).toEqual([2, 0, 1]);
+  await set('test_account_filters', JSON.stringify([{ key: 'a', operator: 'is_set', type: 'event' }]));
+  expect((await ask({ query })).body).toMatchObject({ is_cached: false, results: [{ data: [0, 0, 0] }] });
+  await set('test_account_filters', '[]');
+  expect((await ask({ query })).body).toMatchObject({ is_cached: true, results: [{ data: [2, 0, 1] }] });
+});
+
+const statusOf = (id: string, { key = own.personalApiKey, projectId = own.projectId } = {}) =>
+  api.get(`/api/projects/${projectId}/query/${encodeURIComponent(id)}/`, key);
+
+test.each([
+  ['async', '2026-11-13'],
+  ['lazy_async', '2026-11-14'],
+  ['force_async', '2026-11-15'],
+])('Q-227, Q-228: an answer behind the request: %s', async (refresh, date_to) => {
+  // Not asked before: nothing is kept of it.
+  const query = { ...trends, dateRange: { date_from: '2026-11-10', date_to } };
+  const lock = await holdEvents(api.database);
+  const asked = await ask({ query, refresh });
+  const { id } = asked.body.query_status;
+  expect([asked.status, asked.body]).toMatchObject([
+    202,
+    { query_status: { id: expect.stringMatching(/^[0-9a-f]{32}$/), complete: false, error: false, results: null } },
+  ]);
+  expect(await statusOf(id)).toMatchObject({ status: 202, body: { query_status: { complete: false } } });
+  await lock.release();
+  const done = await eventually(async () => {
+    const answer = await statusOf(id);
+    return answer.status === 200 && answer;
+  });
+  const { results, ...status } = done.body.query_status;
+  expect(status).toMatchObject({ complete: true, error: false, end_time: expect.any(String), team_id: own.projectId });
+  expect(results).toMatchObject({ is_cached: false, results: [{ label: 'order', count: 3 }] });
+  expect((await ask({ query })).body).toMatchObject({ is_cached: true, last_refresh: results.last_refresh });
+});
+
+test('Q-229, Q-230, Q-232: by a name of the client’s own, below its project alone', async () => {
+  const asked = await ask({ query: trends, refresh: 'force_async', client_query_id: 'abc' });
+  expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
+  const other = await createTestTenant(api.database);
+  const at = { key: other.personalApiKey, projectId: other.projectId };
+  for (const answer of [await statusOf('nobody'), await statusOf('abc', at)]) expect(answer.status).toBe(404);
+  const cancel = (id: string) =>
+    api.send('DELETE', `/api/projects/${own.projectId}/query/${id}/`, { key: own.personalApiKey });
+  expect((await cancel('nobody')).status).toBe(204);
+  expect((await ask({ query: trends, client_query_id: '' })).status).toBe(400);
+});
+
+test('Q-231: cancelled, it ends in the database and says so', async () => {
+  const lock = await holdEvents(api.database);
+  await ask({ query: trends, refresh: 'force_async', client_query_id: 'long' });
+  await eventually(async () => (await running()) === 1, { what: 'the query to run' });
+  await api.send('DELETE', `/api/projects/${own.projectId}/query/long/`, { key: own.personalApiKey });
+  await eventually(async () => (await running()) === 0, { what: 'the query to end' });
+  await lock.release();
+  const answer = await eventually(async () => {
+    const one = await statusOf('long');
+    return one.status !== 202 && one;
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { query_status: { complete: true, error: true, error_message: 'The query was cancelled.', results: null } },
+  });
+});
+
+test('Q-233: one that fails says why', async () => {
+  const { body } = await ask({ query: { ...trends, interval: 'fortnight' }, async: true });
+  const answer = await eventually(async () => {
+    const one = await statusOf(body.query_status.id);
+    return one.status !== 202 && one;
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { query_status: { error: true, error_message: expect.stringMatching(/^interval: /) } },
+  });
+});
+
+test('whether queries may be asked', async () => {
+  const path = `/api/projects/${own.projectId}/query/check_auth_for_async/`;
+  expect(await ask({}, { path })).toMatchObject({ status: 200, body: { user: 'ok' } });
+});
+
 test('Q-236: who leaves ends the query in the database', async () => {
-  const lock = await holdEvents();
+  const lock = await holdEvents(api.database);
   const controller = new AbortController();
   const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${own.personalApiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: trends }),
+    body: JSON.stringify({ query: trends, refresh: 'force_blocking' }),
     signal: controller.signal,
   }).catch(() => 'left');
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -156,27 +257,3 @@ test('Q-236: who leaves ends the query in the database', async () => {
   await lock.release();
   expect((await ask({ query: trends })).status).toBe(200);
 });
-
-/** Has queries wait until it is released. */
-async function holdEvents(): Promise<{ release: () => Promise<void> }> {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let begun = () => {};
-  const isHeld = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const done = api.database.transaction(async (tx) => {
-    await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
-    begun();
-    await held;
-  });
-  await isHeld;
-  return {
-    async release() {
-      release();
-      await done;
-    },
-  };
-}

@@ -1,28 +1,34 @@
-// Questions about events, from whoever asks: each within its budget, and only so many at once.
+// Questions about events, from whoever asks: what is kept of their answers, and each within its budget.
 
 import { formatDateTime } from '@millrace/http';
-import {
-  cacheKey,
-  freshForMs,
-  OverBudget,
-  type QueryAnswer,
-  type QueryDeps,
-  runQuery,
-  withFilters,
-} from '@millrace/insights';
-import { AppError } from '@millrace/runtime';
+import { OverBudget, type QueryAnswer, type QueryDeps, readSettings, runQuery, withFilters } from '@millrace/insights';
+import { AppError, type Logger } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import type { Searches } from '../../access/searches.ts';
+import { createBackgroundRuns, type QueryStatus, type RunOf } from './background-runs.ts';
+import { createProjectSlots } from './project-slots.ts';
+import { agesOfKept, cacheKey, createResultCache, type KeptAnswer } from './result-cache.ts';
+
+/** When an answer is computed, and whether the request waits for it. */
+export const refreshModes = [
+  ...(['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss'] as const),
+  'force_cache',
+] as const;
+export type RefreshMode = (typeof refreshModes)[number];
 
 export interface Question {
   /** As it was sent. */
   query: unknown;
   /** Filters of a dashboard on top of it. */
   filters?: unknown;
+  refresh: RefreshMode;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
   now?: Date;
+  /** Should it be answered behind the request. */
+  run?: Omit<RunOf, 'projectId'>;
 }
 
 /** An answer with what clients keep with it. */
@@ -34,45 +40,146 @@ export interface AnsweredQuestion extends QueryAnswer {
   cache_key: string;
 }
 
-export interface Questions {
-  /** @throws AppError `invalid` naming the part of the query or the limit that was reached, `rate_limited`, `unavailable`. */
-  ask(
-    asker: { caller: Pick<Caller, 'credential'>; target: AddressedProject },
-    question: Question,
-  ): Promise<AnsweredQuestion>;
+/** What is there at once, and how far the run behind the request is; both null: nothing is kept, and nothing was to be computed. */
+export interface Asked {
+  answer: AnsweredQuestion | null;
+  status: QueryStatus | null;
+  cacheKey: string;
 }
+
+export interface Asker {
+  caller: Pick<Caller, 'credential'>;
+  target: AddressedProject;
+}
+
+export type Questions = ReturnType<typeof createQuestions>;
 
 interface QuestionsOptions extends QueryDeps {
   turns: Searches;
+  keyValue: KeyValue;
+  logger: Logger;
   maxMs: number;
 }
 
 const maxBytes = 256 * 1024 * 1024;
+/** Waiting for a slot, for a connection, and what comes around a query. */
+const aroundMs = 20_000;
 /** Clients that show the same answer again need not ask sooner. */
 const clientPauseMs = 180_000;
 const narrowing = 'a shorter range, filters or no breakdown';
 
-export function createQuestions({ turns, maxMs, ...deps }: QuestionsOptions): Questions {
+export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
+  const cache = createResultCache(keyValue);
+  const longestMs = maxMs + aroundMs;
+  const slots = createProjectSlots(keyValue, longestMs);
+  const runs = createBackgroundRuns({ keyValue, longestMs, logger });
+
+  /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
+  async function compute(asker: Asker, { query, key, now, signal }: Computed): Promise<KeptAnswer> {
+    const projectId = asker.target.environmentId;
+    const leave = await slots.take(projectId, signal);
+    try {
+      const asked = { projectId, query, now: now.getTime() };
+      const answer = await turns.run(
+        asker,
+        narrowing,
+        () => runQuery(deps, asked, { signal, maxMs, maxBytes }),
+        signal,
+      );
+      const kept = { answer, at: now.getTime() };
+      await cache.write(key, kept);
+      return kept;
+    } catch (error) {
+      throw error instanceof OverBudget ? overBudget(error, maxMs) : error;
+    } finally {
+      await leave();
+    }
+  }
+
   return {
-    async ask(asker, { query: sent, filters, signal, now = new Date() }) {
+    /** @throws AppError `invalid` naming the part of the query or the limit that was reached, `rate_limited`, `unavailable`. */
+    async ask(asker: Asker, question: Question): Promise<Asked> {
+      const { query: sent, filters, refresh, signal, run, now = new Date() } = question;
       const projectId = asker.target.environmentId;
       const query = withFilters(sent, filters);
-      const asked = { projectId, query, now: now.getTime() };
-      try {
-        const answer = await turns.run(asker, narrowing, () => runQuery(deps, asked, { signal, maxMs, maxBytes }));
-        const after = (ms: number) => formatDateTime(new Date(now.getTime() + ms));
-        return {
-          ...answer,
-          is_cached: false,
-          last_refresh: after(0),
-          next_allowed_client_refresh: after(clientPauseMs),
-          cache_target_age: after(freshForMs(query)),
-          cache_key: cacheKey({ projectId, timezone: answer.timezone, query }),
-        };
-      } catch (error) {
-        throw error instanceof OverBudget ? overBudget(error, maxMs) : error;
+      const key = cacheKey(await readSettings(deps.sql, projectId), query);
+      const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
+      const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
+      const there = kept && shown(kept, true);
+      switch (workFor(refresh, ageOf(kept, query, now))) {
+        case 'none':
+          return { answer: there, status: null, cacheKey: key };
+        case 'now':
+          return {
+            answer: shown(await compute(asker, { query, key, now, signal }), false),
+            status: null,
+            cacheKey: key,
+          };
+        case 'behind': {
+          const status = await runs.start({ ...run, projectId }, async (until) =>
+            shown(await compute(asker, { query, key, now, signal: until }), false),
+          );
+          return { answer: there, status, cacheKey: key };
+        }
       }
     },
+    /** Of a question that is answered behind its request; null: the project has none of this name. */
+    status: ({ environmentId }: AddressedProject, id: string) => runs.find(environmentId, id),
+    /** Ends it in the database too. One that is not there is fine. */
+    cancel: ({ environmentId }: AddressedProject, id: string) => runs.cancel(environmentId, id),
+    stop: () => runs.stop(),
+  };
+}
+
+interface Computed {
+  query: unknown;
+  key: string;
+  now: Date;
+  signal: AbortSignal;
+}
+
+type Age = 'none' | 'fresh' | 'stale' | 'old';
+
+function ageOf(kept: KeptAnswer | null, query: unknown, now: Date): Age {
+  if (kept === null) return 'none';
+  const { fresh, lazy } = agesOfKept(query, kept);
+  const age = now.getTime() - kept.at;
+  return age <= fresh ? 'fresh' : age <= lazy ? 'stale' : 'old';
+}
+
+function workFor(refresh: RefreshMode, age: Age): 'none' | 'now' | 'behind' {
+  switch (refresh) {
+    case 'force_cache':
+      return 'none';
+    case 'force_blocking':
+      return 'now';
+    case 'force_async':
+      return 'behind';
+    case 'blocking':
+      return age === 'fresh' ? 'none' : 'now';
+    case 'async':
+      return age === 'fresh' ? 'none' : 'behind';
+    case 'lazy_async':
+      return age === 'fresh' || age === 'stale' ? 'none' : 'behind';
+    case 'async_except_on_cache_miss':
+      return age === 'fresh' ? 'none' : age === 'none' ? 'now' : 'behind';
+    default:
+      return refresh satisfies never;
+  }
+}
+
+function shownAnswer(
+  kept: KeptAnswer,
+  { query, key, isCached }: { query: unknown; key: string; isCached: boolean },
+): AnsweredQuestion {
+  const after = (ms: number) => formatDateTime(new Date(kept.at + ms));
+  return {
+    ...kept.answer,
+    is_cached: isCached,
+    last_refresh: after(0),
+    next_allowed_client_refresh: after(clientPauseMs),
+    cache_target_age: after(agesOfKept(query, kept).fresh),
+    cache_key: key,
   };
 }
 

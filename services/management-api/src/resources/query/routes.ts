@@ -1,12 +1,13 @@
 // Insight queries: what is asked in one request and answered in it.
 
 import type { Sql } from '@millrace/db';
-import { freeFormObject } from '@millrace/http';
+import { freeFormObject, WithStatus } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { Questions } from './questions.ts';
+import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 
 /** Accepted by clients that say how the answer is drawn; the source is what is asked. */
 const wrappedQuery = Type.Object(
@@ -17,18 +18,24 @@ const wrappedQuery = Type.Object(
   { title: 'QueryNode' },
 );
 
-const refreshModes = [
-  ...['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss', 'force_cache'],
-];
-
 const body = Type.Object(
   {
     query: Type.Union([...Object.values(queryKinds), wrappedQuery], {
       description: 'What is asked. A field that is null counts as absent; one that is not known is refused.',
     }),
-    refresh: Type.Optional(Type.Enum(refreshModes, { description: 'Every mode computes the answer in the request.' })),
+    refresh: Type.Optional(
+      Type.Enum([...refreshModes], {
+        description:
+          '`blocking` (default): an answer that is fresh, or computed now. `force_blocking`: computed now. `async`, `lazy_async`, `force_async`: behind the request, unless what is kept is fresh, or not too old. `async_except_on_cache_miss`: as `async`, but the first time now. `force_cache`: as `blocking`.',
+      }),
+    ),
+    async: Type.Optional(Type.Boolean({ description: 'The former way to say `refresh` `async`.' })),
     client_query_id: Type.Optional(
-      Type.String({ maxLength: 128, description: 'A name of the client’s own for the request.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'A name of the client’s own, under which the answer behind the request is asked for.',
+      }),
     ),
     filters_override: Type.Optional(
       freeFormObject({
@@ -65,7 +72,7 @@ const answer = Type.Object(
     hogql: Type.String({ description: 'Always empty.' }),
     modifiers: nothing('Always null.'),
     error: nothing('Always null.'),
-    query_status: nothing('Always null: the answer is complete.'),
+    query_status: nothing('Null: the answer is complete.'),
     is_cached: Type.Boolean({ description: 'Whether it was computed before.' }),
     last_refresh: Type.String({ format: 'date-time', description: 'When it was computed.' }),
     next_allowed_client_refresh: Type.String({
@@ -91,32 +98,144 @@ const responseExample = {
   timezone: 'UTC',
 };
 
+const time = (description: string) => Type.String({ format: 'date-time', description });
+
+const queryStatus = Type.Object(
+  {
+    id: Type.String({ description: 'Under which it is asked for and cancelled.' }),
+    query_async: Type.Literal(true, { description: 'Always true.' }),
+    team_id: Type.Integer({ description: 'Number of the project.' }),
+    insight_id: Type.Union([Type.Integer(), Type.Null()], { description: 'The insight it is for.' }),
+    dashboard_id: Type.Union([Type.Integer(), Type.Null()], { description: 'The dashboard it is for.' }),
+    complete: Type.Boolean({ description: 'Whether it is over.' }),
+    error: Type.Boolean({ description: 'Whether it failed.' }),
+    error_message: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed.' }),
+    results: Type.Unknown({ description: 'The whole answer once it is complete; null before.' }),
+    start_time: time('When it was asked.'),
+    pickup_time: time('When it began.'),
+    end_time: Type.Union([time('When it was over.'), Type.Null()], { description: 'When it was over.' }),
+    expiration_time: time('Until then it can be asked for.'),
+    task_id: nothing('Always null.'),
+    query_progress: nothing('Always null.'),
+    labels: nothing('Always null.'),
+  },
+  { title: 'QueryStatus', description: 'How far it is.' },
+);
+const statusAnswer = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
+/** What is kept of an answer may come with it. */
+const behindAnswer = Type.Object(
+  { ...Type.Partial(answer).properties, query_status: queryStatus },
+  { title: 'QueryUnderWay' },
+);
+
+const statusExample = {
+  query_status: {
+    ...{ id: '5f1c0b9e2d7a4c3f8e6b1a0d9c8b7a65', query_async: true, team_id: 1, insight_id: null, dashboard_id: null },
+    ...{ complete: false, error: false, error_message: null, results: null },
+    ...{ start_time: '2026-11-20T14:30:00Z', pickup_time: '2026-11-20T14:30:00Z', end_time: null },
+    ...{ expiration_time: '2026-11-20T14:50:00Z', task_id: null, query_progress: null, labels: null },
+  },
+};
+
+const complete = { timings: null, hogql: '', modifiers: null, error: null } as const;
+
 export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions }) {
-  return defineRoutes({
-    method: 'POST',
-    below: belowEnvironment(sql),
-    path: '/query',
-    operationId: 'query_create',
-    summary: 'Ask an insight query',
-    description:
-      'Trends, funnels, retention, lifecycle, events, and the persons or groups behind a number. Days are those of the project. A query that takes too long is refused with 400 `query_timeout`, one that reads too much with `query_too_large`; it ends in the database when the client leaves.',
-    tags: ['query'],
-    scope: 'query:read',
-    body,
-    responses: { 200: { description: 'The answer.', schema: answer } },
-    examples: {
-      request: {
-        query: {
-          kind: 'TrendsQuery',
-          dateRange: { date_from: '-7d' },
-          series: [{ kind: 'EventsNode', event: 'order placed' }],
+  const tags: [string] = ['query'];
+  const common = { below: belowEnvironment(sql), tags, scope: 'query:read' } as const;
+  const params = Type.Object({
+    query_id: Type.String({ maxLength: 128, description: 'The `client_query_id`, or the `id` of the status.' }),
+  });
+  return [
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/query',
+      operationId: 'query_create',
+      summary: 'Ask an insight query',
+      description:
+        'Trends, funnels, retention, lifecycle, events, and the persons or groups behind a number. Days are those of the project. Answers are kept: one that is fresh is given again, and says when it was computed. A query that takes too long is refused with 400 `query_timeout`, one that reads too much with `query_too_large`; it ends in the database when the client leaves. A project has three under way at a time; the next waits, then it is 429.',
+      body,
+      responses: {
+        200: { description: 'The answer.', schema: answer },
+        202: { description: 'It is answered behind the request.', schema: behindAnswer },
+      },
+      examples: {
+        request: {
+          query: {
+            kind: 'TrendsQuery',
+            dateRange: { date_from: '-7d' },
+            series: [{ kind: 'EventsNode', event: 'order placed' }],
+          },
+        },
+        response: responseExample,
+      },
+      handler: async ({
+        caller,
+        target,
+        body: { query, filters_override: filters, client_query_id: id, ...more },
+        request,
+      }) => {
+        const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
+        const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
+        const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
+        const { answer: found, status } = await questions.ask({ caller, target }, question);
+        if (status !== null)
+          return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
+        if (found === null) throw new AppError('internal', 'The query has neither an answer nor a status.');
+        return { ...complete, query_status: null, ...found };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/query/check_auth_for_async',
+      operationId: 'query_check_auth_for_async',
+      summary: 'Ask whether queries may be asked',
+      description: 'Answers where a query would be answered.',
+      responses: {
+        200: {
+          description: 'They may.',
+          schema: Type.Object({ user: Type.String({ description: 'Always `ok`.' }) }, { title: 'QueryAuth' }),
         },
       },
-      response: responseExample,
-    },
-    handler: async ({ caller, target, body: { query, filters_override: filters }, request }) => ({
-      ...{ timings: null, hogql: '', modifiers: null, error: null, query_status: null },
-      ...(await questions.ask({ caller, target }, { query, filters, signal: request.leaves() })),
+      examples: { response: { user: 'ok' } },
+      handler: async () => ({ user: 'ok' }),
     }),
-  });
+    ...defineRoutes({
+      ...common,
+      method: 'GET',
+      path: '/query/:query_id',
+      operationId: 'query_retrieve',
+      summary: 'Show how far a query is',
+      description:
+        'Of one that is answered behind its request, for twenty minutes. A failed one is 400, with the reason in its status.',
+      params,
+      responses: {
+        200: { description: 'It is complete; `results` is the whole answer.', schema: statusAnswer },
+        202: { description: 'It is under way.', schema: statusAnswer },
+        400: { description: 'It failed.', schema: statusAnswer },
+      },
+      examples: { response: statusExample },
+      handler: async ({ target, params: { query_id: id } }) => {
+        const status = await questions.status(target, id);
+        if (status === null) throw new AppError('not_found', 'Not found.');
+        if (!status.complete) return new WithStatus(202, { query_status: status });
+        return status.error ? new WithStatus(400, { query_status: status }) : { query_status: status };
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'DELETE',
+      path: '/query/:query_id',
+      operationId: 'query_destroy',
+      summary: 'Cancel a query',
+      description: 'Ends one that is answered behind its request, in the database too. One that is not there is fine.',
+      params,
+      responses: { 204: { description: 'It is cancelled, or was not there.' } },
+      handler: async ({ target, params: { query_id: id } }) => {
+        await questions.cancel(target, id);
+        return undefined;
+      },
+    }),
+  ];
 }

@@ -1,0 +1,175 @@
+/** What insights and dashboards answer: kept, or computed for the request. */
+
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let acme: OrganizationActors;
+let base: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  await createMonths(api.database.sql, '2026-11', '2026-11');
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  acme = await createActors(api.database);
+  base = `/api/projects/${acme.projectId}`;
+  const personId = await storePerson(api.database.sql, acme.projectId, { distinctIds: ['ada'] });
+  for (const [day, plan] of [
+    ['10', 'free'],
+    ['12', 'free'],
+    ['12', 'paid'],
+  ]) {
+    const [timestamp, properties] = [`2026-11-${day}T12:00:00Z`, { plan }];
+    await storeEvent(api.database.sql, acme.projectId, { event: 'order', personId, timestamp, properties });
+  }
+});
+
+const get = (path: string, key = acme.M.key) => api.get(`${base}/${path}`, key);
+async function made(kind: 'dashboards' | 'insights', body: object) {
+  const answer = await api.send('POST', `${base}/${kind}/`, { key: acme.M.key, body });
+  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  return answer.body;
+}
+const source = {
+  kind: 'TrendsQuery',
+  dateRange: { date_from: '2026-11-10', date_to: '2026-11-12' },
+  series: [{ kind: 'EventsNode', event: 'order' }],
+};
+const query = { kind: 'InsightVizNode', source };
+const paid = [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }];
+const dataOf = ({ result }: { result: { data: number[] }[] | null }) => result?.map(({ data }) => data) ?? null;
+
+test('Q-247, Q-248, Q-249: nothing, then computed, then kept', async () => {
+  const { id } = await made('insights', { query });
+  const before = (await get(`insights/${id}/`)).body;
+  expect(before).toMatchObject({ result: null, is_cached: false, last_refresh: null, filters_hash: null });
+  const computed = (await get(`insights/${id}/?refresh=blocking`)).body;
+  expect(computed).toMatchObject({
+    ...{ is_cached: false, last_refresh: expect.stringMatching(/Z$/), timezone: 'UTC', query_status: null },
+    filters_hash: expect.stringMatching(/^cache_/),
+  });
+  expect(dataOf(computed)).toEqual([[1, 0, 2]]);
+  expect((await get(`insights/${id}/`)).body).toEqual({ ...computed, is_cached: true });
+});
+
+test.each<[string, boolean]>([
+  ['true', true],
+  ['TRUE', true],
+  ['force_blocking', true],
+  ['blocking', false],
+  ['false', false],
+  ['nonsense', false],
+])('refresh=%s computes what is kept anew: %s', async (refresh, isComputed) => {
+  const { id } = await made('insights', { query });
+  await get(`insights/${id}/?refresh=blocking`);
+  expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
+});
+
+test('an insight behind its request', async () => {
+  const { id } = await made('insights', { query });
+  const { status, body } = await get(`insights/${id}/?refresh=async`);
+  expect([status, body]).toMatchObject([200, { result: null, query_status: { insight_id: id, complete: false } }]);
+  expect((await get(`query/${body.query_status.id}/`)).status).toBeLessThan(300);
+});
+
+test('an insight that cannot be answered says so where it is computed, and nowhere else', async () => {
+  const { id } = await made('insights', { query: { kind: 'StickinessQuery' } });
+  expect(await get(`insights/${id}/`)).toMatchObject({ status: 200, body: { result: null } });
+  expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({
+    status: 400,
+    body: { attr: 'query', detail: expect.stringMatching(/^kind: "StickinessQuery"/) },
+  });
+});
+
+test('an insight without a query', async () => {
+  const { id } = await made('insights', {});
+  expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({ status: 200, body: { result: null } });
+});
+
+test('Q-265: on a dashboard, with its filters', async () => {
+  const board = await made('dashboards', {
+    name: 'Board',
+    filters: { date_from: '2026-11-12', date_to: '2026-11-12' },
+  });
+  const { id } = await made('insights', { query, dashboards: [board.id] });
+  const { body } = await get(`insights/${id}/?from_dashboard=${board.id}&refresh=blocking`);
+  expect(body.query.source.dateRange).toEqual({ date_from: '2026-11-12', date_to: '2026-11-12' });
+  expect(dataOf(body)).toEqual([[2]]);
+  expect(dataOf((await get(`insights/${id}/?refresh=blocking`)).body)).toEqual([[1, 0, 2]]);
+  const override = encodeURIComponent(JSON.stringify({ date_from: '2026-11-10', date_to: '2026-11-10' }));
+  const overridden = await get(`insights/${id}/?from_dashboard=${board.id}&filters_override=${override}&refresh=true`);
+  expect(dataOf(overridden.body)).toEqual([[1]]);
+});
+
+test.each<[string, string, string]>([
+  ['a dashboard it is not on', 'from_dashboard=2000000000', 'from_dashboard'],
+  ['filters that are no JSON', 'filters_override={', 'filters_override'],
+  ['filters that are a list', 'filters_override=[]', 'filters_override'],
+])('%s is refused', async (_, asked, attr) => {
+  const { id } = await made('insights', { query });
+  expect(await get(`insights/${id}/?${asked}`)).toMatchObject({ status: 400, body: { attr } });
+});
+
+interface ShownTile {
+  filters_overrides: object | null;
+  insight: { id: number; query: { source: object }; result: { data: number[] }[] | null; query_status: object | null };
+  last_refresh: string | null;
+  is_cached: boolean;
+}
+
+test('Q-277: a dashboard filters each of its insights, and a tile has its own', async () => {
+  const board = await made('dashboards', { name: 'Board', filters: { properties: paid } });
+  const first = await made('insights', { query, dashboards: [board.id] });
+  const second = await made('insights', { query: source, dashboards: [board.id] });
+  const tiles: ShownTile[] = (await get(`dashboards/${board.id}/?refresh=blocking`)).body.tiles;
+  expect(tiles.map(({ insight }) => [insight.id, dataOf(insight)])).toEqual([
+    [first.id, [[0, 0, 1]]],
+    [second.id, [[0, 0, 1]]],
+  ]);
+  expect(tiles[0]?.insight.query.source).toMatchObject({ properties: paid });
+  const own = { date_from: '2026-11-10', date_to: '2026-11-10' };
+  const change = { tiles: [{ id: first.dashboard_tiles[0].id, filters_overrides: own }] };
+  await api.send('PATCH', `${base}/dashboards/${board.id}/`, { key: acme.M.key, body: change });
+  const after = (await get(`dashboards/${board.id}/?refresh=blocking`)).body;
+  expect(after.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual([[[1]], [[0, 0, 1]]]);
+  expect(after.last_refresh).toBe(after.tiles[1].last_refresh);
+  const kept = (await get(`dashboards/${board.id}/`)).body.tiles;
+  expect(kept.map(({ is_cached }: ShownTile) => is_cached)).toEqual([true, true]);
+  const override = encodeURIComponent(JSON.stringify({ date_from: '2026-11-12', date_to: '2026-11-12' }));
+  const overridden = (await get(`dashboards/${board.id}/?refresh=blocking&filters_override=${override}`)).body;
+  expect(overridden).toMatchObject({ filters: { date_from: '2026-11-12' }, persisted_filters: { properties: paid } });
+  expect(overridden.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual([[[1]], [[2]]]);
+});
+
+test('Q-278: one that fails keeps nobody from their answer', async () => {
+  const board = await made('dashboards', { name: 'Board' });
+  await made('insights', { query: { kind: 'StickinessQuery' }, dashboards: [board.id] });
+  await made('insights', { query, dashboards: [board.id] });
+  const { status, body } = await get(`dashboards/${board.id}/?refresh=true`);
+  expect(status).toBe(200);
+  expect(body.tiles.map(({ insight }: ShownTile) => [dataOf(insight), insight.query_status])).toEqual([
+    [null, { complete: true, error: true, error_message: expect.stringMatching(/^kind: "StickinessQuery"/) }],
+    [[[1, 0, 2]], null],
+  ]);
+});
+
+test('eight tiles are answered side by side with others of the project', async () => {
+  const board = await made('dashboards', { name: 'Board' });
+  for (let tile = 0; tile < 8; tile += 1) await made('insights', { query, dashboards: [board.id] });
+  const { body } = await get(`dashboards/${board.id}/?refresh=force_blocking`);
+  expect(body.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual(Array(8).fill([[1, 0, 2]]));
+});
+
+test('results of one organization are no one else’s', async () => {
+  const { id } = await made('insights', { query });
+  await get(`insights/${id}/?refresh=blocking`);
+  const other = await createActors(api.database);
+  const theirs = await api.send('POST', `/api/projects/${other.projectId}/insights/`, {
+    key: other.M.key,
+    body: { query },
+  });
+  const shown = await api.get(`/api/projects/${other.projectId}/insights/${theirs.body.id}/`, other.M.key);
+  expect(shown.body).toMatchObject({ result: null, is_cached: false });
+});

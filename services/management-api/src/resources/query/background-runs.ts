@@ -1,0 +1,121 @@
+// Questions that are answered behind the request: their status, for whoever asks any process, and their end.
+
+import { randomUUID } from 'node:crypto';
+import { formatDateTime } from '@millrace/http';
+import { isAppError, type Logger } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
+
+/** As clients know it; times are ISO 8601. */
+export interface QueryStatus {
+  id: string;
+  query_async: true;
+  team_id: number;
+  insight_id: number | null;
+  dashboard_id: number | null;
+  complete: boolean;
+  error: boolean;
+  error_message: string | null;
+  /** The whole answer, once complete. */
+  results: unknown;
+  start_time: string;
+  pickup_time: string;
+  end_time: string | null;
+  expiration_time: string;
+  task_id: null;
+  query_progress: null;
+  labels: null;
+}
+
+/** What a run is for. */
+export interface RunOf {
+  projectId: number;
+  /** Of the client's own; made here without one. */
+  id?: string | undefined;
+  insightId?: number | null;
+  dashboardId?: number | null;
+}
+
+const keptForSeconds = 20 * 60;
+const maxCharacters = 4 * 2 ** 20;
+const cancelChannel = 'query cancel';
+
+/** @param longestMs after which a run whose end nobody told was lost with its process */
+export function createBackgroundRuns({
+  keyValue,
+  longestMs,
+  logger,
+}: {
+  keyValue: KeyValue;
+  longestMs: number;
+  logger: Logger;
+}) {
+  const running = new Map<string, { cancel: AbortController; ended: Promise<void> }>();
+  const nameOf = (projectId: number, id: string) => `query status:${projectId}:${id}`;
+  const subscribed = keyValue.subscribe(cancelChannel, (name) => running.get(name)?.cancel.abort());
+
+  async function keep(status: QueryStatus): Promise<void> {
+    const text = JSON.stringify(status);
+    const isSmall = text.length <= maxCharacters;
+    const kept = isSmall ? text : JSON.stringify({ ...status, results: null, error: true, error_message: tooLarge });
+    await keyValue.set(nameOf(status.team_id, status.id), kept, keptForSeconds);
+  }
+
+  return {
+    /** @throws AppError `unavailable` where there is no place for the status. */
+    async start(
+      { projectId, id = randomUUID().replaceAll('-', ''), insightId = null, dashboardId = null }: RunOf,
+      work: (signal: AbortSignal) => Promise<unknown>,
+    ): Promise<QueryStatus> {
+      await subscribed;
+      const now = Date.now();
+      const status: QueryStatus = {
+        ...{ id, query_async: true, team_id: projectId, insight_id: insightId, dashboard_id: dashboardId },
+        ...{ complete: false, error: false, error_message: null, results: null },
+        ...{ start_time: formatDateTime(new Date(now)), pickup_time: formatDateTime(new Date(now)), end_time: null },
+        expiration_time: formatDateTime(new Date(now + keptForSeconds * 1000)),
+        ...{ task_id: null, query_progress: null, labels: null },
+      };
+      await keep(status);
+      const cancel = new AbortController();
+      const name = nameOf(projectId, id);
+      const ended = work(cancel.signal)
+        .then(
+          (results) => ({ ...status, results }),
+          (error: unknown) => ({ ...status, error: true, error_message: sentenceOf(error, cancel.signal, logger) }),
+        )
+        .then((last) => keep({ ...last, complete: true, end_time: formatDateTime(new Date()) }))
+        .catch((error: unknown) => logger.warn('the end of a query behind its request cannot be told', { error, id }))
+        .then(() => void running.delete(name));
+      running.set(name, { cancel, ended });
+      return status;
+    },
+    /** Null: there is none of this project. */
+    async find(projectId: number, id: string): Promise<QueryStatus | null> {
+      const text = await keyValue.get(nameOf(projectId, id));
+      if (text === null) return null;
+      const status = JSON.parse(text) as QueryStatus;
+      if (status.complete || Date.now() < Date.parse(status.start_time) + longestMs) return status;
+      return { ...status, complete: true, error: true, error_message: lost };
+    },
+    /** In whichever process it runs. One that is not there is fine. */
+    async cancel(projectId: number, id: string): Promise<void> {
+      await keyValue.publish(cancelChannel, nameOf(projectId, id));
+    },
+    /** Ends all that run here; who asks for them is told. */
+    async stop(): Promise<void> {
+      for (const { cancel } of running.values()) cancel.abort();
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+const tooLarge = 'The answer is too large to be kept. Narrow the query, or ask with `refresh` `blocking`.';
+const lost = 'The query was lost with the process that ran it. Ask again.';
+
+/** For the person who asked, without internals. */
+function sentenceOf(error: unknown, { aborted }: AbortSignal, logger: Logger): string {
+  if (aborted) return 'The query was cancelled.';
+  if (isAppError(error) && error.kind !== 'internal') return error.message;
+  logger.error('a query behind its request failed', { error });
+  return 'The query failed. Ask again later.';
+}

@@ -1,0 +1,169 @@
+/** What is kept of answers, by mode and age; and slots of a project. */
+
+import { createDatabase, createReader, type Database } from '@millrace/db';
+import { createEventStore, postgresEngine } from '@millrace/insights';
+import { AppError, createLogger } from '@millrace/runtime';
+import { createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { createTestDatabase, createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { createSearches } from '../../access/searches.ts';
+import { holdEvents } from '../../testing/hold-events.ts';
+import { createMonths } from '../../testing/stored-data.ts';
+import { type Asker, createQuestions, type Questions, type RefreshMode } from './questions.ts';
+
+let database: Database;
+let url: string;
+let own: TestTenant;
+let keyValue: KeyValue;
+let questions: Questions;
+let asker: Asker;
+const ends: (() => Promise<void>)[] = [];
+const logger = createLogger('test', 'error');
+beforeAll(async () => {
+  const testDatabase = await createTestDatabase();
+  ends.push(() => testDatabase.drop());
+  ({ url } = testDatabase);
+  database = createDatabase({ url, logger, poolSize: 3 });
+  ends.push(() => database.stop());
+  own = await createTestTenant(database);
+  await createMonths(database.sql, '2026-11', '2026-12');
+  keyValue = createInProcessKeyValue();
+  questions = openQuestions(keyValue);
+  asker = {
+    caller: { credential: { kind: 'key', id: '1' } as Asker['caller']['credential'] },
+    target: { environmentId: own.environmentId, organizationId: own.organizationId } as AddressedProject,
+  };
+});
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** A process of its own, but for the store. */
+function openQuestions(store: KeyValue): Questions {
+  const { sql } = database;
+  const reader = createReader({ url, logger, poolSize: 4 });
+  ends.push(() => reader.stop());
+  const one = createQuestions({
+    ...{ sql, keyValue: store, logger, maxMs: 20_000 },
+    events: createEventStore(postgresEngine(reader)),
+    turns: createSearches({ sql, connections: 4 }),
+  });
+  ends.push(() => one.stop());
+  return one;
+}
+
+const signal = new AbortController().signal;
+let asked = 0;
+/** A question that was never asked before, over a range that goes on or is over. */
+function newQuery(interval: string, isOver = false) {
+  asked += 1;
+  return {
+    ...{ kind: 'TrendsQuery', interval, series: [{ kind: 'EventsNode', event: `event ${asked}` }] },
+    dateRange: isOver ? { date_from: '2026-11-10', date_to: '2026-11-12' } : { date_from: '-2d' },
+  };
+}
+const begin = new Date('2026-11-20T12:00:00Z');
+const after = (hours: number) => new Date(begin.getTime() + hours * 3_600_000 + 1000);
+
+test.each<[string, RefreshMode, string, number | null, string]>([
+  ['Q-218', 'blocking', 'day', null, 'computed'],
+  ['Q-219', 'blocking', 'day', 5, 'kept'],
+  ['Q-220', 'force_blocking', 'day', 0, 'computed'],
+  ['Q-221', 'blocking', 'day', 6, 'computed'],
+  ['Q-222', 'force_cache', 'day', 6, 'kept'],
+  ['an hour', 'blocking', 'hour', 0.9, 'kept'],
+  ['an hour', 'blocking', 'hour', 1, 'computed'],
+  ['minutes', 'blocking', 'minute', 0.1, 'computed'],
+  ['a week', 'blocking', 'week', 23, 'kept'],
+  ['a month', 'blocking', 'month', 47, 'kept'],
+  ['a month', 'blocking', 'month', 48, 'computed'],
+  ['nothing is kept', 'force_cache', 'day', null, 'nothing'],
+  ['nothing is kept', 'async', 'day', null, 'behind'],
+  ['fresh', 'async', 'day', 5, 'kept'],
+  ['stale', 'async', 'day', 7, 'kept, behind'],
+  ['nothing is kept', 'lazy_async', 'day', null, 'behind'],
+  ['stale', 'lazy_async', 'day', 7, 'kept'],
+  ['old', 'lazy_async', 'day', 12, 'kept, behind'],
+  ['nothing is kept', 'async_except_on_cache_miss', 'day', null, 'computed'],
+  ['stale', 'async_except_on_cache_miss', 'day', 7, 'kept, behind'],
+  ['fresh', 'force_async', 'day', 1, 'behind'],
+])('%s: %s by %s after %s hours: %s', async (_, refresh, interval, hours, expected) => {
+  const query = newQuery(interval);
+  if (hours !== null) await questions.ask(asker, { query, refresh: 'force_blocking', signal, now: begin });
+  const { answer, status } = await questions.ask(asker, { query, refresh, signal, now: after(hours ?? 0) });
+  const found = answer && (answer.is_cached ? 'kept' : 'computed');
+  expect([found, status && 'behind'].filter(Boolean).join(', ') || 'nothing').toBe(expected);
+});
+
+test.each<[string, number, string]>([
+  ['Q-223: still fresh', 7, 'kept'],
+  ['Q-223: for a day, as late events come', 24, 'computed'],
+])('a range that was over: %s', async (_, hours, expected) => {
+  const query = newQuery('day', true);
+  await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
+  const { answer } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: after(hours) });
+  expect(answer?.is_cached ? 'kept' : 'computed').toBe(expected);
+});
+
+test('Q-222: what is kept is the old result', async () => {
+  const query = newQuery('day');
+  const { answer: first } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
+  const { answer } = await questions.ask(asker, { query, refresh: 'force_cache', signal, now: after(100) });
+  expect(answer).toEqual({ ...first, is_cached: true });
+});
+
+test('Q-238: a query that fails leaves nothing', async () => {
+  const query = { ...newQuery('day'), interval: 'fortnight' };
+  await expect(questions.ask(asker, { query, refresh: 'blocking', signal })).rejects.toMatchObject({ kind: 'invalid' });
+  expect(await questions.ask(asker, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
+});
+
+test('Q-234: a project has three under way in all processes; one more waits, then it is refused', async () => {
+  const others = openQuestions(keyValue);
+  const lock = await holdEvents(database);
+  const ask = (of: Questions, until = signal) =>
+    of.ask(asker, { query: newQuery('day'), refresh: 'blocking', signal: until });
+  const running = [ask(questions), ask(questions), ask(others)];
+  const slots = () =>
+    Promise.all(
+      [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
+    );
+  await eventually(async () => expect(await slots()).toEqual([true, true, true]));
+  const leaving = new AbortController();
+  const left = ask(others, leaving.signal);
+  leaving.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  await expect(ask(questions)).rejects.toMatchObject({
+    kind: 'rate_limited',
+    code: 'too_many_queries',
+    retryAfterSeconds: 2,
+  });
+  await lock.release();
+  await Promise.all(running);
+  expect(await slots()).toEqual([false, false, false]);
+  await ask(others);
+});
+
+test('without the store questions are answered, each time anew', async () => {
+  const away = createInProcessKeyValue();
+  const fail = () => Promise.reject(new AppError('unavailable', 'The cache does not answer.'));
+  const one = openQuestions({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
+  const query = newQuery('day');
+  for (let time = 0; time < 2; time += 1) {
+    const { answer } = await one.ask(asker, { query, refresh: 'blocking', signal });
+    expect(answer?.is_cached).toBe(false);
+  }
+  await expect(one.ask(asker, { query, refresh: 'async', signal })).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
+test('a run whose process died without a word is lost after its time', async () => {
+  const { status } = await questions.ask(asker, { query: newQuery('day'), refresh: 'force_async', signal });
+  const id = status?.id ?? '';
+  await eventually(async () => expect((await questions.status(asker.target, id))?.complete).toBe(true));
+  const start_time = new Date(Date.now() - 60_000).toISOString();
+  const kept = { ...status, id: 'lost', start_time };
+  await keyValue.set(`query status:${own.environmentId}:lost`, JSON.stringify(kept), 60);
+  expect(await questions.status(asker.target, 'lost')).toMatchObject({
+    ...{ complete: true, error: true, error_message: 'The query was lost with the process that ran it. Ask again.' },
+  });
+});

@@ -1,0 +1,92 @@
+// Answers that are kept: by the question and all that decides its answer but the events, for as long as they are of use.
+
+import { createHash } from 'node:crypto';
+import { isRecord, type ProjectSettings, type QueryAnswer } from '@millrace/insights';
+import { isAppError } from '@millrace/runtime';
+import type { KeyValue } from '@millrace/runtime/cache';
+
+/** An answer, and when it was computed. */
+export interface KeptAnswer {
+  answer: QueryAnswer;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** Fresh and lazy: how old an answer may be, milliseconds. */
+export interface Ages {
+  fresh: number;
+  lazy: number;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const agesByInterval = new Map<unknown, Ages>([
+  ['minute', { fresh: 5 * minute, lazy: 15 * minute }],
+  ['hour', { fresh: hour, lazy: 2 * hour }],
+  ['day', { fresh: 6 * hour, lazy: 12 * hour }],
+  ['week', { fresh: day, lazy: day }],
+  ['month', { fresh: 2 * day, lazy: 2 * day }],
+]);
+const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
+
+/** By the interval of the query. */
+function agesOf(query: unknown): Ages {
+  if (!isRecord(query)) return usualAges;
+  if (isRecord(query.source)) return agesOf(query.source);
+  return agesByInterval.get(query.interval) ?? usualAges;
+}
+
+/** A range that was over when it was computed changes only by late events: its answer is fresh for a day. */
+export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
+  const ages = agesOf(query);
+  const end = Date.parse(answer.resolved_date_range?.date_to ?? '');
+  if (!(end < at - 10_000)) return ages;
+  return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
+}
+
+/** The same for the same question of a project, in whatever order its fields were written; another when its settings or cohorts change. */
+export function cacheKey({ cohorts, ...settings }: ProjectSettings, query: unknown): string {
+  const parts = inOrder({ settings, cohorts: [...cohorts], query });
+  return `cache_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
+}
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, inOrder(value[key])]),
+  );
+}
+
+/** A larger answer is computed each time. */
+const maxCharacters = 2 * 2 ** 20;
+/** Insights and dashboards show what is kept, however old: for a week. */
+const keptForSeconds = 7 * 24 * 3600;
+
+/** A store that does not answer holds nothing: questions are computed then. */
+export function createResultCache(keyValue: KeyValue) {
+  const nameOf = (key: string) => `query result:${key}`;
+  return {
+    async read(key: string): Promise<KeptAnswer | null> {
+      const text = await keyValue.get(nameOf(key)).catch(whenUnavailable(null));
+      return text === null ? null : (JSON.parse(text) as KeptAnswer);
+    },
+    async write(key: string, kept: KeptAnswer): Promise<void> {
+      const text = JSON.stringify(kept);
+      if (text.length > maxCharacters) return;
+      await keyValue.set(nameOf(key), text, keptForSeconds).catch(whenUnavailable(undefined));
+    },
+  };
+}
+
+/** What counts as the result where the store does not answer. */
+export function whenUnavailable<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (isAppError(error, 'unavailable')) return instead;
+    throw error;
+  };
+}

@@ -1,0 +1,27 @@
+import type { Database } from '@millrace/db';
+
+/** Has queries wait until it is released. */
+export async function holdEvents({
+  transaction,
+}: Pick<Database, 'transaction'>): Promise<{ release: () => Promise<void> }> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let begun = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const done = transaction(async (tx) => {
+    await tx.query('LOCK TABLE event IN ACCESS EXCLUSIVE MODE');
+    begun();
+    await held;
+  });
+  await isHeld;
+  return {
+    async release() {
+      release();
+      await done;
+    },
+  };
+}
