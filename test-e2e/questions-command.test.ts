@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type CompiledPrograms,
   compilePrograms,
@@ -9,7 +12,7 @@ import {
 import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
-/** `millrace events`, `warnings`, `groups` and `org activity` in processes of their own, against the running system. */
+/** `millrace events`, `warnings`, `groups`, `org activity`, `query` and `insights` in processes of their own, against the running system. */
 let services: RunningServices;
 let program: CompiledPrograms;
 let tenant: TestTenant;
@@ -55,6 +58,42 @@ test('what was sent is counted, its values and persons are listed, and what was 
     expect((await run('warnings', 'counts')).out).toMatch(new RegExp(`^${kind} +\\w+ +1 `, 'm')),
   );
   expect((await result('warnings', 'counts', '--type', 'no_such_kind')).results).toEqual([]);
+});
+
+test('queries of a file and of insights: as a table, CSV and JSON', async () => {
+  const send = (distinct_id: string) =>
+    post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event: 'signed up', distinct_id });
+  await send('bob');
+  await send('cid');
+  const query = {
+    ...{ kind: 'TrendsQuery', dateRange: { date_from: '-1h' }, trendsFilter: { display: 'BoldNumber' } },
+    series: [{ kind: 'EventsNode', event: 'signed up' }],
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-query-'));
+  try {
+    const file = join(directory, 'query.json');
+    writeFileSync(file, JSON.stringify(query));
+    await eventually(async () => expect((await run('query', file, '--new')).out).toMatch(/^signed up +2$/m));
+    expect((await run('query', file, '--csv')).out).toBe('series,value\r\nsigned up,2\r\n');
+    expect(await result('query', file)).toMatchObject({ is_cached: true, results: [{ aggregated_value: 2 }] });
+    const made = await fetch(`${services.apiUrl}/api/projects/${tenant.projectId}/insights/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Sign-ups', query }),
+    });
+    const { short_id: id } = (await made.json()) as { short_id: string };
+    expect((await run('insights', 'run', id)).out).toMatch(/^series +value\nsigned up +2\n$/);
+    writeFileSync(file, JSON.stringify({ ...query, interval: 'fortnight' }));
+    const wrong = await run('query', file);
+    expect([wrong.exitCode, wrong.err]).toEqual([1, expect.stringContaining('interval: ')]);
+    writeFileSync(file, '{');
+    const broken = await run('query', file);
+    expect([broken.exitCode, broken.err]).toEqual([2, expect.stringContaining(`${file}: it is no JSON`)]);
+    expect((await run('query', join(directory, 'none.json'))).err).toContain('it cannot be read');
+    expect((await run('insights', 'run', 'nobody12')).err).toContain('404');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test('changes in an organization are listed with who made them', async () => {

@@ -26,6 +26,7 @@ const others: Record<string, string> = {
   'services/delivery-worker/src/deletion/store.ts': 'how far the deletion of a person is',
   'services/delivery-worker/src/retention/store.ts': 'records of the history that are too old',
   'services/event-consumer/src/events/store.ts': 'that an environment has stored an event',
+  'services/management-api/src/resources/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
 function sources(): string[] {

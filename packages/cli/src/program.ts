@@ -7,6 +7,7 @@ import { addEnvironmentCommands } from './commands/environment-commands.ts';
 import { addFlagCommands } from './commands/flag-commands.ts';
 import { addHealthCommand } from './commands/health-command.ts';
 import { addImportCommand } from './commands/import-command.ts';
+import { addInsightCommands } from './commands/insight-commands.ts';
 import { addBootstrapCommand, addMigrateCommand } from './commands/installation-commands.ts';
 import { addInviteCommands, addMemberCommands } from './commands/member-commands.ts';
 import { addOffsetCommands } from './commands/offset-commands.ts';
@@ -94,6 +95,7 @@ export function createProgram(terminal: Terminal): Command {
   addPersonCommands(program, terminal);
   addFlagCommands(program, terminal);
   addQuestionCommands(program, terminal);
+  addInsightCommands(program, terminal);
   addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);

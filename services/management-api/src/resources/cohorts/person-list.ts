@@ -1,6 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
+import { csvText } from '@millrace/insights/table';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -150,9 +151,5 @@ function personsCsv(persons: PersonRow[]): string {
     String(is_identified),
     created_at.toISOString(),
   ]);
-  return [header, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvText([header, ...rows]);
 }

@@ -162,6 +162,62 @@ test('eight tiles are answered side by side with others of the project', async (
   expect(body.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual(Array(8).fill([[1, 0, 2]]));
 });
 
+test.each<[string, object, string]>([
+  ['a series', source, 'time,order\r\n2026-11-10,1\r\n2026-11-11,0\r\n2026-11-12,2\r\n'],
+  [
+    'a breakdown',
+    { ...source, breakdownFilter: { breakdown: 'plan' } },
+    'time,free,paid\r\n2026-11-10,1,0\r\n2026-11-11,0,0\r\n2026-11-12,1,1\r\n',
+  ],
+  ['a total', { ...source, trendsFilter: { display: 'BoldNumber' } }, 'series,value\r\norder,3\r\n'],
+  [
+    'a funnel',
+    {
+      kind: 'FunnelsQuery',
+      dateRange: source.dateRange,
+      series: [
+        { kind: 'EventsNode', event: 'order', custom_name: 'Order, "the first"' },
+        { kind: 'EventsNode', event: 'order' },
+        { kind: 'EventsNode', event: 'refund' },
+      ],
+    },
+    'step,event,count,percent of the first,average seconds,median seconds\r\n1,"Order, ""the first""",1,100,,\r\n2,order,1,100,172800,172800\r\n3,refund,0,0,,\r\n',
+  ],
+  [
+    'retention',
+    {
+      kind: 'RetentionQuery',
+      dateRange: { date_to: '2026-11-12' },
+      retentionFilter: {
+        totalIntervals: 3,
+        targetEntity: { id: 'order', type: 'events' },
+        returningEntity: { id: 'order', type: 'events' },
+      },
+    },
+    'begin,Day 0,Day 1,Day 2\r\n2026-11-10T00:00:00Z,1,0,1\r\n2026-11-11T00:00:00Z,0,0,0\r\n2026-11-12T00:00:00Z,1,0,0\r\n',
+  ],
+  [
+    'rows',
+    {
+      ...{ kind: 'EventsQuery', select: ['event', 'properties.plan'], orderBy: ['properties.plan'] },
+      ...{ after: '2026-11-12', before: '2026-11-13' },
+    },
+    'event,properties.plan\r\norder,free\r\norder,paid\r\n',
+  ],
+])('as CSV: %s', async (_, asked, file) => {
+  const { id, short_id } = await made('insights', { query: asked });
+  const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${api.url}${base}/insights/${id}/?refresh=true&format=csv`, { headers });
+  expect([answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+    'text/csv; charset=utf-8',
+    `attachment; filename="insight-${short_id}.csv"`,
+  ]);
+  expect(await answer.text()).toBe(file);
+  const body = JSON.stringify({ query: asked });
+  const again = await fetch(`${api.url}${base}/query/?format=csv`, { method: 'POST', headers, body });
+  expect(await again.text()).toBe(file);
+});
+
 test('results of one organization are no one else’s', async () => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);

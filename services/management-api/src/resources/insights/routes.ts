@@ -6,6 +6,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { idsOf } from '../../sql/listed-values.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { csvContent, csvDeclaration } from '../query/csv.ts';
 import type { Questions } from '../query/questions.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
 import { askInsight, readFilters, readRefresh, refreshQuery, underFilters } from './result.ts';
@@ -34,6 +35,7 @@ const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
 
 /** How one insight is shown. */
 const shownQuery = Type.Object({
+  format: Type.Optional(Type.String({ description: '`csv` for the result as a file; else JSON.' })),
   refresh: refreshQuery,
   from_dashboard: Type.Optional(
     Type.String({ description: 'Number of a dashboard it is on, whose filters are applied.' }),
@@ -80,7 +82,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       scope: 'insight:read',
       params: insightParams,
       query: shownQuery,
-      responses: { 200: { description: 'The insight.', schema: insight } },
+      responses: { 200: { description: 'The insight.', schema: insight, text: csvDeclaration } },
       examples: { response: insightExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
         const { environmentId, level } = target;
@@ -101,6 +103,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
           ...(dashboardId !== undefined && { dashboardId }),
         };
         const result = await askInsight(questions, { caller, target }, shown, question);
+        if (query.format === 'csv') {
+          return csvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
+        }
         return toInsight(shown, { userId: caller.userId, level }, result);
       },
     }),

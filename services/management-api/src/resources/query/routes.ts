@@ -7,6 +7,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { csvContent, csvDeclaration } from './csv.ts';
 import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 
 /** Accepted by clients that say how the answer is drawn; the source is what is asked. */
@@ -154,9 +155,12 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       summary: 'Ask an insight query',
       description:
         'Trends, funnels, retention, lifecycle, events, and the persons or groups behind a number. Days are those of the project. Answers are kept: one that is fresh is given again, and says when it was computed. A query that takes too long is refused with 400 `query_timeout`, one that reads too much with `query_too_large`; it ends in the database when the client leaves. A project has three under way at a time; the next waits, then it is 429.',
+      query: Type.Object({
+        format: Type.Optional(Type.String({ description: '`csv` for the results as a file; else JSON.' })),
+      }),
       body,
       responses: {
-        200: { description: 'The answer.', schema: answer },
+        200: { description: 'The answer.', schema: answer, text: csvDeclaration },
         202: { description: 'It is answered behind the request.', schema: behindAnswer },
       },
       examples: {
@@ -174,6 +178,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
         target,
         body: { query, filters_override: filters, client_query_id: id, ...more },
         request,
+        query: { format },
       }) => {
         const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
         const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
@@ -182,6 +187,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
         if (status !== null)
           return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
         if (found === null) throw new AppError('internal', 'The query has neither an answer nor a status.');
+        if (format === 'csv') return csvContent(found, 'query');
         return { ...complete, query_status: null, ...found };
       },
     }),

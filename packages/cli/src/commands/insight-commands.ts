@@ -1,0 +1,83 @@
+// Insight queries from a terminal: what is asked in a file, or stored.
+
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { csvText, type ResultTable, resultTable } from '@millrace/insights/table';
+import type { Command } from 'commander';
+import { UsageError } from '../failures.ts';
+import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { createPrinter, type Terminal } from '../output.ts';
+
+interface Answer {
+  results: unknown;
+  columns?: string[] | null;
+}
+
+interface FormatOptions extends ApiOptions {
+  csv?: boolean;
+}
+
+/** `query` and `insights run`. */
+export function addInsightCommands(program: Command, terminal: Terminal): void {
+  const query = program
+    .command('query')
+    .description('ask an insight query of a project, over the management API')
+    .argument(
+      '<file>',
+      'JSON of the query, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}; - for standard input',
+    )
+    .option('--csv', 'print the results as CSV')
+    .option('--new', 'compute the answer, also where one is kept that is fresh')
+    .action(async (file: string, _options: object, command: Command) => {
+      const options = command.optsWithGlobals<FormatOptions & { new?: boolean }>();
+      const sent = await readQuery(file, terminal);
+      const body = { query: sent, ...(options.new === true && { refresh: 'force_blocking' }) };
+      show((await connectApi(options, terminal).call('POST', 'query/', body)) as Answer, options, terminal);
+    });
+  withApiOptions(query, 'the scope query:read');
+  const run = program
+    .command('insights')
+    .description('stored insights of a project, over the management API')
+    .command('run')
+    .description('answer an insight')
+    .argument('<id>', 'its number or its short id')
+    .option('--csv', 'print the results as CSV')
+    .option('--new', 'compute the answer, also where one is kept that is fresh')
+    .action(async (id: string, _options: object, command: Command) => {
+      const options = command.optsWithGlobals<FormatOptions & { new?: boolean }>();
+      const path = `insights/${encodeURIComponent(id)}/?refresh=${options.new === true ? 'force_blocking' : 'blocking'}`;
+      const insight = (await connectApi(options, terminal).call('GET', path)) as Answer & { result: unknown };
+      show({ ...insight, results: insight.result }, options, terminal);
+    });
+  withApiOptions(run, 'the scope insight:read');
+}
+
+/** @throws UsageError saying what is wrong with the file. */
+async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
+  const content = await (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch(
+    (error: Error) => {
+      throw new UsageError(`${file}: it cannot be read: ${error.message}`);
+    },
+  );
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new UsageError(`${file === '-' ? 'standard input' : file}: it is no JSON: ${(error as Error).message}`);
+  }
+}
+
+function show(answer: Answer, { csv, json }: FormatOptions, terminal: Terminal): void {
+  if (json === true) {
+    terminal.out.write(`${JSON.stringify(answer, null, 2)}\n`);
+    return;
+  }
+  const table = resultTable(answer.results, answer.columns);
+  if (csv === true) terminal.out.write(csvText([table.columns, ...table.rows]));
+  else createPrinter(terminal, false).table(rowsOf(table));
+}
+
+/** Columns of one name are told apart by a number. */
+function rowsOf({ columns, rows }: ResultTable) {
+  const names = columns.map((name, at) => (columns.indexOf(name) === at ? name : `${name} (${at})`));
+  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));
+}
