@@ -44,7 +44,10 @@ if (missing.length > 0) {
 
   test('goes through every step', async () => {
     const colleague = 'grace@example.com';
-    const { personalApiKey } = await createTestTenant(services.databaseUrl, { email: colleague });
+    const { personalApiKey } = await createTestTenant(services.databaseUrl, {
+      email: colleague,
+      isEmailVerified: true,
+    });
     const { code, lines, complaints } = await runScript({
       API_URL: services.apiUrl,
       API_KEY: services.tenant.personalApiKey,

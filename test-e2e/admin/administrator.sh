@@ -116,7 +116,8 @@ check 'the changed environment' '.anonymize_ips and .name == "Production"'
 done_with 'environments created'
 
 subscriptions=/api/environments/$environment/subscriptions
-api 201 POST "$subscriptions/" '{"insight": 1, "target_type": "email", "target_value": "team@example.com",
+api 201 POST "/api/environments/$environment/insights/" '{"name": "Orders", "query": {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}}'
+api 201 POST "$subscriptions/" "{\"insight\": $(field .id), "'"target_type": "email", "target_value": "team@example.com",
   "frequency": "weekly", "byweekday": ["monday"], "start_date": "2026-01-05T09:00:00Z", "title": "Week"}'
 check 'the new subscription' '.deleted == false and .title == "Week" and (.next_delivery_date | type == "string")'
 subscription=$(field .id)

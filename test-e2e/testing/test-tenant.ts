@@ -40,6 +40,7 @@ export interface TestTenantOverrides {
   /** `full` by default. */
   plan?: PlanName;
   email?: string;
+  isEmailVerified?: boolean;
   /** Owner by default. */
   level?: MembershipLevel;
   projectName?: string;
@@ -79,7 +80,8 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     features: productFeaturesOf(overrides.plan ?? 'full'),
     actor: null,
   });
-  const user = await createUser(tx, { email: overrides.email ?? `test-${randomUUID()}@example.com` });
+  const { email = `test-${randomUUID()}@example.com`, isEmailVerified = false } = overrides;
+  const user = await createUser(tx, { email, isEmailVerified });
   await addMember(tx, {
     organizationId: organization.id,
     userId: user.id,

@@ -39,6 +39,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/groups/page.tsx'),
   },
   {
+    path: 'insights',
+    ...words.pages.insights,
+    icon: 'insights',
+    group: 'product',
+    load: () => import('./pages/insights/page.tsx'),
+  },
+  {
     path: 'flags',
     ...words.pages.flags,
     icon: 'flags',

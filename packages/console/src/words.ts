@@ -78,6 +78,7 @@ export const words = {
     events: { title: 'Events', question: 'What happened?' },
     persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
     groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
+    insights: { title: 'Insights', question: 'How many, against before?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     warnings: { title: 'Warnings', question: 'Why is it not there?' },
     health: { title: 'Health', question: 'Is it late, and is anything down?' },

@@ -11,6 +11,19 @@ export const views: Record<string, string> = {
   events: `events?open=${uuidOf(0)}`,
   persons: 'persons?person=ada@example.com',
   warnings: 'warnings?open=error%20message_size_too_large',
+  insights: `insights?insight=new&question=${encodeURIComponent(
+    JSON.stringify({
+      kind: 'TrendsQuery',
+      dateRange: { date_from: '-24h' },
+      interval: 'hour',
+      series: [
+        { kind: 'EventsNode', event: 'product added', name: 'product added', math: 'sum', math_property: 'price' },
+      ],
+      properties: [{ key: '$os', type: 'event', operator: 'exact', value: 'Linux' }],
+      breakdownFilter: { breakdown: '$geoip_city_name', breakdown_type: 'event' },
+      compareFilter: { compare: true },
+    }),
+  )}`,
 };
 
 /** Of the nth event before now. */
@@ -107,6 +120,18 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await makeExport(console);
   await storeGroups(console);
   await storePeople(console);
+  for (const [name, source] of [
+    ['Orders by day', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order placed', math: 'total' }] }],
+    [
+      'From the shelf to the order',
+      {
+        kind: 'FunnelsQuery',
+        series: ['$pageview', 'product added', 'order placed'].map((event) => ({ kind: 'EventsNode', event })),
+      },
+    ],
+  ] as const) {
+    await console.api('POST', 'insights', { name, saved: true, query: { kind: 'InsightVizNode', source } });
+  }
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },

@@ -9,6 +9,8 @@ import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 const rowHeight = 34;
+/** A little more than a frame. Frames themselves do not come in a window that nobody sees. */
+const frameMs = 20;
 
 interface ListProps {
   rows: readonly Row[];
@@ -109,10 +111,10 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
 function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
   const newest = useRef(onOpen);
   newest.current = onOpen;
-  const frame = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (row) => {
-    cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => setTimeout(() => newest.current(row)));
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => newest.current(row), frameMs);
   };
 }
 

@@ -1,0 +1,213 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { ApiProblem, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint } from '../../parts/chips.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { explain } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { AnswerPane } from './answer.tsx';
+import { PersonsDialog } from './persons.tsx';
+import { newQuestion, partOf, type Question, readQuestion, sourceOf } from './question.ts';
+import { QuestionForm } from './question-form.tsx';
+import { type Insight, type InsightsAddress, nameOf, questionCall, useAnswer } from './view.ts';
+import { text } from './words.ts';
+
+/** A question and its answer side by side. @param stored null: it is new */
+export function Builder({ stored, address }: { stored: Insight | null; address: InsightsAddress }) {
+  const { view, change, unknown } = address;
+  const { id } = useProject();
+  const kept = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
+  const written = view.question === '' ? null : readQuestion(view.question);
+  const question = written ?? kept;
+  const isChanged = written !== null && JSON.stringify(written) !== JSON.stringify(kept);
+  const [asked, setAsked] = useState(0);
+  const answer = useAnswer(question, asked);
+  const [dialog, setDialog] = useState<'save' | 'copy' | 'remove' | null>(null);
+  const edit = (next: Question) => change({ question: JSON.stringify(next), persons: '' }, { replace: true });
+  const problem = answer.error instanceof ApiProblem && answer.error.status === 400 ? answer.error.message : '';
+  const state = stored === null ? text.unsaved : isChanged ? text.changed : text.saved;
+  return (
+    <>
+      <PageTitle
+        title={stored === null ? text.newTitle : visible(nameOf(stored))}
+        now={
+          <span className="pill">
+            {state}
+            {answer.data && ` · ${text.age(formatAgo(answer.data.last_refresh))}`}
+          </span>
+        }
+      >
+        <Button onPress={() => change({ insight: '', question: '', persons: '' })}>{text.toList}</Button>
+        <AsApiCallButton request={questionCall(id, question)} />
+        <Button look="main" onPress={() => setDialog('save')} isDisabled={stored !== null && !isChanged}>
+          {text.save}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      {view.question !== '' && written === null && (
+        <p className="health-line" role="status">
+          {text.badAddress}
+        </p>
+      )}
+      <div className="panel insight">
+        <div className="insight-form">
+          <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
+          {stored !== null && (
+            <div className="form-buttons">
+              <Button look="plain" onPress={() => setDialog('copy')}>
+                {text.saveAs}
+              </Button>
+              <Button look="plain" onPress={() => setDialog('remove')}>
+                {text.remove}
+              </Button>
+            </div>
+          )}
+        </div>
+        <AnswerPane
+          question={question}
+          answer={answer}
+          onQuestion={edit}
+          onAgain={() => setAsked(asked + 1)}
+          onPersons={(point) => change({ persons: JSON.stringify(point) })}
+        />
+      </div>
+      {view.persons !== '' && <PersonsDialog point={view.persons} onClose={() => change({ persons: '' })} />}
+      {(dialog === 'save' || dialog === 'copy') && (
+        <SaveDialog
+          stored={dialog === 'copy' ? null : stored}
+          name={stored?.name ?? ''}
+          question={question}
+          onSaved={(shortId) => {
+            setDialog(null);
+            change({ insight: shortId, question: '' });
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+      {dialog === 'remove' && stored !== null && (
+        <RemoveDialog
+          stored={stored}
+          onRemoved={() => change({ insight: '', question: '', persons: '' })}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What is around the stored question, and says how it is drawn elsewhere, stays. */
+function wrapped(stored: Insight | null, question: Question): unknown {
+  const around = stored?.query;
+  const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
+  return isWrapped ? { ...around, source: question } : { kind: 'InsightVizNode', source: question };
+}
+
+function SaveDialog({
+  stored,
+  name: before,
+  question,
+  onSaved,
+  onClose,
+}: {
+  stored: Insight | null;
+  name: string;
+  question: Question;
+  onSaved: (shortId: string) => void;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  const [name, setName] = useState(before);
+  const [description, setDescription] = useState(stored?.description ?? '');
+  const base = `/api/projects/${id}/insights`;
+  const body = { name, description, query: wrapped(stored, question), saved: true };
+  const request =
+    stored === null
+      ? ({ method: 'POST', path: base, body } as const)
+      : ({ method: 'PATCH', path: `${base}/${stored.id}`, body } as const);
+  const save = useMutation({
+    mutationFn: () => call<Insight>(request),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
+      await queryClient.invalidateQueries({ queryKey: ['insights', id, 'list'] });
+      onSaved(saved.short_id);
+    },
+  });
+  return (
+    <Dialog title={text.saveTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Field
+          name="name"
+          label={text.name}
+          maxLength={400}
+          value={name}
+          problem={save.error}
+          autoFocus
+          onChange={({ target }) => setName(target.value)}
+        />
+        <Field
+          name="description"
+          label={text.description}
+          maxLength={400}
+          required={false}
+          value={description}
+          problem={save.error}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        <FormProblem problem={save.error} fields={['name', 'description']} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={name.trim() === '' || save.isPending}>
+            {text.save}
+          </Button>
+          <AsApiCallButton request={request} />
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function RemoveDialog({ stored, onRemoved, onClose }: { stored: Insight; onRemoved: () => void; onClose: () => void }) {
+  const { id } = useProject();
+  const request = {
+    method: 'PATCH',
+    path: `/api/projects/${id}/insights/${stored.id}`,
+    body: { deleted: true },
+  } as const;
+  const remove = useMutation({
+    mutationFn: () => call<Insight>(request),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['insights', id] });
+      onRemoved();
+    },
+  });
+  return (
+    <Dialog title={text.removeTitle} onClose={onClose}>
+      <p className="quiet">{text.removeText}</p>
+      {remove.error && (
+        <p className="bad" role="alert">
+          {explain(remove.error)}
+        </p>
+      )}
+      <div className="form-buttons">
+        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate()}>
+          {text.removeDo}
+        </Button>
+        <AsApiCallButton request={request} />
+        <Button onPress={onClose}>{words.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}

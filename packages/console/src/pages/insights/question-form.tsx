@@ -1,0 +1,516 @@
+import { useId, useState } from 'react';
+import { visible } from '../../event-detail/json-text.ts';
+import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { words } from '../../words.ts';
+import { asKind, type Fields, fieldsOf, isFields, isKind, kinds, letterOf, listOf, type Question } from './question.ts';
+import { text } from './words.ts';
+
+interface FormProps {
+  question: Question;
+  /** What the API found wrong, and which field of the question it is about. */
+  problem: { part: string; detail: string };
+  onQuestion: (question: Question) => void;
+}
+
+/** What is asked: each part changes the question in place. */
+export function QuestionForm({ question, problem, onQuestion }: FormProps) {
+  const { kind } = question;
+  const change = (fields: Fields) => onQuestion({ ...question, ...fields });
+  const props = { question, problem, change };
+  if (!isKind(kind)) return <p className="quiet">{text.otherKindText}</p>;
+  return (
+    <form className="insight-fields" aria-label={text.form} onSubmit={(event) => event.preventDefault()}>
+      <fieldset className="insight-part">
+        <legend className="field-label">{text.question}</legend>
+        <div className="insight-choices">
+          {kinds.map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="button"
+              aria-pressed={one === kind}
+              onClick={() => one !== kind && onQuestion(asKind(question, one))}
+            >
+              {text.kinds[one]}
+            </button>
+          ))}
+        </div>
+      </fieldset>
+      {kind === 'RetentionQuery' ? <Retention {...props} /> : <Series {...props} />}
+      {kind === 'FunnelsQuery' && <Funnel {...props} />}
+      <Filters {...props} />
+      {kind !== 'LifecycleQuery' && kind !== 'RetentionQuery' && <Breakdown {...props} />}
+      <Range {...props} />
+    </form>
+  );
+}
+
+interface PartProps extends Pick<FormProps, 'question' | 'problem'> {
+  change: (fields: Fields) => void;
+}
+
+/** A part with its name; what the API says of one of its fields stands below it. */
+function Part({
+  title,
+  fields,
+  problem,
+  children,
+}: {
+  title: string;
+  fields: readonly string[];
+  problem: FormProps['problem'];
+  children: React.ReactNode;
+}) {
+  return (
+    <fieldset className="insight-part">
+      <legend className="field-label">{title}</legend>
+      {children}
+      {fields.includes(problem.part) && (
+        <p className="bad" role="alert">
+          {problem.detail}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+function Select({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: Record<string, string>;
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
+      {Object.entries(options).map(([option, name]) => (
+        <option key={option} value={option}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A name of an event or a property, with those that the project knows. */
+function Name({
+  label,
+  hint,
+  value,
+  of,
+  onName,
+}: {
+  label: string;
+  hint: string;
+  value: string;
+  of: 'events' | 'event' | 'person';
+  onName: (name: string) => void;
+}) {
+  const list = useId();
+  const [isUsed, setUsed] = useState(false);
+  const names = useSuggestions(
+    of === 'events' ? 'event_definitions' : 'property_definitions',
+    { search: value.trim().slice(0, 100), type: of === 'events' ? undefined : of, limit: 50 },
+    { isNeeded: isUsed, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
+  );
+  return (
+    <>
+      <input
+        className="input grow"
+        aria-label={label}
+        placeholder={hint}
+        list={list}
+        maxLength={400}
+        value={value}
+        onFocus={() => setUsed(true)}
+        onChange={({ target }) => onName(target.value)}
+      />
+      <Choices id={list} names={names} />
+    </>
+  );
+}
+
+const counting = new Set(['total', 'dau', 'weekly_active', 'monthly_active', 'unique_session']);
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+function Series({ question, problem, change }: PartProps) {
+  const series = listOf(question.series);
+  const { kind } = question;
+  const set = (at: number, fields: Fields) =>
+    change({ series: series.map((one, other) => (other === at ? { ...one, ...fields } : one)) });
+  const isTrend = kind === 'TrendsQuery';
+  const least = kind === 'FunnelsQuery' ? 2 : 1;
+  const { formula } = fieldsOf(question.trendsFilter);
+  return (
+    <Part
+      title={kind === 'FunnelsQuery' ? text.steps : text.events}
+      fields={['series', 'trendsFilter']}
+      problem={problem}
+    >
+      {series.map((one, at) => {
+        const letter = letterOf(at);
+        const math = textOf(one.math) || 'total';
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an event is known by its place
+          <div key={at} className="insight-line">
+            <strong>{letter}</strong>
+            <Name
+              label={text.event(letter)}
+              hint={text.eventHint}
+              of="events"
+              value={textOf(one.event)}
+              onName={(name) => set(at, { event: name === '' ? null : name, name: name === '' ? undefined : name })}
+            />
+            {isTrend && (
+              <Select
+                label={text.math(letter)}
+                value={math}
+                options={text.maths}
+                onChoose={(chosen) =>
+                  set(at, { math: chosen, math_property: counting.has(chosen) ? undefined : (one.math_property ?? '') })
+                }
+              />
+            )}
+            {isTrend && !counting.has(math) && (
+              <Name
+                label={text.mathProperty(letter)}
+                hint={text.mathPropertyHint}
+                of="event"
+                value={textOf(one.math_property)}
+                onName={(name) => set(at, { math_property: name })}
+              />
+            )}
+            {series.length > least && (
+              <Button
+                look="plain"
+                aria-label={text.removeEvent(letter)}
+                onPress={() => change({ series: series.filter((_, other) => other !== at) })}
+              >
+                <Icon name="close" size={11} />
+              </Button>
+            )}
+          </div>
+        );
+      })}
+      {kind !== 'LifecycleQuery' && series.length < 26 && (
+        <span>
+          <Button
+            onPress={() =>
+              change({ series: [...series, { kind: 'EventsNode', event: null, ...(isTrend && { math: 'total' }) }] })
+            }
+          >
+            {kind === 'FunnelsQuery' ? text.addStep : text.addEvent}
+          </Button>
+        </span>
+      )}
+      {isTrend && (series.length > 1 || formula !== undefined) && (
+        <input
+          className="input mono"
+          aria-label={text.formula}
+          placeholder={text.formulaHint}
+          maxLength={400}
+          value={textOf(formula)}
+          onChange={({ target }) =>
+            change({
+              trendsFilter: {
+                ...fieldsOf(question.trendsFilter),
+                formula: target.value === '' ? undefined : target.value,
+              },
+            })
+          }
+        />
+      )}
+    </Part>
+  );
+}
+
+function Funnel({ question, problem, change }: PartProps) {
+  const filter = fieldsOf(question.funnelsFilter);
+  const set = (fields: Fields) => change({ funnelsFilter: { ...filter, ...fields } });
+  return (
+    <Part title={text.within} fields={['funnelsFilter']} problem={problem}>
+      <div className="insight-line">
+        <input
+          className="input insight-number"
+          type="number"
+          min={1}
+          max={1_000_000}
+          aria-label={text.within}
+          value={String(filter.funnelWindowInterval ?? 14)}
+          onChange={({ target }) => set({ funnelWindowInterval: Number(target.value) })}
+        />
+        <Select
+          label={text.unit}
+          value={textOf(filter.funnelWindowIntervalUnit) || 'day'}
+          options={text.units}
+          onChoose={(unit) => set({ funnelWindowIntervalUnit: unit })}
+        />
+        <Select
+          label={text.order}
+          value={textOf(filter.funnelOrderType) || 'ordered'}
+          options={text.orders}
+          onChoose={(order) => set({ funnelOrderType: order })}
+        />
+      </div>
+    </Part>
+  );
+}
+
+function Retention({ question, problem, change }: PartProps) {
+  const filter = fieldsOf(question.retentionFilter);
+  const set = (fields: Fields) => change({ retentionFilter: { ...filter, ...fields } });
+  const entity = (name: 'targetEntity' | 'returningEntity', label: string) => (
+    <div className="field">
+      <span className="hint">{label}</span>
+      <Name
+        label={label}
+        hint={text.eventHint}
+        of="events"
+        value={textOf(fieldsOf(filter[name]).id)}
+        onName={(event) =>
+          set({ [name]: { ...fieldsOf(filter[name]), id: event === '' ? null : event, type: 'events' } })
+        }
+      />
+    </div>
+  );
+  return (
+    <Part title={text.events} fields={['retentionFilter']} problem={problem}>
+      {entity('targetEntity', text.target)}
+      {entity('returningEntity', text.returning)}
+      <div className="insight-line">
+        <Select
+          label={text.retentionType}
+          value={textOf(filter.retentionType) || 'retention_recurring'}
+          options={text.retentionTypes}
+          onChoose={(retentionType) => set({ retentionType })}
+        />
+        <Select
+          label={text.period}
+          value={textOf(filter.period) || 'Day'}
+          options={text.periods}
+          onChoose={(period) => set({ period })}
+        />
+        <input
+          className="input insight-number"
+          type="number"
+          min={1}
+          max={100}
+          aria-label={text.intervalsCount}
+          value={String(filter.totalIntervals ?? 7)}
+          onChange={({ target }) => set({ totalIntervals: Number(target.value) })}
+        />
+      </div>
+    </Part>
+  );
+}
+
+function Filters({ question, problem, change }: PartProps) {
+  const [isAdding, setAdding] = useState(false);
+  const given = question.properties;
+  const filters = Array.isArray(given) ? given : isFields(given) ? [given] : [];
+  return (
+    <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
+      {filters.map((one, at) => {
+        const line = lineOf(one);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          <div key={at} className="insight-line">
+            <span className="grow cut">{line}</span>
+            <Button
+              look="plain"
+              aria-label={words.remove(line)}
+              onPress={() => change({ properties: filters.filter((_, other) => other !== at) })}
+            >
+              <Icon name="close" size={11} />
+            </Button>
+          </div>
+        );
+      })}
+      {isAdding ? (
+        <FilterFields
+          onFilter={(filter) => {
+            setAdding(false);
+            change({ properties: [...filters, filter] });
+          }}
+          onClose={() => setAdding(false)}
+        />
+      ) : (
+        <span>
+          <Button onPress={() => setAdding(true)}>{text.addFilter}</Button>
+        </span>
+      )}
+      <label className="insight-check">
+        <input
+          type="checkbox"
+          checked={question.filterTestAccounts === true}
+          onChange={({ target }) => change({ filterTestAccounts: target.checked || undefined })}
+        />
+        {text.testAccounts}
+      </label>
+    </Part>
+  );
+}
+
+function lineOf(filter: unknown): string {
+  const { key, operator, value, type } = fieldsOf(filter);
+  if (typeof key !== 'string') return text.otherFilter;
+  const whose = type === 'person' ? `${text.filterOf.person} · ` : '';
+  const relation = text.relations[textOf(operator) || 'exact'] ?? textOf(operator);
+  const shown = Array.isArray(value) ? value.join(', ') : value === undefined || value === null ? '' : String(value);
+  return visible(text.filterLine(whose + key, relation, shown)).slice(0, 200);
+}
+
+function FilterFields({ onFilter, onClose }: { onFilter: (filter: Fields) => void; onClose: () => void }) {
+  const [type, setType] = useState<'event' | 'person'>('event');
+  const [key, setKey] = useState('');
+  const [operator, setOperator] = useState('exact');
+  const [value, setValue] = useState('');
+  const values = useId();
+  const known = useSuggestions(
+    type === 'person' ? 'persons/values' : 'events/values',
+    { key: key.trim() },
+    { isNeeded: key.trim() !== '', items: (found: { name: string }[]) => found.map(({ name }) => name) },
+  );
+  const needsValue = !operator.endsWith('_set');
+  const isComplete = key.trim() !== '' && (!needsValue || value !== '');
+  return (
+    <div className="insight-filter">
+      <div className="insight-line">
+        <Select
+          label={text.filterType}
+          value={type}
+          options={text.filterOf}
+          onChoose={(chosen) => setType(chosen as typeof type)}
+        />
+        <Name label={text.filterKey} hint={text.filterKey} of={type} value={key} onName={setKey} />
+      </div>
+      <div className="insight-line">
+        <Select label={text.filterRelation} value={operator} options={text.relations} onChoose={setOperator} />
+        {needsValue && (
+          <input
+            className="input grow mono"
+            aria-label={text.filterValue}
+            placeholder={text.filterValue}
+            list={values}
+            value={value}
+            onChange={({ target }) => setValue(target.value)}
+          />
+        )}
+        <Choices id={values} names={known} />
+      </div>
+      <div className="form-buttons">
+        <Button
+          isDisabled={!isComplete}
+          onPress={() => onFilter({ type, key: key.trim(), operator, value: needsValue ? value : operator })}
+        >
+          {text.addFilter}
+        </Button>
+        <Button look="plain" onPress={onClose}>
+          {words.cancel}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Breakdown({ question, problem, change }: PartProps) {
+  const filter = fieldsOf(question.breakdownFilter);
+  const type = filter.breakdown === undefined ? 'none' : textOf(filter.breakdown_type) || 'event';
+  const set = (fields: Fields | undefined) => change({ breakdownFilter: fields });
+  return (
+    <Part title={text.breakdown} fields={['breakdownFilter']} problem={problem}>
+      <div className="insight-line">
+        <Select
+          label={text.breakdown}
+          value={type}
+          options={text.breakdownType}
+          onChoose={(chosen) =>
+            set(
+              chosen === 'none'
+                ? undefined
+                : { ...filter, breakdown_type: chosen, breakdown: textOf(filter.breakdown) || '$browser' },
+            )
+          }
+        />
+        {type !== 'none' && (
+          <Name
+            label={text.breakdownProperty}
+            hint={text.filterKey}
+            of={type === 'person' ? 'person' : 'event'}
+            value={textOf(filter.breakdown)}
+            onName={(breakdown) => set({ ...filter, breakdown })}
+          />
+        )}
+      </div>
+    </Part>
+  );
+}
+
+function Range({ question, problem, change }: PartProps) {
+  const { date_from: from, date_to: to } = fieldsOf(question.dateRange);
+  const isOther = (to !== undefined && to !== null) || !Object.hasOwn(text.ranges, textOf(from) || '-7d');
+  const { kind } = question;
+  const isRetention = kind === 'RetentionQuery';
+  const { compare } = fieldsOf(question.compareFilter);
+  return (
+    <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
+      {!isRetention && (
+        <div className="insight-line">
+          <Select
+            label={text.range}
+            value={isOther ? 'other' : textOf(from) || '-7d'}
+            options={{ ...text.ranges, other: text.otherRange }}
+            onChoose={(chosen) =>
+              change({
+                dateRange: chosen === 'other' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : { date_from: chosen },
+              })
+            }
+          />
+          {kind !== 'FunnelsQuery' && (
+            <Select
+              label={text.interval}
+              value={textOf(question.interval) || 'day'}
+              options={text.intervals}
+              onChoose={(interval) => change({ interval })}
+            />
+          )}
+        </div>
+      )}
+      {!isRetention && isOther && (
+        <div className="insight-line">
+          {(['date_from', 'date_to'] as const).map((name) => (
+            <input
+              key={name}
+              className="input"
+              type="date"
+              aria-label={name === 'date_from' ? text.from : text.to}
+              value={textOf(name === 'date_from' ? from : to).slice(0, 10)}
+              onChange={({ target }) =>
+                change({ dateRange: { ...fieldsOf(question.dateRange), [name]: target.value } })
+              }
+            />
+          ))}
+        </div>
+      )}
+      {kind === 'TrendsQuery' && (
+        <label className="insight-check">
+          <input
+            type="checkbox"
+            checked={compare === true}
+            onChange={({ target }) => change({ compareFilter: target.checked ? { compare: true } : undefined })}
+          />
+          {text.compare}
+        </label>
+      )}
+    </Part>
+  );
+}
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

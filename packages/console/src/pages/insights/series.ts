@@ -1,0 +1,54 @@
+// Series of an answer: what they are called, their sums and how these moved.
+
+import { visible } from '../../event-detail/json-text.ts';
+import { formatNumber } from '../../words.ts';
+
+/** A point of an answer, as the source of an `ActorsQuery`, and what it is called. */
+export interface Point {
+  name: string;
+  source: object;
+}
+
+export interface Series {
+  label: string;
+  breakdown_value?: unknown;
+  compare_label?: 'current' | 'previous';
+  /** Of a lifecycle. */
+  status?: string;
+  data: number[];
+  days: string[];
+  count: number;
+  aggregated_value?: number;
+  /** Index of its event. */
+  order?: number;
+}
+
+export const totalOf = ({ aggregated_value: total, count }: Series) => total ?? count;
+
+/** Of what was before; null where there was nothing. */
+export const changeOf = (now: number, before: number) => (before === 0 ? null : ((now - before) / before) * 100);
+
+export const formatValue = (value: number) => formatNumber(Math.round(value * 100) / 100);
+
+export const formatChange = (percent: number) =>
+  `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatNumber(Math.round(Math.abs(percent) * 10) / 10)} %`;
+
+export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
+  if (status) return status;
+  const shown = Array.isArray(value) ? value.join(', ') : value;
+  const said = shown === undefined || shown === null ? label : String(shown);
+  return visible(
+    said.replace('$$_posthog_breakdown_null_$$', '(none)').replace('$$_posthog_breakdown_other_$$', '(other)'),
+  );
+};
+
+/** The same series of the two periods. */
+export const isSame = (one: Series, other: Series) =>
+  one.order === other.order &&
+  one.label === other.label &&
+  JSON.stringify(one.breakdown_value) === JSON.stringify(other.breakdown_value);
+
+/** Lines beyond these are grey: the table tells them. */
+const colours = 4;
+
+export const toneOf = (at: number) => (at < colours ? `series-${at + 1}` : 'series-more');

@@ -1,0 +1,290 @@
+import { visible } from '../../event-detail/json-text.ts';
+import { formatNumber } from '../../words.ts';
+import { type Fields, listOf, type Question } from './question.ts';
+import {
+  changeOf,
+  formatChange,
+  formatValue,
+  isSame,
+  nameOfSeries,
+  type Point,
+  type Series,
+  toneOf,
+  totalOf,
+} from './series.ts';
+import { text } from './words.ts';
+
+/** Each series with its sum, and that of the time before. */
+export function SeriesTable({ series }: { series: readonly Series[] }) {
+  const current = series.filter(({ compare_label: period }) => period !== 'previous');
+  const isCompared = current.length < series.length;
+  const before = (one: Series) => series.find((other) => other.compare_label === 'previous' && isSame(one, other));
+  return (
+    <div className="insight-table">
+      <table className="table" aria-label={text.series}>
+        <thead>
+          <tr>
+            <th>{text.series}</th>
+            <th className="number">{text.total}</th>
+            {isCompared && (
+              <>
+                <th className="number">{text.before}</th>
+                <th className="number">{text.change}</th>
+              </>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {current.map((one, at) => {
+            const former = before(one);
+            const change = former === undefined ? null : changeOf(totalOf(one), totalOf(former));
+            return (
+              <tr key={`${one.label} ${String(one.breakdown_value)} ${one.order} ${one.status}`}>
+                <td>
+                  <span className={`insight-mark ${toneOf(at)}`} />
+                  {nameOfSeries(one)}
+                </td>
+                <td className="number">{formatValue(totalOf(one))}</td>
+                {isCompared && (
+                  <>
+                    <td className="number quiet">{former === undefined ? '–' : formatValue(totalOf(former))}</td>
+                    <td className={`number ${change === null ? 'quiet' : change < 0 ? 'bad' : 'good'}`}>
+                      {change === null ? '–' : formatChange(change)}
+                    </td>
+                  </>
+                )}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A row for each time; each number opens who is behind it. */
+export function TimeTable({
+  series,
+  onPoint,
+}: {
+  series: readonly Series[];
+  onPoint?: ((series: Series, at: number) => void) | undefined;
+}) {
+  const days = series[0]?.days ?? [];
+  const nameOf = (one: Series) =>
+    one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <div className="insight-table insight-scroll" tabIndex={0}>
+      <table className="table" aria-label={text.answer}>
+        <thead>
+          <tr>
+            <th>{text.begin}</th>
+            {series.map((one) => (
+              <th key={nameOf(one)} className="number">
+                {nameOf(one)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day, at) => (
+            <tr key={day}>
+              <td className="mono">{day}</td>
+              {series.map((one) => (
+                <td key={nameOf(one)} className="number">
+                  {onPoint ? (
+                    <button
+                      type="button"
+                      className="link-button mono"
+                      aria-label={text.personsAt(nameOf(one), day)}
+                      onClick={() => onPoint(one, at)}
+                    >
+                      {formatValue(one.data[at] ?? 0)}
+                    </button>
+                  ) : (
+                    formatValue(one.data[at] ?? 0)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Steps with how many got there; each number opens who they are. */
+export function Funnel({
+  results,
+  question,
+  onPersons,
+}: {
+  results: readonly unknown[];
+  question: Question;
+  onPersons: (point: Point) => void;
+}) {
+  const groups = results.some(Array.isArray) ? results.map(listOf) : [listOf(results)];
+  return groups.map((steps) => {
+    const value = steps[0]?.breakdown_value;
+    const first = Number(steps[0]?.count ?? 0);
+    const group = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
+    return (
+      <div className="insight-table" key={group}>
+        {group !== '' && <h3 className="insight-group">{group}</h3>}
+        <table className="table" aria-label={group === '' ? text.answer : group}>
+          <thead>
+            <tr>
+              <th>{text.step}</th>
+              <th className="insight-wide" />
+              <th className="number">{text.reached}</th>
+              <th className="number">{text.ofFirst}</th>
+              <th className="number">{text.typical}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {steps.map((step, at) => {
+              const count = Number(step.count);
+              const name = visible(String(step.custom_name ?? step.name ?? text.anyEvent));
+              const percent = first === 0 ? 0 : (count / first) * 100;
+              const lost = at === 0 ? 0 : Number(steps[at - 1]?.count ?? 0) - count;
+              const source = {
+                ...{ kind: 'FunnelsActorsQuery', source: question, funnelStep: at + 1 },
+                ...(value !== undefined && { funnelStepBreakdown: value }),
+              };
+              return (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+                <tr key={at}>
+                  <td>
+                    {at + 1}. {name}
+                    {lost > 0 && <span className="hint"> {text.lost(lost)}</span>}
+                  </td>
+                  <td className="insight-wide">
+                    <span className="insight-share" style={{ inlineSize: `${Math.max(percent, 0.5)}%` }} />
+                  </td>
+                  <td className="number">
+                    <button
+                      type="button"
+                      className="link-button mono"
+                      aria-label={text.personsAt(name, formatNumber(count))}
+                      onClick={() => onPersons({ name: text.personsAt(name, group), source })}
+                    >
+                      {formatNumber(count)}
+                    </button>
+                  </td>
+                  <td className="number">{formatNumber(Math.round(percent * 10) / 10)} %</td>
+                  <td className="number quiet">
+                    {text.seconds(typeof step.median_conversion_time === 'number' ? step.median_conversion_time : null)}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    );
+  });
+}
+
+/** Groups by when they began, and how many of each came back; the darker, the more. */
+export function Retention({
+  groups,
+  question,
+  onPersons,
+}: {
+  groups: readonly Fields[];
+  question: Question;
+  onPersons: (point: Point) => void;
+}) {
+  const most = Math.max(0, ...groups.map(({ values }) => listOf(values).length));
+  const labels = listOf(groups.find(({ values }) => listOf(values).length === most)?.values).map(({ label }) =>
+    String(label),
+  );
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <div className="insight-table insight-scroll" tabIndex={0}>
+      <table className="table insight-heat" aria-label={text.answer}>
+        <thead>
+          <tr>
+            <th>{text.begin}</th>
+            <th className="number">{text.persons}</th>
+            {labels.slice(1).map((label) => (
+              <th key={label} className="number">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {groups.map(({ date, values }, row) => {
+            const counts = listOf(values).map(({ count }) => Number(count));
+            const [size = 0, ...later] = counts;
+            const day = String(date).slice(0, 10);
+            return (
+              <tr key={String(date)}>
+                <td className="mono">{day}</td>
+                <td className="number">
+                  <button
+                    type="button"
+                    className="link-button mono"
+                    aria-label={text.personsAt(formatNumber(size), day)}
+                    onClick={() =>
+                      onPersons({
+                        name: text.personsAt(formatNumber(size), day),
+                        source: { kind: 'InsightActorsQuery', source: question, interval: row },
+                      })
+                    }
+                  >
+                    {formatNumber(size)}
+                  </button>
+                </td>
+                {later.map((count, at) => {
+                  const share = size === 0 ? 0 : count / size;
+                  return (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                    <td key={at} className="number insight-cell">
+                      <span className="insight-shade" style={{ opacity: Math.min(0.5, share * 0.5) }} />
+                      {size === 0 ? '' : `${formatNumber(Math.round(share * 1000) / 10)} %`}
+                    </td>
+                  );
+                })}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** An answer that is rows already. */
+export function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
+  const shown = (cell: unknown) =>
+    typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    <div className="insight-table insight-scroll" tabIndex={0}>
+      <table className="table" aria-label={text.answer}>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name}>{visible(name)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name
+            <tr key={at}>
+              {(Array.isArray(row) ? row : [row]).map((cell, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                <td key={place}>{visible(shown(cell)).slice(0, 200)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+const hostile = `<img src=x onerror="alert('1')">`;
+beforeAll(async () => {
+  console = await startConsole();
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+});
+afterAll(() => console?.stop());
+
+const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
+const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
+
+async function storeEvents(): Promise<void> {
+  await console.storePerson('ada', { name: 'Ada Lovelace' }, { uuid: ada });
+  await console.storePerson('bob', {}, { uuid: bob });
+  for (const [event, who, person, hoursAgo, properties] of [
+    ['opened', 'ada', ada, 50, { price: 2, plan: hostile }],
+    ['opened', 'bob', bob, 49, { price: 3, plan: 'free' }],
+    ['ordered', 'ada', ada, 26, { price: 40, plan: hostile }],
+    ['ordered', 'ada', ada, 2, { price: 2, plan: hostile }],
+  ] as const) {
+    await console.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES ($1, now() - interval '${hoursAgo} hours', gen_random_uuid(), '${event}', '${who}', '${person}',
+               '${JSON.stringify(properties).replaceAll("'", "''")}', now())`,
+    );
+  }
+  for (const name of ['opened', 'ordered'])
+    await console.query(
+      `INSERT INTO event_definition (project_id, name, created_at, last_seen_at) VALUES ($1, '${name}', now(), now()) ON CONFLICT DO NOTHING`,
+    );
+}
+
+const figure = (page: Page) => page.locator('.insight-figure strong');
+const askFor = (page: Page, event: string) => page.getByRole('combobox', { name: 'Event A' }).fill(event);
+
+test('C-007: no insight yet, nothing that fits, one that is not there, a part of the address that is none', async () => {
+  const page = await console.open('insights');
+  await page.getByRole('heading', { name: 'No insight yet' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.goto(console.address('insights?search=x&nonsense=1'));
+  await page.getByRole('heading', { name: 'No insight has this' }).waitFor();
+  await page.getByText('cannot use: nonsense').waitFor();
+  await page.goto(console.address('insights?insight=nobody12'));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.goto(console.address('insights?insight=new&question={'));
+  await page.getByText('The question in the address cannot be read').waitFor();
+  await page.getByRole('heading', { name: 'Nothing happened in this time' }).or(figure(page)).first().waitFor();
+});
+
+test('a question is built, answered, saved, found, changed and deleted', async () => {
+  await storeEvents();
+  const page = await console.open('insights');
+  await page.getByRole('button', { name: 'New insight' }).first().click();
+  await askFor(page, 'ordered');
+  await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
+  await page.getByLabel('Count of A').selectOption({ label: 'sum of' });
+  const wrong = page.getByRole('group', { name: 'Events' }).getByRole('alert');
+  await wrong.filter({ hasText: 'series.0.math_property: ' }).waitFor();
+  await page.getByRole('combobox', { name: 'Number that is counted for A' }).fill('price');
+  await page.getByText('42', { exact: true }).and(figure(page)).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Name').fill('Money');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('insight')).toMatch(/^[A-Za-z0-9]{8}$/);
+  const [stored] = (await console.api<{ results: { query: unknown; saved: boolean }[] }>('GET', 'insights')).results;
+  expect(stored).toMatchObject({
+    saved: true,
+    query: { kind: 'InsightVizNode', source: { series: [{ event: 'ordered', math: 'sum', math_property: 'price' }] } },
+  });
+  // What is changed lies in the address, and is not saved by itself.
+  await page.getByLabel('Broken down by').selectOption('event');
+  await page.getByRole('combobox', { name: 'Property that breaks it down' }).fill('plan');
+  await page.getByRole('cell', { name: hostile }).waitFor();
+  await page.getByText('Changed, not saved').waitFor();
+  await page.reload();
+  await page.getByRole('cell', { name: hostile }).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved ·').waitFor();
+  await page.getByRole('button', { name: 'All insights' }).click();
+  await page.getByRole('cell', { name: 'Trend' }).waitFor();
+  await page.getByRole('button', { name: 'Money' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete insight' }).click();
+  await page.getByRole('heading', { name: 'No insight yet' }).waitFor();
+});
+
+const asked = (question: object) =>
+  console.address(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+const node = (event: string) => ({ kind: 'EventsNode', event });
+
+test('the persons behind a number, by keyboard, and the way to each', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
+  );
+  await page.getByRole('button', { name: 'Table' }).press('Enter');
+  const numbers = page.getByRole('button', { name: /^Persons behind opened/ });
+  await numbers.first().waitFor();
+  for (const number of await numbers.all()) {
+    if ((await number.textContent()) === '0') continue;
+    await number.press('Enter');
+    break;
+  }
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('link').first().waitFor();
+  expect(await dialog.getByRole('link').allTextContents()).toEqual(expect.arrayContaining(['Ada Lovelace']));
+  await dialog.getByRole('link', { name: 'Ada Lovelace' }).click();
+  await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+});
+
+test('funnels: steps, what was lost, and who is behind them', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
+  );
+  await page.getByRole('row', { name: /2\. ordered 1 lost .*1 50 % 24 h/ }).waitFor();
+  await page.getByRole('button', { name: 'Persons behind ordered, 1' }).click();
+  expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
+});
+
+test('retention and lifecycle of the same events', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
+  );
+  await page.getByRole('button', { name: 'Retention' }).click();
+  await page.getByRole('columnheader', { name: 'Day 1' }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'And came back for' }).inputValue()).toBe('ordered');
+  await page.getByRole('button', { name: 'Lifecycle' }).click();
+  await page.getByRole('cell', { name: 'new' }).waitFor();
+  await page.getByRole('cell', { name: 'dormant' }).waitFor();
+});
+
+test('the time before beside it, and the same from a terminal', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
+  );
+  await page.getByLabel('Compare with the time before').check();
+  await page.getByRole('columnheader', { name: 'Change' }).waitFor();
+  await page.getByRole('button', { name: 'As API call' }).click();
+  expect(await page.locator('pre').textContent()).toMatch(
+    /-X POST '.*\/query'[\s\S]*"compareFilter":\{"compare":true\}/,
+  );
+});
+
+test('a filter is added and taken away', async () => {
+  const page = await console.open('live');
+  await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
+  await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan');
+  await page.getByRole('combobox', { name: 'Value' }).fill('free');
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await page.getByText('1', { exact: true }).and(figure(page)).waitFor();
+  await page.getByRole('button', { name: 'Remove plan is free' }).click();
+  await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
+});
+
+test('a kind this page cannot build is shown as rows', async () => {
+  const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
+    name: 'Rows',
+    query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
+  });
+  const page = await console.open(`insights?insight=${id}`);
+  await page.getByText('This page cannot change this kind of question').waitFor();
+  await page.getByRole('columnheader', { name: 'distinct_id' }).waitFor();
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+});
