@@ -46,6 +46,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/insights/page.tsx'),
   },
   {
+    path: 'dashboards',
+    ...words.pages.dashboards,
+    icon: 'dashboards',
+    group: 'product',
+    load: () => import('./pages/dashboards/page.tsx'),
+  },
+  {
     path: 'flags',
     ...words.pages.flags,
     icon: 'flags',

@@ -79,6 +79,7 @@ export const words = {
     persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
     groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
     insights: { title: 'Insights', question: 'How many, against before?' },
+    dashboards: { title: 'Dashboards', question: 'How is it going, at a glance?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },
     warnings: { title: 'Warnings', question: 'Why is it not there?' },
     health: { title: 'Health', question: 'Is it late, and is anything down?' },

@@ -11,6 +11,8 @@ export const views: Record<string, string> = {
   events: `events?open=${uuidOf(0)}`,
   persons: 'persons?person=ada@example.com',
   warnings: 'warnings?open=error%20message_size_too_large',
+  // The first dashboard of the shop.
+  dashboards: 'dashboards?dashboard=1',
   insights: `insights?insight=new&question=${encodeURIComponent(
     JSON.stringify({
       kind: 'TrendsQuery',
@@ -120,8 +122,12 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await makeExport(console);
   await storeGroups(console);
   await storePeople(console);
+  const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', {
+    ...{ name: 'The shop today', description: 'What came in, and how far visitors got' },
+    filters: { date_from: '-24h', interval: 'hour' },
+  });
   for (const [name, source] of [
-    ['Orders by day', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order placed', math: 'total' }] }],
+    ['Orders by hour', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order placed', math: 'total' }] }],
     [
       'From the shelf to the order',
       {
@@ -130,7 +136,10 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
       },
     ],
   ] as const) {
-    await console.api('POST', 'insights', { name, saved: true, query: { kind: 'InsightVizNode', source } });
+    await console.api('POST', 'insights', {
+      ...{ name, saved: true, dashboards: [dashboard] },
+      query: { kind: 'InsightVizNode', source },
+    });
   }
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },

@@ -70,6 +70,8 @@ export async function startConsole({
   });
   const browser = await launchChromium();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  // Ended, it still hears that its server closes a connection.
+  database.on('error', () => {});
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
   const address = (page: string) => `${url}/console/projects/${tenant.projectId}/${page}`;

@@ -1,11 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
+import { SeriesChart } from '../../answers/chart.tsx';
+import { Headline } from '../../answers/headline.tsx';
+import { fieldsOf, isKind, listOf, type Question } from '../../answers/question.ts';
+import { nameOfSeries, type Point, type Series } from '../../answers/series.ts';
+import { Funnel, Retention, RowsTable, SeriesTable, TimeTable } from '../../answers/tables.tsx';
+import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
-import { SeriesChart } from './chart.tsx';
-import { fieldsOf, isKind, listOf, type Question } from './question.ts';
-import { changeOf, formatChange, formatValue, nameOfSeries, type Point, type Series, totalOf } from './series.ts';
-import { Funnel, Retention, RowsTable, SeriesTable, TimeTable } from './tables.tsx';
 import type { Answer } from './view.ts';
 import { text } from './words.ts';
 
@@ -71,7 +73,7 @@ function Shown({
         {again}
       </div>
       {Array.isArray(bins) ? (
-        <RowsTable rows={bins} columns={text.bins} />
+        <RowsTable rows={bins} columns={answers.bins} />
       ) : columns !== undefined ? (
         <RowsTable rows={list} columns={columns} />
       ) : question.kind === 'RetentionQuery' ? (
@@ -127,7 +129,7 @@ function OverTime({
       ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
       ...(one.compare_label !== undefined && { compare: one.compare_label }),
     };
-    return { name: text.personsAt(nameOfSeries(one), day), source };
+    return { name: answers.personsAt(nameOfSeries(one), day), source };
   };
   const open = (one: Series, at: number) => {
     const found = point(one, at);
@@ -167,29 +169,5 @@ function OverTime({
         </>
       )}
     </>
-  );
-}
-
-/** One figure that can be read at a glance, and how it moved. */
-function Headline({ series, isSum }: { series: readonly Series[]; isSum: boolean }) {
-  const of = (period: 'current' | 'previous') =>
-    series
-      .filter(({ compare_label: label = 'current' }) => label === period)
-      .reduce((sum, one) => sum + totalOf(one), 0);
-  const [now, before] = [of('current'), of('previous')];
-  const isCompared = series.some(({ compare_label: period }) => period === 'previous');
-  const change = isCompared ? changeOf(now, before) : null;
-  const count = series.filter(({ compare_label: period }) => period !== 'previous').length;
-  if (!isSum && count > 1) return null;
-  return (
-    <p className="insight-figure">
-      <strong className="tile-figure ink">{formatValue(now)}</strong>
-      {change !== null && (
-        <>
-          <span className={change < 0 ? 'pill pill-bad' : 'pill pill-good'}>{formatChange(change)}</span>
-          <span className="quiet">{text.against}</span>
-        </>
-      )}
-    </p>
   );
 }

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { newQuestion, partOf, type Question, readQuestion, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -14,7 +15,6 @@ import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { AnswerPane } from './answer.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { newQuestion, partOf, type Question, readQuestion, sourceOf } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 import { type Insight, type InsightsAddress, nameOf, questionCall, useAnswer } from './view.ts';
 import { text } from './words.ts';

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { isKind, sourceOf } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
@@ -12,7 +13,6 @@ import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { Builder } from './builder.tsx';
-import { isKind, sourceOf } from './question.ts';
 import { type Insight, type InsightsAddress, nameOf, useInsightsAddress } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';

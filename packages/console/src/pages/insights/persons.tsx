@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { fieldsOf, isFields } from '../../answers/question.ts';
 import { call } from '../../api/request.ts';
 import { nameOf } from '../../event-detail/event-detail.tsx';
 import { visible } from '../../event-detail/json-text.ts';
@@ -8,7 +9,6 @@ import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { fieldsOf, isFields } from './question.ts';
 import { type Answer, questionCall } from './view.ts';
 import { text } from './words.ts';
 

@@ -1,10 +1,20 @@
 import { useId, useState } from 'react';
+import {
+  asKind,
+  type Fields,
+  fieldsOf,
+  isFields,
+  isKind,
+  kinds,
+  letterOf,
+  listOf,
+  type Question,
+} from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { words } from '../../words.ts';
-import { asKind, type Fields, fieldsOf, isFields, isKind, kinds, letterOf, listOf, type Question } from './question.ts';
 import { text } from './words.ts';
 
 interface FormProps {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
+import type { Question } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
-import type { Question } from './question.ts';
 import { text } from './words.ts';
 
 const parts = {

@@ -24,7 +24,6 @@ export const text = {
   events: 'Events',
   steps: 'Steps',
   event: (letter: string) => `Event ${letter}`,
-  anyEvent: 'All events',
   eventHint: 'Name of an event; empty for all',
   addEvent: 'Add event',
   addStep: 'Add step',
@@ -102,34 +101,11 @@ export const text = {
   display: 'Drawn as',
   displays: { ActionsLineGraph: 'Line', ActionsBar: 'Bars', table: 'Table' },
   answer: 'Answer',
-  against: 'against the time before',
   age: (ago: string) => `Computed ${ago}`,
   refresh: 'Compute again',
   computing: 'Computing …',
   noEvents: 'Nothing happened in this time',
   noEventsText: 'No event fits the question. A longer range or fewer filters may find some.',
-  series: 'Series',
-  total: 'Total',
-  before: 'Before',
-  change: 'Change',
-  chart: (names: readonly string[], from: string, to: string) =>
-    `${names.join(', ')} from ${from} to ${to}. The numbers are in the table.`,
-  point: (day: string, values: string) => `${day}: ${values}`,
-  personsAt: (name: string, day: string) => `Persons behind ${name}, ${day}`,
-  step: 'Step',
-  reached: 'Persons',
-  ofFirst: 'Of the first',
-  typical: 'Typical time',
-  seconds: (seconds: number | null) => {
-    if (seconds === null) return '–';
-    if (seconds < 120) return `${formatNumber(Math.round(seconds))} s`;
-    if (seconds < 7200) return `${formatNumber(Math.round(seconds / 60))} min`;
-    if (seconds < 172_800) return `${formatNumber(Math.round(seconds / 3600))} h`;
-    return `${formatNumber(Math.round(seconds / 86_400))} days`;
-  },
-  lost: (count: number) => `${formatNumber(count)} lost`,
-  begin: 'Begin',
-  bins: ['Seconds', 'Persons'],
   persons: 'Persons',
   personsNone: 'Nobody is behind this number any more.',
   personsMore: (count: number) => `The first ${formatNumber(count)} are shown.`,

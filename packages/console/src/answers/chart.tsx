@@ -1,5 +1,6 @@
 import { formatValue, isSame, nameOfSeries, type Series, toneOf } from './series.ts';
 import { text } from './words.ts';
+import './answers.css';
 
 const [width, height] = [1000, 200];
 /** Round steps of an axis from its least to its most. */
@@ -32,7 +33,7 @@ export function SeriesChart({
 }: {
   series: readonly Series[];
   isBars: boolean;
-  onPoint: (at: number) => void;
+  onPoint?: (at: number) => void;
 }) {
   const current = series.filter(({ compare_label: period }) => period !== 'previous');
   const days = current[0]?.days ?? [];
@@ -76,7 +77,7 @@ export function SeriesChart({
         {days.map((day, at) => (
           // The table does the same by keyboard.
           // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
-          <g key={day} className="insight-column" onClick={() => onPoint(at)}>
+          <g key={day} className="insight-column" onClick={() => onPoint?.(at)}>
             <title>
               {text.point(
                 day,

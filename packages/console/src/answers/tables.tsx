@@ -1,5 +1,5 @@
-import { visible } from '../../event-detail/json-text.ts';
-import { formatNumber } from '../../words.ts';
+import { visible } from '../event-detail/json-text.ts';
+import { formatNumber } from '../words.ts';
 import { type Fields, listOf, type Question } from './question.ts';
 import {
   changeOf,
@@ -13,6 +13,7 @@ import {
   totalOf,
 } from './series.ts';
 import { text } from './words.ts';
+import './answers.css';
 
 /** Each series with its sum, and that of the time before. */
 export function SeriesTable({ series }: { series: readonly Series[] }) {
@@ -123,7 +124,7 @@ export function Funnel({
 }: {
   results: readonly unknown[];
   question: Question;
-  onPersons: (point: Point) => void;
+  onPersons?: ((point: Point) => void) | undefined;
 }) {
   const groups = results.some(Array.isArray) ? results.map(listOf) : [listOf(results)];
   return groups.map((steps) => {
@@ -137,7 +138,6 @@ export function Funnel({
           <thead>
             <tr>
               <th>{text.step}</th>
-              <th className="insight-wide" />
               <th className="number">{text.reached}</th>
               <th className="number">{text.ofFirst}</th>
               <th className="number">{text.typical}</th>
@@ -159,19 +159,14 @@ export function Funnel({
                   <td>
                     {at + 1}. {name}
                     {lost > 0 && <span className="hint"> {text.lost(lost)}</span>}
-                  </td>
-                  <td className="insight-wide">
                     <span className="insight-share" style={{ inlineSize: `${Math.max(percent, 0.5)}%` }} />
                   </td>
                   <td className="number">
-                    <button
-                      type="button"
-                      className="link-button mono"
-                      aria-label={text.personsAt(name, formatNumber(count))}
-                      onClick={() => onPersons({ name: text.personsAt(name, group), source })}
-                    >
-                      {formatNumber(count)}
-                    </button>
+                    <PersonsButton
+                      count={count}
+                      label={text.personsAt(name, formatNumber(count))}
+                      onOpen={onPersons && (() => onPersons({ name: text.personsAt(name, group), source }))}
+                    />
                   </td>
                   <td className="number">{formatNumber(Math.round(percent * 10) / 10)} %</td>
                   <td className="number quiet">
@@ -187,6 +182,16 @@ export function Funnel({
   });
 }
 
+/** A number, and where there is a way to them, who is behind it. */
+function PersonsButton({ count, label, onOpen }: { count: number; label: string; onOpen: (() => void) | undefined }) {
+  if (onOpen === undefined) return formatNumber(count);
+  return (
+    <button type="button" className="link-button mono" aria-label={label} onClick={onOpen}>
+      {formatNumber(count)}
+    </button>
+  );
+}
+
 /** Groups by when they began, and how many of each came back; the darker, the more. */
 export function Retention({
   groups,
@@ -195,7 +200,7 @@ export function Retention({
 }: {
   groups: readonly Fields[];
   question: Question;
-  onPersons: (point: Point) => void;
+  onPersons?: ((point: Point) => void) | undefined;
 }) {
   const most = Math.max(0, ...groups.map(({ values }) => listOf(values).length));
   const labels = listOf(groups.find(({ values }) => listOf(values).length === most)?.values).map(({ label }) =>
@@ -225,19 +230,18 @@ export function Retention({
               <tr key={String(date)}>
                 <td className="mono">{day}</td>
                 <td className="number">
-                  <button
-                    type="button"
-                    className="link-button mono"
-                    aria-label={text.personsAt(formatNumber(size), day)}
-                    onClick={() =>
-                      onPersons({
-                        name: text.personsAt(formatNumber(size), day),
-                        source: { kind: 'InsightActorsQuery', source: question, interval: row },
-                      })
+                  <PersonsButton
+                    count={size}
+                    label={text.personsAt(formatNumber(size), day)}
+                    onOpen={
+                      onPersons &&
+                      (() =>
+                        onPersons({
+                          name: text.personsAt(formatNumber(size), day),
+                          source: { kind: 'InsightActorsQuery', source: question, interval: row },
+                        }))
                     }
-                  >
-                    {formatNumber(size)}
-                  </button>
+                  />
                 </td>
                 {later.map((count, at) => {
                   const share = size === 0 ? 0 : count / size;

@@ -1,7 +1,7 @@
 // Series of an answer: what they are called, their sums and how these moved.
 
-import { visible } from '../../event-detail/json-text.ts';
-import { formatNumber } from '../../words.ts';
+import { visible } from '../event-detail/json-text.ts';
+import { formatNumber } from '../words.ts';
 
 /** A point of an answer, as the source of an `ActorsQuery`, and what it is called. */
 export interface Point {

@@ -1,0 +1,194 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
+import { part, useAddress } from '../../parts/address.ts';
+import { formatAgo } from '../../parts/ago.ts';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { More } from '../../parts/more.tsx';
+import { Search } from '../../parts/search.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { Board } from './board.tsx';
+import type { Dashboard } from './shapes.ts';
+import { text } from './words.ts';
+import './dashboards.css';
+
+const parts = {
+  /** Number of the one that is open. */
+  dashboard: part.text(),
+  search: part.text(),
+  /** In place of the time each insight has. */
+  time: part.oneOf(Object.keys(text.times), ''),
+};
+const pageSize = 50;
+
+/** Insights beside each other. */
+export function Page() {
+  const { view, change, unknown } = useAddress(parts);
+  if (view.dashboard !== '') {
+    return (
+      <Board
+        key={view.dashboard}
+        id={view.dashboard}
+        time={view.time}
+        onTime={(time) => change({ time }, { replace: true })}
+        onList={() => change({ dashboard: '', time: '' })}
+        unknown={unknown}
+      />
+    );
+  }
+  return <List search={view.search} change={change} unknown={unknown} />;
+}
+
+interface ListPage {
+  count: number;
+  results: Dashboard[];
+  next: string | null;
+}
+
+function List({
+  search,
+  change,
+  unknown,
+}: {
+  search: string;
+  change: ReturnType<typeof useAddress<typeof parts>>['change'];
+  unknown: readonly string[];
+}) {
+  const { id } = useProject();
+  const [isMaking, setMaking] = useState(false);
+  const request: ApiCall = { path: `/api/projects/${id}/dashboards`, query: { search, limit: pageSize } };
+  const query = useInfiniteQuery({
+    queryKey: ['dashboards', id, 'list', search],
+    queryFn: ({ pageParam, signal }) =>
+      call<ListPage>({ ...request, query: { ...request.query, offset: pageParam } }, signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ next }, pages) => (next === null ? undefined : pages.length * pageSize),
+  });
+  const dashboards = query.data?.pages.flatMap(({ results }) => results) ?? [];
+  const count = query.data?.pages[0]?.count;
+  return (
+    <>
+      <PageTitle
+        title={words.pages.dashboards.title}
+        now={count !== undefined && <span className="pill">{text.count(count)}</span>}
+      >
+        <AsApiCallButton request={request} />
+        <Button look="main" onPress={() => setMaking(true)}>
+          {text.make}
+        </Button>
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Chips
+        chips={[]}
+        search={
+          <Search value={search} label={text.search} onSearch={(next) => change({ search: next }, { replace: true })} />
+        }
+      />
+      <div className="panel">
+        <Loaded query={query} what={text.what}>
+          {() =>
+            dashboards.length === 0 ? (
+              <Empty title={search === '' ? text.none : text.noneFound} icon="dashboards">
+                {search === '' ? (
+                  <p className="quiet">{text.noneText}</p>
+                ) : (
+                  <Button onPress={() => change({ search: '' })}>{text.all}</Button>
+                )}
+              </Empty>
+            ) : (
+              <div className="list-rows">
+                <Rows dashboards={dashboards} onOpen={(number) => change({ dashboard: String(number), search: '' })} />
+                <More query={query} label={text.all} />
+              </div>
+            )
+          }
+        </Loaded>
+      </div>
+      {isMaking && (
+        <MakeDialog
+          onMade={(number) => change({ dashboard: String(number), search: '' })}
+          onClose={() => setMaking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Rows({ dashboards, onOpen }: { dashboards: readonly Dashboard[]; onOpen: (id: number) => void }) {
+  return (
+    <table className="table" aria-label={text.list}>
+      <thead>
+        <tr>
+          <th>{text.columns.name}</th>
+          <th className="list-wide">{text.columns.description}</th>
+          <th className="list-wide">{text.columns.by}</th>
+          <th>{text.columns.seen}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {dashboards.map(({ id, name, description, created_by: by, last_accessed_at: seen }) => (
+          <tr key={id} className="list-row">
+            <td>
+              <button type="button" className="link-button row-link" onClick={() => onOpen(id)}>
+                {visible(name || text.unnamed)}
+              </button>
+            </td>
+            <td className="list-wide quiet">{visible(description.slice(0, 100))}</td>
+            <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>
+            <td className="quiet">{seen === null ? '–' : formatAgo(seen)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
+  const { id } = useProject();
+  const [name, setName] = useState('');
+  const request = { method: 'POST', path: `/api/projects/${id}/dashboards`, body: { name } } as const;
+  const make = useMutation({
+    mutationFn: () => call<Dashboard>(request),
+    onSuccess: async (made) => {
+      await queryClient.invalidateQueries({ queryKey: ['dashboards', id, 'list'] });
+      onMade(made.id);
+    },
+  });
+  return (
+    <Dialog title={text.makeTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          make.mutate();
+        }}
+      >
+        <Field
+          name="name"
+          label={text.name}
+          maxLength={400}
+          value={name}
+          problem={make.error}
+          autoFocus
+          onChange={({ target }) => setName(target.value)}
+        />
+        <FormProblem problem={make.error} fields={['name']} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={name.trim() === '' || make.isPending}>
+            {text.makeDo}
+          </Button>
+          <AsApiCallButton request={request} />
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

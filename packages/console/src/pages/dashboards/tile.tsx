@@ -1,0 +1,115 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { SeriesChart } from '../../answers/chart.tsx';
+import { Headline } from '../../answers/headline.tsx';
+import { fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
+import type { Series } from '../../answers/series.ts';
+import { Funnel, Retention, RowsTable, SeriesTable } from '../../answers/tables.tsx';
+import { text as answers } from '../../answers/words.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import type { Tile, TileInsight } from './shapes.ts';
+import { text } from './words.ts';
+
+interface TileProps {
+  tile: Tile;
+  /** Absent: it is the first, the last. */
+  onEarlier: (() => void) | undefined;
+  onLater: (() => void) | undefined;
+  /** Another tile was let go over this one. */
+  onDropped: (tileId: number) => void;
+  onTakeOff: () => void;
+}
+
+const dragged = 'application/x-millrace-tile';
+
+/** An insight or a text. It is moved by dragging its head, or by its buttons. */
+export function TilePanel({ tile, onEarlier, onLater, onDropped, onTakeOff }: TileProps) {
+  const { id } = useProject();
+  const name = nameOfTile(tile);
+  const isWide = (tile.layouts.sm?.w ?? 6) > 6;
+  return (
+    <li
+      className={isWide ? 'panel board-tile board-wide' : 'panel board-tile'}
+      onDragOver={(event) => event.dataTransfer.types.includes(dragged) && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        onDropped(Number(event.dataTransfer.getData(dragged)));
+      }}
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dragging is a second way, the buttons are the first */}
+      <div
+        className="board-head"
+        draggable
+        title={text.drag}
+        onDragStart={(event) => event.dataTransfer.setData(dragged, String(tile.id))}
+      >
+        <h2 className="grow cut">
+          {tile.insight === null ? (
+            <span className="only-heard">{text.textTile}</span>
+          ) : (
+            <Link to={`/projects/${id}/insights`} search={{ insight: tile.insight.short_id } as never}>
+              {name}
+            </Link>
+          )}
+        </h2>
+        <Button look="plain" aria-label={text.earlier(name)} isDisabled={!onEarlier} onPress={() => onEarlier?.()}>
+          ←
+        </Button>
+        <Button look="plain" aria-label={text.later(name)} isDisabled={!onLater} onPress={() => onLater?.()}>
+          →
+        </Button>
+        <Button look="plain" aria-label={text.takeOff(name)} onPress={onTakeOff}>
+          ×
+        </Button>
+      </div>
+      {tile.insight !== null && <Answered insight={tile.insight} />}
+      {tile.text !== null && <p className="board-text">{visible(tile.text.body)}</p>}
+    </li>
+  );
+}
+
+export function nameOfTile({ insight, text: own }: Tile): string {
+  if (insight === null) return visible(own?.body.slice(0, 40) || text.textTile);
+  return visible(insight.name || insight.derived_name || text.unnamed);
+}
+
+function Answered({ insight }: { insight: TileInsight }) {
+  const { result, columns, query_status: status } = insight;
+  if (status?.error) {
+    return (
+      <Said>
+        <span className="bad">{text.failed}</span> {status.error_message}
+      </Said>
+    );
+  }
+  const question = sourceOf(insight.query);
+  if (question === null || result === null) return <Said>{text.noAnswer}</Said>;
+  return <Shown question={question} result={result} columns={columns} />;
+}
+
+const Said = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;
+
+function Shown({ question, result, columns }: { question: Question; result: unknown; columns: string[] | null }) {
+  const { bins } = fieldsOf(result);
+  if (Array.isArray(bins)) return <RowsTable rows={bins} columns={answers.bins} />;
+  const list = Array.isArray(result) ? result : [];
+  if (columns !== null) return <RowsTable rows={list} columns={columns} />;
+  if (list.length === 0) return <Said>{answers.noEvents}</Said>;
+  if (question.kind === 'RetentionQuery') return <Retention groups={listOf(list)} question={question} />;
+  const series = list as Series[];
+  const isOverTime = listOf(list).some(({ days }) => Array.isArray(days) && days.length > 0);
+  if (question.kind === 'FunnelsQuery' && !isOverTime) return <Funnel results={list} question={question} />;
+  const { display, formula } = fieldsOf(question.trendsFilter);
+  if (!isOverTime) return <SeriesTable series={series} />;
+  return (
+    <>
+      <div className="board-figure">
+        <Headline series={series} isSum={question.kind === 'TrendsQuery' && formula === undefined} />
+      </div>
+      <SeriesChart series={series} isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'} />
+      {series.length > 1 && <SeriesTable series={series} />}
+    </>
+  );
+}

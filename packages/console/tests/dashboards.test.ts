@@ -1,0 +1,123 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  await console.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
+    [],
+  );
+  for (const hoursAgo of [2, 3, 50]) {
+    await console.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES ($1, now() - interval '${hoursAgo} hours', gen_random_uuid(), 'ordered', 'ada', gen_random_uuid(), '{}', now())`,
+    );
+  }
+});
+afterAll(() => console?.stop());
+
+const trend = (event: string) => ({
+  kind: 'TrendsQuery',
+  dateRange: { date_from: '-7d' },
+  series: [{ kind: 'EventsNode', event }],
+});
+const insight = (name: string, query: object = trend('ordered')) =>
+  console.api<{ id: number }>('POST', 'insights', { name, saved: true, query });
+const namesOf = (page: Page) => page.getByRole('list', { name: 'Tiles' }).getByRole('heading').allTextContents();
+
+test('C-007: no dashboard yet, nothing that fits, one that is not there', async () => {
+  const page = await console.open('dashboards');
+  await page.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.goto(console.address('dashboards?search=x&nonsense=1'));
+  await page.getByRole('heading', { name: 'No dashboard has this' }).waitFor();
+  await page.getByText('cannot use: nonsense').waitFor();
+  await page.goto(console.address('dashboards?dashboard=2000000'));
+  await page.locator('[data-state=gone]').waitFor();
+});
+
+test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', async () => {
+  await insight('First');
+  await insight('Second', { kind: 'StickinessQuery' });
+  const page = await console.open('dashboards');
+  await page.getByRole('button', { name: 'New dashboard' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Growth');
+  await page.getByRole('button', { name: 'Make dashboard' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
+  await page.getByRole('heading', { name: 'Nothing is on it yet' }).waitFor();
+  for (const name of ['First', 'Second']) {
+    await page.getByRole('button', { name: 'Add insight' }).click();
+    await page.getByRole('dialog').getByLabel('Insight').selectOption({ label: name });
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('link', { name }).waitFor();
+  }
+  await page.getByRole('button', { name: 'Add text' }).click();
+  await page.getByRole('textbox', { name: 'Text' }).fill('What counts.\n<b>Plainly</b>');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('<b>Plainly</b>').waitFor();
+  // One that cannot be answered says so in its place.
+  await page.getByText('This insight could not be computed').waitFor();
+  await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
+  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'text']));
+  await page.getByRole('button', { name: 'Move Second one place back' }).press('Enter');
+  await page.getByText('Second is at place 1 now').waitFor({ state: 'attached' });
+  await eventually(async () => expect(await namesOf(page)).toEqual(['Second', 'First', 'text']));
+  const [board] = (await console.api<{ results: { id: number }[] }>('GET', 'dashboards')).results;
+  const stored = () => console.api<{ tiles: { insight: { name: string } | null }[] }>('GET', `dashboards/${board?.id}`);
+  await eventually(async () =>
+    expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
+  );
+  // The time of all insights, and only for who looks.
+  await page.getByLabel('Time of all insights').selectOption('-24h');
+  await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
+  expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
+  await page.getByRole('button', { name: 'Take Second off the dashboard' }).click();
+  await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'text']));
+  await page.getByRole('button', { name: 'Name and removal' }).click();
+  await page.getByRole('button', { name: 'Delete dashboard' }).click();
+  await page.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+});
+
+test('a tile is dragged to another place, and a click on its name opens the insight', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Dragged' });
+  for (const name of ['One', 'Two', 'Three']) {
+    const { id: made } = await insight(name);
+    await console.api('PATCH', `insights/${made}`, { dashboards: [id] });
+  }
+  const page = await console.open(`dashboards?dashboard=${id}`);
+  await page.getByRole('link', { name: 'Three' }).waitFor();
+  const head = (name: string) => page.locator('.board-head').filter({ hasText: name });
+  await head('Three').dragTo(head('One'), { sourcePosition: { x: 120, y: 14 } });
+  await eventually(async () => expect(await namesOf(page)).toEqual(['Three', 'One', 'Two']));
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.getByRole('link', { name: 'Two' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
+});
+
+test('computed again, it says so; an error of the server is told', async () => {
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Again' });
+  const { id: made } = await insight('Orders');
+  await console.api('PATCH', `insights/${made}`, { dashboards: [id] });
+  const page = await console.open(`dashboards?dashboard=${id}`);
+  const figure = page.locator('.insight-figure strong');
+  await page.getByText('3', { exact: true }).and(figure).waitFor();
+  await console.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     VALUES ($1, now() - interval '1 minute', gen_random_uuid(), 'ordered', 'ada', gen_random_uuid(), '{}', now())`,
+  );
+  await page.reload();
+  await page.getByText('3', { exact: true }).and(figure).waitFor();
+  await page.getByRole('button', { name: 'Compute again' }).click();
+  await page.getByText('4', { exact: true }).and(figure).waitFor();
+  await page.route(/reorder_tiles|\/dashboards\/\d+$/, (route) =>
+    route.request().method() === 'PATCH'
+      ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not change it.' } })
+      : route.fallback(),
+  );
+  await page.getByRole('button', { name: 'Take Orders off the dashboard' }).click();
+  await page.getByRole('alert').filter({ hasText: 'You may not change it.' }).waitFor();
+  await page.getByRole('link', { name: 'Orders' }).waitFor();
+});
