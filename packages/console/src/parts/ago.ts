@@ -16,3 +16,7 @@ export function formatAgo(iso: string, now = Date.now()): string {
   const step = steps.find(([, size]) => Math.abs(seconds) >= size);
   return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : words.justNow;
 }
+
+/** The same of what has happened, by a server whose clock may be ahead. */
+export const formatPast = (iso: string, now = Date.now()): string =>
+  Date.parse(iso) > now ? words.justNow : formatAgo(iso, now);

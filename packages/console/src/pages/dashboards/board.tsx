@@ -5,7 +5,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { formatAgo } from '../../parts/ago.ts';
+import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
@@ -72,7 +72,7 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
                 ? text.computing
                 : data.last_refresh === null
                   ? text.notComputed
-                  : text.age(formatAgo(data.last_refresh))}
+                  : text.age(formatPast(data.last_refresh))}
             </span>
           )
         }

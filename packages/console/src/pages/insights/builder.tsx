@@ -6,7 +6,7 @@ import { ApiProblem, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { formatAgo } from '../../parts/ago.ts';
+import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
@@ -40,7 +40,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
         now={
           <span className="pill">
             {state}
-            {answer.data && ` · ${text.age(formatAgo(answer.data.last_refresh))}`}
+            {answer.data && ` · ${text.age(formatPast(answer.data.last_refresh))}`}
           </span>
         }
       >
