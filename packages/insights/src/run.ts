@@ -52,9 +52,10 @@ export interface QueryAnswer {
 export async function runQuery(
   deps: QueryDeps,
   { projectId, query: sent, now }: Asked,
-  run: Budget,
+  budget: Budget,
 ): Promise<QueryAnswer> {
   const query = parseQuery(sent);
+  const run = untilDeadline(budget);
   const settings = await readSettings(deps.sql, projectId);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
@@ -66,6 +67,17 @@ export async function runQuery(
   });
   const answer = await answerQuery(deps, query, { context, run });
   return { ...answer, timezone: settings.timezone };
+}
+
+/** A query asks several questions, one after the other: each has the time that the others have left. */
+function untilDeadline({ maxMs, ...budget }: Budget): Budget {
+  const deadline = performance.now() + maxMs;
+  return {
+    ...budget,
+    get maxMs() {
+      return Math.max(1, deadline - performance.now());
+    },
+  };
 }
 
 interface Running {

@@ -309,4 +309,16 @@ describe.each(engines)('on %s', (engine) => {
     const [series] = await seriesOf(projectId, { dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' } });
     expect(series?.data).toEqual([20_001]);
   });
+
+  test('E-S-25: the time of a query is that of all its series together', async () => {
+    const projectId = await projectWith([['2026-11-10T12:00Z']]);
+    const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
+    const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };
+    // Each of its 52 questions has to go to the server and back.
+    await ask(projectId, query);
+    const begun = performance.now();
+    await ask(projectId, query);
+    const maxMs = Math.floor((performance.now() - begun) / 4);
+    await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
+  });
 });
