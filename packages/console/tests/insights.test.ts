@@ -1,3 +1,4 @@
+import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
@@ -123,6 +124,7 @@ test('funnels: steps, what was lost, and who is behind them', async () => {
   );
   await page.getByRole('row', { name: /2\. ordered 1 lost .*1 50 % 24 h/ }).waitFor();
   await page.getByRole('button', { name: 'Persons behind ordered, 1' }).click();
+  await page.getByRole('dialog').getByRole('link').first().waitFor();
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });
 
@@ -175,4 +177,24 @@ test('a kind this page cannot build is shown as rows', async () => {
   await page.getByRole('columnheader', { name: 'distinct_id' }).waitFor();
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+});
+
+test('of questions so large that a page of the list is short, each is listed once', async () => {
+  await console.query(
+    `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
+     SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()
+       FROM generate_series(1, 60) AS n`,
+  );
+  const page = await console.open('insights?search=Large');
+  const rows = page.getByRole('button', { name: /^Large \d+$/ });
+  const more = page.getByRole('button', { name: 'Show more insights' });
+  await rows.first().waitFor();
+  const first = await rows.count();
+  expect(first).toBeLessThan(50);
+  for (let before = first; await more.isVisible(); before = await rows.count()) {
+    await more.click();
+    await eventually(async () => expect((await rows.count()) > before || !(await more.isVisible())).toBe(true));
+  }
+  const names = await rows.allTextContents();
+  expect([names.length, new Set(names).size]).toEqual([60, 60]);
 });

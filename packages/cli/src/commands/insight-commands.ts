@@ -13,8 +13,9 @@ interface Answer {
   columns?: string[] | null;
 }
 
-interface FormatOptions extends ApiOptions {
+interface AnswerOptions extends ApiOptions {
   csv?: boolean;
+  new?: boolean;
 }
 
 /** `query` and `insights run`. */
@@ -26,30 +27,32 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
       '<file>',
       'JSON of the query, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}; - for standard input',
     )
-    .option('--csv', 'print the results as CSV')
-    .option('--new', 'compute the answer, also where one is kept that is fresh')
     .action(async (file: string, _options: object, command: Command) => {
-      const options = command.optsWithGlobals<FormatOptions & { new?: boolean }>();
+      const options = command.optsWithGlobals<AnswerOptions>();
       const sent = await readQuery(file, terminal);
       const body = { query: sent, ...(options.new === true && { refresh: 'force_blocking' }) };
       show((await connectApi(options, terminal).call('POST', 'query/', body)) as Answer, options, terminal);
     });
-  withApiOptions(query, 'the scope query:read');
+  withAnswerOptions(query, 'the scope query:read');
   const run = program
     .command('insights')
     .description('stored insights of a project, over the management API')
     .command('run')
     .description('answer an insight')
     .argument('<id>', 'its number or its short id')
-    .option('--csv', 'print the results as CSV')
-    .option('--new', 'compute the answer, also where one is kept that is fresh')
     .action(async (id: string, _options: object, command: Command) => {
-      const options = command.optsWithGlobals<FormatOptions & { new?: boolean }>();
+      const options = command.optsWithGlobals<AnswerOptions>();
       const path = `insights/${encodeURIComponent(id)}/?refresh=${options.new === true ? 'force_blocking' : 'blocking'}`;
       const insight = (await connectApi(options, terminal).call('GET', path)) as Answer & { result: unknown };
       show({ ...insight, results: insight.result }, options, terminal);
     });
-  withApiOptions(run, 'the scope insight:read');
+  withAnswerOptions(run, 'the scope insight:read');
+}
+
+function withAnswerOptions(command: Command, scope: string): void {
+  withApiOptions(command, scope)
+    .option('--csv', 'print the results as CSV')
+    .option('--new', 'compute the answer, also where one is kept that is fresh');
 }
 
 /** @throws UsageError saying what is wrong with the file. */
@@ -66,7 +69,7 @@ async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   }
 }
 
-function show(answer: Answer, { csv, json }: FormatOptions, terminal: Terminal): void {
+function show(answer: Answer, { csv, json }: AnswerOptions, terminal: Terminal): void {
   if (json === true) {
     terminal.out.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;

@@ -1,8 +1,9 @@
-import { formatValue, isSame, nameOfSeries, type Series, toneOf } from './series.ts';
+import { currentOf, formatValue, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
 
 const [width, height] = [1000, 200];
+
 /** Round steps of an axis from its least to its most. */
 function ticksOf(least: number, most: number): number[] {
   const span = most - least;
@@ -33,9 +34,9 @@ export function SeriesChart({
 }: {
   series: readonly Series[];
   isBars: boolean;
-  onPoint?: (at: number) => void;
+  onPoint?: ((at: number) => void) | undefined;
 }) {
-  const current = series.filter(({ compare_label: period }) => period !== 'previous');
+  const current = currentOf(series);
   const days = current[0]?.days ?? [];
   const tops = days.map((_, at) => current.reduce((sum, { data }) => sum + Math.max(0, data[at] ?? 0), 0));
   const bottoms = days.map((_, at) => current.reduce((sum, { data }) => sum + Math.min(0, data[at] ?? 0), 0));
@@ -62,12 +63,12 @@ export function SeriesChart({
           <Stacks series={current} {...{ x, y, room, count: days.length }} />
         ) : (
           series.map((one) => {
-            const at = current.findIndex((other) => isSame(other, one));
+            const at = current.findIndex((other) => keyOf(other) === keyOf(one));
             const isBefore = one.compare_label === 'previous';
             const points = one.data.map((value, place) => `${x(place)},${y(value)}`).join(' ');
             return (
               <polyline
-                key={`${one.label} ${String(one.breakdown_value)} ${one.order} ${one.compare_label}`}
+                key={`${one.compare_label} ${keyOf(one)}`}
                 points={points}
                 className={`insight-stroke ${toneOf(at)}${isBefore ? ' insight-before' : ''}`}
               />
@@ -77,7 +78,11 @@ export function SeriesChart({
         {days.map((day, at) => (
           // The table does the same by keyboard.
           // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
-          <g key={day} className="insight-column" onClick={() => onPoint?.(at)}>
+          <g
+            key={day}
+            className={onPoint ? 'insight-column insight-click' : 'insight-column'}
+            onClick={() => onPoint?.(at)}
+          >
             <title>
               {text.point(
                 day,

@@ -1,18 +1,14 @@
-import { changeOf, formatChange, formatValue, type Series, totalOf } from './series.ts';
+import { changeOf, currentOf, formatChange, formatValue, type Series, totalOf } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
 
 /** One figure that can be read at a glance, and how it moved. */
 export function Headline({ series, isSum }: { series: readonly Series[]; isSum: boolean }) {
-  const of = (period: 'current' | 'previous') =>
-    series
-      .filter(({ compare_label: label = 'current' }) => label === period)
-      .reduce((sum, one) => sum + totalOf(one), 0);
-  const [now, before] = [of('current'), of('previous')];
-  const isCompared = series.some(({ compare_label: period }) => period === 'previous');
-  const change = isCompared ? changeOf(now, before) : null;
-  const count = series.filter(({ compare_label: period }) => period !== 'previous').length;
-  if (!isSum && count > 1) return null;
+  const current = currentOf(series);
+  if (!isSum && current.length > 1) return null;
+  const sumOf = (some: readonly Series[]) => some.reduce((sum, one) => sum + totalOf(one), 0);
+  const now = sumOf(current);
+  const change = current.length < series.length ? changeOf(now, sumOf(series) - now) : null;
   return (
     <p className="insight-figure">
       <strong className="tile-figure ink">{formatValue(now)}</strong>

@@ -42,11 +42,13 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
   );
 };
 
-/** The same series of the two periods. */
-export const isSame = (one: Series, other: Series) =>
-  one.order === other.order &&
-  one.label === other.label &&
-  JSON.stringify(one.breakdown_value) === JSON.stringify(other.breakdown_value);
+/** The same for a series and what it was in the time before. */
+export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
+  JSON.stringify([order, label, value, status]);
+
+/** Without what was before. */
+export const currentOf = (series: readonly Series[]) =>
+  series.filter(({ compare_label: period }) => period !== 'previous');
 
 /** Lines beyond these are grey: the table tells them. */
 const colours = 4;

@@ -1,11 +1,12 @@
 import { visible } from '../event-detail/json-text.ts';
 import { formatNumber } from '../words.ts';
-import { type Fields, listOf, type Question } from './question.ts';
+import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
 import {
   changeOf,
+  currentOf,
   formatChange,
   formatValue,
-  isSame,
+  keyOf,
   nameOfSeries,
   type Point,
   type Series,
@@ -15,11 +16,40 @@ import {
 import { text } from './words.ts';
 import './answers.css';
 
+/** Series whose numbers lie at times, and not in total. */
+export function seriesOverTime(question: Question, results: unknown): Series[] | null {
+  const isOverTime = listOf(results).some(({ days }) => Array.isArray(days) && days.length > 0);
+  return isOverTime && question.kind !== 'RetentionQuery' ? (results as Series[]) : null;
+}
+
+/** Any answer that is not drawn over time. */
+export function AnswerTable({
+  question,
+  results,
+  columns,
+  onPersons,
+}: {
+  question: Question;
+  results: unknown;
+  columns: readonly string[] | null | undefined;
+  onPersons?: ((point: Point) => void) | undefined;
+}) {
+  const list = Array.isArray(results) ? results : [];
+  const { bins } = fieldsOf(results);
+  if (Array.isArray(bins)) return <RowsTable rows={bins} columns={text.bins} />;
+  if (columns) return <RowsTable rows={list} columns={columns} />;
+  if (question.kind === 'RetentionQuery')
+    return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
+  if (question.kind === 'FunnelsQuery') return <Funnel results={list} question={question} onPersons={onPersons} />;
+  return <SeriesTable series={list as Series[]} />;
+}
+
 /** Each series with its sum, and that of the time before. */
 export function SeriesTable({ series }: { series: readonly Series[] }) {
-  const current = series.filter(({ compare_label: period }) => period !== 'previous');
+  const current = currentOf(series);
   const isCompared = current.length < series.length;
-  const before = (one: Series) => series.find((other) => other.compare_label === 'previous' && isSame(one, other));
+  const before = (one: Series) =>
+    series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
   return (
     <div className="insight-table">
       <table className="table" aria-label={text.series}>
@@ -40,7 +70,7 @@ export function SeriesTable({ series }: { series: readonly Series[] }) {
             const former = before(one);
             const change = former === undefined ? null : changeOf(totalOf(one), totalOf(former));
             return (
-              <tr key={`${one.label} ${String(one.breakdown_value)} ${one.order} ${one.status}`}>
+              <tr key={keyOf(one)}>
                 <td>
                   <span className={`insight-mark ${toneOf(at)}`} />
                   {nameOfSeries(one)}
@@ -117,7 +147,7 @@ export function TimeTable({
 }
 
 /** Steps with how many got there; each number opens who they are. */
-export function Funnel({
+function Funnel({
   results,
   question,
   onPersons,
@@ -193,7 +223,7 @@ function PersonsButton({ count, label, onOpen }: { count: number; label: string;
 }
 
 /** Groups by when they began, and how many of each came back; the darker, the more. */
-export function Retention({
+function Retention({
   groups,
   question,
   onPersons,
@@ -263,7 +293,7 @@ export function Retention({
 }
 
 /** An answer that is rows already. */
-export function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
+function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');
   return (

@@ -1,6 +1,7 @@
 import { formatNumber } from '../words.ts';
 
 export const text = {
+  unnamed: 'Without a name',
   bins: ['Seconds', 'Persons'],
   series: 'Series',
   total: 'Total',

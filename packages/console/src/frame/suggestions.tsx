@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { call, type Query } from '../api/request.ts';
+import { useRested } from '../parts/rested.ts';
 import { useProject } from './project.ts';
 
 /** For an input's `list`. */
@@ -30,14 +30,4 @@ export function useSuggestions<Answer, Item>(
     enabled: isNeeded && asked === wanted,
   });
   return data === undefined ? [] : items(data);
-}
-
-/** A value that has not changed for a moment. */
-function useRested<Value>(value: Value): Value {
-  const [rested, setRested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), 250);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return rested;
 }

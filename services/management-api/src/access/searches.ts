@@ -76,19 +76,22 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
 
   function take(organizationId: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (reason: unknown) => {
+      const settle = () => {
         clearTimeout(giveUp);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const leave = (reason: unknown) => {
+        settle();
         queue = queue.filter((one) => one !== waiting);
         reject(reason);
       };
-      const giveUp = setTimeout(() => leave(tooBusy()), patienceMs);
       const onAbort = () => leave(signal?.reason);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const giveUp = setTimeout(() => leave(tooBusy()), patienceMs);
+      signal?.addEventListener('abort', onAbort);
       const waiting: Waiting = {
         organizationId,
         start() {
-          clearTimeout(giveUp);
-          signal?.removeEventListener('abort', onAbort);
+          settle();
           free -= 1;
           running.add(organizationId, 1);
           resolve();

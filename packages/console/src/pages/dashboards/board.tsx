@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { useChange } from '../../answers/change.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -41,13 +42,7 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
     onSuccess: (computed) => queryClient.setQueryData(key, computed),
   });
   const [said, setSaid] = useState('');
-  const change = useMutation({
-    mutationFn: (changed: ApiCall) => call<Dashboard>(changed),
-    onSettled: () =>
-      Promise.all(
-        ['dashboards', 'insights'].map((name) => queryClient.invalidateQueries({ queryKey: [name, project.id] })),
-      ),
-  });
+  const change = useChange<Dashboard>();
   const [dialog, setDialog] = useState<'insight' | 'text' | 'edit' | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const { data } = query;

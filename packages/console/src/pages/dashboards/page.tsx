@@ -1,7 +1,6 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryClient } from '../../api/queries.ts';
-import { type ApiCall, call } from '../../api/request.ts';
+import { useOffsetPages } from '../../api/offset-pages.ts';
+import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -9,13 +8,13 @@ import { part, useAddress } from '../../parts/address.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
-import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { Board } from './board.tsx';
+import { MakeDialog } from './dialogs.tsx';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 import './dashboards.css';
@@ -27,7 +26,6 @@ const parts = {
   /** In place of the time each insight has. */
   time: part.oneOf(Object.keys(text.times), ''),
 };
-const pageSize = 50;
 
 /** Insights beside each other. */
 export function Page() {
@@ -47,12 +45,6 @@ export function Page() {
   return <List search={view.search} change={change} unknown={unknown} />;
 }
 
-interface ListPage {
-  count: number;
-  results: Dashboard[];
-  next: string | null;
-}
-
 function List({
   search,
   change,
@@ -64,21 +56,13 @@ function List({
 }) {
   const { id } = useProject();
   const [isMaking, setMaking] = useState(false);
-  const request: ApiCall = { path: `/api/projects/${id}/dashboards`, query: { search, limit: pageSize } };
-  const query = useInfiniteQuery({
-    queryKey: ['dashboards', id, 'list', search],
-    queryFn: ({ pageParam, signal }) =>
-      call<ListPage>({ ...request, query: { ...request.query, offset: pageParam } }, signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ next }, pages) => (next === null ? undefined : pages.length * pageSize),
-  });
-  const dashboards = query.data?.pages.flatMap(({ results }) => results) ?? [];
-  const count = query.data?.pages[0]?.count;
+  const request: ApiCall = { path: `/api/projects/${id}/dashboards`, query: { search } };
+  const query = useOffsetPages<Dashboard>(['dashboards', id, 'list'], request);
   return (
     <>
       <PageTitle
         title={words.pages.dashboards.title}
-        now={count !== undefined && <span className="pill">{text.count(count)}</span>}
+        now={query.data && <span className="pill">{text.count(query.data.count)}</span>}
       >
         <AsApiCallButton request={request} />
         <Button look="main" onPress={() => setMaking(true)}>
@@ -94,8 +78,8 @@ function List({
       />
       <div className="panel">
         <Loaded query={query} what={text.what}>
-          {() =>
-            dashboards.length === 0 ? (
+          {({ rows }) =>
+            rows.length === 0 ? (
               <Empty title={search === '' ? text.none : text.noneFound} icon="dashboards">
                 {search === '' ? (
                   <p className="quiet">{text.noneText}</p>
@@ -105,8 +89,8 @@ function List({
               </Empty>
             ) : (
               <div className="list-rows">
-                <Rows dashboards={dashboards} onOpen={(number) => change({ dashboard: String(number), search: '' })} />
-                <More query={query} label={text.all} />
+                <Rows dashboards={rows} onOpen={(number) => change({ dashboard: String(number), search: '' })} />
+                <More query={query} label={text.more} />
               </div>
             )
           }
@@ -148,47 +132,5 @@ function Rows({ dashboards, onOpen }: { dashboards: readonly Dashboard[]; onOpen
         ))}
       </tbody>
     </table>
-  );
-}
-
-function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
-  const { id } = useProject();
-  const [name, setName] = useState('');
-  const request = { method: 'POST', path: `/api/projects/${id}/dashboards`, body: { name } } as const;
-  const make = useMutation({
-    mutationFn: () => call<Dashboard>(request),
-    onSuccess: async (made) => {
-      await queryClient.invalidateQueries({ queryKey: ['dashboards', id, 'list'] });
-      onMade(made.id);
-    },
-  });
-  return (
-    <Dialog title={text.makeTitle} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          make.mutate();
-        }}
-      >
-        <Field
-          name="name"
-          label={text.name}
-          maxLength={400}
-          value={name}
-          problem={make.error}
-          autoFocus
-          onChange={({ target }) => setName(target.value)}
-        />
-        <FormProblem problem={make.error} fields={['name']} />
-        <div className="form-buttons">
-          <Button type="submit" look="main" isDisabled={name.trim() === '' || make.isPending}>
-            {text.makeDo}
-          </Button>
-          <AsApiCallButton request={request} />
-          <Button onPress={onClose}>{words.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -2,9 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
-import { fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
-import type { Series } from '../../answers/series.ts';
-import { Funnel, Retention, RowsTable, SeriesTable } from '../../answers/tables.tsx';
+import { fieldsOf, nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
+import { AnswerTable, SeriesTable, seriesOverTime } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
@@ -71,8 +70,7 @@ export function TilePanel({ tile, onEarlier, onLater, onDropped, onTakeOff }: Ti
 }
 
 export function nameOfTile({ insight, text: own }: Tile): string {
-  if (insight === null) return visible(own?.body.slice(0, 40) || text.textTile);
-  return visible(insight.name || insight.derived_name || text.unnamed);
+  return insight === null ? visible(own?.body.slice(0, 40) || text.textTile) : nameOfInsight(insight);
 }
 
 function Answered({ insight }: { insight: TileInsight }) {
@@ -92,17 +90,10 @@ function Answered({ insight }: { insight: TileInsight }) {
 const Said = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;
 
 function Shown({ question, result, columns }: { question: Question; result: unknown; columns: string[] | null }) {
-  const { bins } = fieldsOf(result);
-  if (Array.isArray(bins)) return <RowsTable rows={bins} columns={answers.bins} />;
-  const list = Array.isArray(result) ? result : [];
-  if (columns !== null) return <RowsTable rows={list} columns={columns} />;
-  if (list.length === 0) return <Said>{answers.noEvents}</Said>;
-  if (question.kind === 'RetentionQuery') return <Retention groups={listOf(list)} question={question} />;
-  const series = list as Series[];
-  const isOverTime = listOf(list).some(({ days }) => Array.isArray(days) && days.length > 0);
-  if (question.kind === 'FunnelsQuery' && !isOverTime) return <Funnel results={list} question={question} />;
+  if (columns === null && Array.isArray(result) && result.length === 0) return <Said>{answers.noEvents}</Said>;
+  const series = seriesOverTime(question, result);
+  if (series === null) return <AnswerTable question={question} results={result} columns={columns} />;
   const { display, formula } = fieldsOf(question.trendsFilter);
-  if (!isOverTime) return <SeriesTable series={series} />;
   return (
     <>
       <div className="board-figure">

@@ -2,12 +2,13 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
-import { fieldsOf, isKind, listOf, type Question } from '../../answers/question.ts';
-import { nameOfSeries, type Point, type Series } from '../../answers/series.ts';
-import { Funnel, Retention, RowsTable, SeriesTable, TimeTable } from '../../answers/tables.tsx';
+import { fieldsOf, type Question } from '../../answers/question.ts';
+import { currentOf, nameOfSeries, type Point, type Series } from '../../answers/series.ts';
+import { AnswerTable, SeriesTable, seriesOverTime, TimeTable } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
+import { isKind } from './question.ts';
 import type { Answer } from './view.ts';
 import { text } from './words.ts';
 
@@ -52,37 +53,16 @@ function Shown({
   columns: string[] | undefined;
 }) {
   const again = <Button onPress={onAgain}>{text.refresh}</Button>;
-  const list = Array.isArray(results) ? results : [];
-  const isOverTime = listOf(list).some(({ days }) => Array.isArray(days) && days.length > 0);
-  const { bins } = fieldsOf(results);
-  if (columns === undefined && list.length === 0 && bins === undefined) return <Nothing>{again}</Nothing>;
-  if (question.kind !== 'RetentionQuery' && isKind(question.kind) && isOverTime)
-    return (
-      <OverTime
-        question={question}
-        series={list as Series[]}
-        onQuestion={onQuestion}
-        again={again}
-        onPersons={onPersons}
-      />
-    );
+  if (columns === undefined && Array.isArray(results) && results.length === 0) return <Nothing>{again}</Nothing>;
+  const series = isKind(question.kind) ? seriesOverTime(question, results) : null;
+  if (series !== null) return <OverTime {...{ question, series, onQuestion, again, onPersons }} />;
   return (
     <>
       <div className="insight-head">
         <span className="grow" />
         {again}
       </div>
-      {Array.isArray(bins) ? (
-        <RowsTable rows={bins} columns={answers.bins} />
-      ) : columns !== undefined ? (
-        <RowsTable rows={list} columns={columns} />
-      ) : question.kind === 'RetentionQuery' ? (
-        <Retention groups={listOf(list)} question={question} onPersons={onPersons} />
-      ) : question.kind === 'FunnelsQuery' ? (
-        <Funnel results={list} question={question} onPersons={onPersons} />
-      ) : (
-        <SeriesTable series={list as Series[]} />
-      )}
+      <AnswerTable {...{ question, results, columns, onPersons }} />
     </>
   );
 }
@@ -118,10 +98,10 @@ function OverTime({
     if (display !== 'table' && question.kind === 'TrendsQuery')
       onQuestion({ ...question, trendsFilter: { ...filter, display } });
   };
-  const current = series.filter(({ compare_label: period }) => period !== 'previous');
-  const isPlainCount = question.kind === 'TrendsQuery' && filter.formula === undefined;
-  const point = (one: Series, at: number): Point | null => {
-    if (question.kind === 'FunnelsQuery' || filter.formula !== undefined) return null;
+  const [first] = currentOf(series);
+  // Nobody is behind a rate or a formula.
+  const hasPersons = question.kind !== 'FunnelsQuery' && filter.formula === undefined;
+  const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
     const source = {
       ...{ kind: 'InsightActorsQuery', source: question, day },
@@ -129,11 +109,7 @@ function OverTime({
       ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
       ...(one.compare_label !== undefined && { compare: one.compare_label }),
     };
-    return { name: answers.personsAt(nameOfSeries(one), day), source };
-  };
-  const open = (one: Series, at: number) => {
-    const found = point(one, at);
-    if (found !== null) onPersons(found);
+    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source });
   };
   const displays =
     question.kind === 'TrendsQuery'
@@ -142,7 +118,7 @@ function OverTime({
   return (
     <>
       <div className="insight-head">
-        <Headline series={series} isSum={isPlainCount} />
+        <Headline series={series} isSum={question.kind === 'TrendsQuery' && filter.formula === undefined} />
         <span className="grow" />
         <fieldset className="insight-choices">
           <legend className="only-heard">{text.display}</legend>
@@ -161,10 +137,14 @@ function OverTime({
         {again}
       </div>
       {isTable ? (
-        <TimeTable series={series} onPoint={point(series[0] as Series, 0) === null ? undefined : open} />
+        <TimeTable series={series} onPoint={hasPersons ? open : undefined} />
       ) : (
         <>
-          <SeriesChart series={series} isBars={isBars} onPoint={(at) => current[0] && open(current[0], at)} />
+          <SeriesChart
+            series={series}
+            isBars={isBars}
+            onPoint={hasPersons && first ? (at) => open(first, at) : undefined}
+          />
           <SeriesTable series={series} />
         </>
       )}

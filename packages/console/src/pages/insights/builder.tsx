@@ -1,22 +1,23 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { newQuestion, partOf, type Question, readQuestion, sourceOf } from '../../answers/question.ts';
+import { useChange } from '../../answers/change.ts';
+import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
-import { ApiProblem, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import { ApiProblem } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
+import { Field } from '../../parts/form.tsx';
+import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { AnswerPane } from './answer.tsx';
 import { PersonsDialog } from './persons.tsx';
+import { newQuestion, partOf, readQuestion } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
-import { type Insight, type InsightsAddress, nameOf, questionCall, useAnswer } from './view.ts';
+import { type Insight, type InsightsAddress, questionCall, useAnswer } from './view.ts';
 import { text } from './words.ts';
 
 /** A question and its answer side by side. @param stored null: it is new */
@@ -36,7 +37,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
   return (
     <>
       <PageTitle
-        title={stored === null ? text.newTitle : visible(nameOf(stored))}
+        title={stored === null ? text.newTitle : nameOfInsight(stored)}
         now={
           <span className="pill">
             {state}
@@ -131,51 +132,39 @@ function SaveDialog({
     stored === null
       ? ({ method: 'POST', path: base, body } as const)
       : ({ method: 'PATCH', path: `${base}/${stored.id}`, body } as const);
-  const save = useMutation({
-    mutationFn: () => call<Insight>(request),
-    onSuccess: async (saved) => {
-      queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
-      await queryClient.invalidateQueries({ queryKey: ['insights', id, 'list'] });
-      onSaved(saved.short_id);
-    },
+  const save = useChange<Insight>((saved) => {
+    queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
+    onSaved(saved.short_id);
   });
   return (
-    <Dialog title={text.saveTitle} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Field
-          name="name"
-          label={text.name}
-          maxLength={400}
-          value={name}
-          problem={save.error}
-          autoFocus
-          onChange={({ target }) => setName(target.value)}
-        />
-        <Field
-          name="description"
-          label={text.description}
-          maxLength={400}
-          required={false}
-          value={description}
-          problem={save.error}
-          onChange={({ target }) => setDescription(target.value)}
-        />
-        <FormProblem problem={save.error} fields={['name', 'description']} />
-        <div className="form-buttons">
-          <Button type="submit" look="main" isDisabled={name.trim() === '' || save.isPending}>
-            {text.save}
-          </Button>
-          <AsApiCallButton request={request} />
-          <Button onPress={onClose}>{words.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <RequestDialog
+      title={text.saveTitle}
+      submit={text.save}
+      request={request}
+      change={save}
+      fields={['name', 'description']}
+      isComplete={name.trim() !== ''}
+      onClose={onClose}
+    >
+      <Field
+        name="name"
+        label={text.name}
+        maxLength={400}
+        value={name}
+        problem={save.error}
+        autoFocus
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Field
+        name="description"
+        label={text.description}
+        maxLength={400}
+        required={false}
+        value={description}
+        problem={save.error}
+        onChange={({ target }) => setDescription(target.value)}
+      />
+    </RequestDialog>
   );
 }
 
@@ -186,13 +175,7 @@ function RemoveDialog({ stored, onRemoved, onClose }: { stored: Insight; onRemov
     path: `/api/projects/${id}/insights/${stored.id}`,
     body: { deleted: true },
   } as const;
-  const remove = useMutation({
-    mutationFn: () => call<Insight>(request),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ['insights', id] });
-      onRemoved();
-    },
-  });
+  const remove = useChange(onRemoved);
   return (
     <Dialog title={text.removeTitle} onClose={onClose}>
       <p className="quiet">{text.removeText}</p>
@@ -202,7 +185,7 @@ function RemoveDialog({ stored, onRemoved, onClose }: { stored: Insight; onRemov
         </p>
       )}
       <div className="form-buttons">
-        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate()}>
+        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
           {text.removeDo}
         </Button>
         <AsApiCallButton request={request} />

@@ -1,5 +1,6 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { isKind, sourceOf } from '../../answers/question.ts';
+import { useQuery } from '@tanstack/react-query';
+import { nameOfInsight, sourceOf } from '../../answers/question.ts';
+import { useOffsetPages } from '../../api/offset-pages.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
@@ -13,11 +14,10 @@ import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { Builder } from './builder.tsx';
-import { type Insight, type InsightsAddress, nameOf, useInsightsAddress } from './view.ts';
+import { isKind } from './question.ts';
+import { type Insight, type InsightsAddress, useInsightsAddress } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
-
-const pageSize = 50;
 
 /** How many, who goes on, who comes back: questions that are kept, and the making of one. */
 export function Page() {
@@ -49,33 +49,19 @@ function Stored({ name, address }: { name: string; address: InsightsAddress }) {
   );
 }
 
-interface InsightPage {
-  count: number;
-  results: Insight[];
-  next: string | null;
-}
-
 function List({ address: { view, change, unknown } }: { address: InsightsAddress }) {
   const { id } = useProject();
   const request: ApiCall = {
     path: `/api/projects/${id}/insights`,
-    query: { basic: true, search: view.search, order: '-last_modified_at', limit: pageSize },
+    query: { basic: true, search: view.search, order: '-last_modified_at' },
   };
-  const query = useInfiniteQuery({
-    queryKey: ['insights', id, 'list', view.search],
-    queryFn: ({ pageParam, signal }) =>
-      call<InsightPage>({ ...request, query: { ...request.query, offset: pageParam } }, signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ next }, pages) => (next === null ? undefined : pages.length * pageSize),
-  });
-  const insights = query.data?.pages.flatMap(({ results }) => results) ?? [];
-  const count = query.data?.pages[0]?.count;
+  const query = useOffsetPages<Insight>(['insights', id, 'list'], request);
   const make = () => change({ insight: 'new', search: '' });
   return (
     <>
       <PageTitle
         title={words.pages.insights.title}
-        now={count !== undefined && <span className="pill">{text.count(count)}</span>}
+        now={query.data && <span className="pill">{text.count(query.data.count)}</span>}
       >
         <AsApiCallButton request={request} />
         <Button look="main" onPress={make}>
@@ -95,12 +81,12 @@ function List({ address: { view, change, unknown } }: { address: InsightsAddress
       />
       <div className="panel">
         <Loaded query={query} what={text.what}>
-          {() =>
-            insights.length === 0 ? (
+          {({ rows }) =>
+            rows.length === 0 ? (
               <Nothing isNarrowed={view.search !== ''} onMake={make} onAll={() => change({ search: '' })} />
             ) : (
               <div className="list-rows">
-                <Rows insights={insights} onOpen={(insight) => change({ insight, search: '' })} />
+                <Rows insights={rows} onOpen={(insight) => change({ insight, search: '' })} />
                 <More query={query} label={text.more} />
               </div>
             )
@@ -144,7 +130,7 @@ function Rows({ insights, onOpen }: { insights: readonly Insight[]; onOpen: (sho
           <tr key={shortId} className="list-row">
             <td>
               <button type="button" className="link-button row-link" onClick={() => onOpen(shortId)}>
-                {visible(nameOf(insight))}
+                {nameOfInsight(insight)}
               </button>
             </td>
             <td>{kindOf(query)}</td>

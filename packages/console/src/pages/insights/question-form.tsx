@@ -1,26 +1,12 @@
-import { useId, useState } from 'react';
-import {
-  asKind,
-  type Fields,
-  fieldsOf,
-  isFields,
-  isKind,
-  kinds,
-  letterOf,
-  listOf,
-  type Question,
-} from '../../answers/question.ts';
-import { visible } from '../../event-detail/json-text.ts';
-import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { words } from '../../words.ts';
+import { Name, Part, type PartProps, Select, textOf } from './fields.tsx';
+import { Filters } from './filters.tsx';
+import { asKind, isKind, kinds, letterOf } from './question.ts';
 import { text } from './words.ts';
 
-interface FormProps {
-  question: Question;
-  /** What the API found wrong, and which field of the question it is about. */
-  problem: { part: string; detail: string };
+interface FormProps extends Pick<PartProps, 'question' | 'problem'> {
   onQuestion: (question: Question) => void;
 }
 
@@ -57,98 +43,7 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
   );
 }
 
-interface PartProps extends Pick<FormProps, 'question' | 'problem'> {
-  change: (fields: Fields) => void;
-}
-
-/** A part with its name; what the API says of one of its fields stands below it. */
-function Part({
-  title,
-  fields,
-  problem,
-  children,
-}: {
-  title: string;
-  fields: readonly string[];
-  problem: FormProps['problem'];
-  children: React.ReactNode;
-}) {
-  return (
-    <fieldset className="insight-part">
-      <legend className="field-label">{title}</legend>
-      {children}
-      {fields.includes(problem.part) && (
-        <p className="bad" role="alert">
-          {problem.detail}
-        </p>
-      )}
-    </fieldset>
-  );
-}
-
-function Select({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  label: string;
-  value: string;
-  options: Record<string, string>;
-  onChoose: (value: string) => void;
-}) {
-  return (
-    <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
-      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
-      {Object.entries(options).map(([option, name]) => (
-        <option key={option} value={option}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-/** A name of an event or a property, with those that the project knows. */
-function Name({
-  label,
-  hint,
-  value,
-  of,
-  onName,
-}: {
-  label: string;
-  hint: string;
-  value: string;
-  of: 'events' | 'event' | 'person';
-  onName: (name: string) => void;
-}) {
-  const list = useId();
-  const [isUsed, setUsed] = useState(false);
-  const names = useSuggestions(
-    of === 'events' ? 'event_definitions' : 'property_definitions',
-    { search: value.trim().slice(0, 100), type: of === 'events' ? undefined : of, limit: 50 },
-    { isNeeded: isUsed, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
-  );
-  return (
-    <>
-      <input
-        className="input grow"
-        aria-label={label}
-        placeholder={hint}
-        list={list}
-        maxLength={400}
-        value={value}
-        onFocus={() => setUsed(true)}
-        onChange={({ target }) => onName(target.value)}
-      />
-      <Choices id={list} names={names} />
-    </>
-  );
-}
-
 const counting = new Set(['total', 'dau', 'weekly_active', 'monthly_active', 'unique_session']);
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 function Series({ question, problem, change }: PartProps) {
   const series = listOf(question.series);
@@ -318,115 +213,6 @@ function Retention({ question, problem, change }: PartProps) {
         />
       </div>
     </Part>
-  );
-}
-
-function Filters({ question, problem, change }: PartProps) {
-  const [isAdding, setAdding] = useState(false);
-  const given = question.properties;
-  const filters = Array.isArray(given) ? given : isFields(given) ? [given] : [];
-  return (
-    <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
-      {filters.map((one, at) => {
-        const line = lineOf(one);
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
-          <div key={at} className="insight-line">
-            <span className="grow cut">{line}</span>
-            <Button
-              look="plain"
-              aria-label={words.remove(line)}
-              onPress={() => change({ properties: filters.filter((_, other) => other !== at) })}
-            >
-              <Icon name="close" size={11} />
-            </Button>
-          </div>
-        );
-      })}
-      {isAdding ? (
-        <FilterFields
-          onFilter={(filter) => {
-            setAdding(false);
-            change({ properties: [...filters, filter] });
-          }}
-          onClose={() => setAdding(false)}
-        />
-      ) : (
-        <span>
-          <Button onPress={() => setAdding(true)}>{text.addFilter}</Button>
-        </span>
-      )}
-      <label className="insight-check">
-        <input
-          type="checkbox"
-          checked={question.filterTestAccounts === true}
-          onChange={({ target }) => change({ filterTestAccounts: target.checked || undefined })}
-        />
-        {text.testAccounts}
-      </label>
-    </Part>
-  );
-}
-
-function lineOf(filter: unknown): string {
-  const { key, operator, value, type } = fieldsOf(filter);
-  if (typeof key !== 'string') return text.otherFilter;
-  const whose = type === 'person' ? `${text.filterOf.person} · ` : '';
-  const relation = text.relations[textOf(operator) || 'exact'] ?? textOf(operator);
-  const shown = Array.isArray(value) ? value.join(', ') : value === undefined || value === null ? '' : String(value);
-  return visible(text.filterLine(whose + key, relation, shown)).slice(0, 200);
-}
-
-function FilterFields({ onFilter, onClose }: { onFilter: (filter: Fields) => void; onClose: () => void }) {
-  const [type, setType] = useState<'event' | 'person'>('event');
-  const [key, setKey] = useState('');
-  const [operator, setOperator] = useState('exact');
-  const [value, setValue] = useState('');
-  const values = useId();
-  const known = useSuggestions(
-    type === 'person' ? 'persons/values' : 'events/values',
-    { key: key.trim() },
-    { isNeeded: key.trim() !== '', items: (found: { name: string }[]) => found.map(({ name }) => name) },
-  );
-  const needsValue = !operator.endsWith('_set');
-  const isComplete = key.trim() !== '' && (!needsValue || value !== '');
-  return (
-    <div className="insight-filter">
-      <div className="insight-line">
-        <Select
-          label={text.filterType}
-          value={type}
-          options={text.filterOf}
-          onChoose={(chosen) => setType(chosen as typeof type)}
-        />
-        <Name label={text.filterKey} hint={text.filterKey} of={type} value={key} onName={setKey} />
-      </div>
-      <div className="insight-line">
-        <Select label={text.filterRelation} value={operator} options={text.relations} onChoose={setOperator} />
-        {needsValue && (
-          <input
-            className="input grow mono"
-            aria-label={text.filterValue}
-            placeholder={text.filterValue}
-            list={values}
-            value={value}
-            onChange={({ target }) => setValue(target.value)}
-          />
-        )}
-        <Choices id={values} names={known} />
-      </div>
-      <div className="form-buttons">
-        <Button
-          isDisabled={!isComplete}
-          onPress={() => onFilter({ type, key: key.trim(), operator, value: needsValue ? value : operator })}
-        >
-          {text.addFilter}
-        </Button>
-        <Button look="plain" onPress={onClose}>
-          {words.cancel}
-        </Button>
-      </div>
-    </div>
   );
 }
 

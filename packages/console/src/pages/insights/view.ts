@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue } from 'react';
 import type { Question } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
-import { text } from './words.ts';
+import { useRested } from '../../parts/rested.ts';
 
 const parts = {
   /** Its short id, or `new`; empty: the list. */
@@ -31,9 +30,6 @@ export interface Insight {
   last_modified_by: { first_name: string; email: string } | null;
 }
 
-export const nameOf = ({ name, derived_name: derived }: Pick<Insight, 'name' | 'derived_name'>) =>
-  name || derived || text.unnamed;
-
 export interface Answer {
   results: unknown;
   columns?: string[];
@@ -52,15 +48,11 @@ export const questionCall = (projectId: number, query: unknown, refresh?: string
 /** The answer to a question, once it rests; the one before stays until it is there. */
 export function useAnswer(question: Question, isNew: number) {
   const { id } = useProject();
-  const json = useDeferredValue(JSON.stringify(question));
+  const json = useRested(JSON.stringify(question));
   return useQuery({
     queryKey: ['answer', id, json, isNew],
-    queryFn: async ({ signal }) => {
-      // What is typed further takes its place.
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      signal.throwIfAborted();
-      return call<Answer>(questionCall(id, JSON.parse(json), isNew > 0 ? 'force_blocking' : undefined), signal);
-    },
+    queryFn: ({ signal }) =>
+      call<Answer>(questionCall(id, JSON.parse(json), isNew > 0 ? 'force_blocking' : undefined), signal),
     placeholderData: (before) => before,
     staleTime: 60_000,
     retry: (failures, error) => (error as { status?: number }).status === 429 && failures < 3,

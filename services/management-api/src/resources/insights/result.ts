@@ -94,21 +94,22 @@ export async function askInsight(
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  const { answer, status, cacheKey } = await questions.ask(asker, { query: row.query, refresh, signal, run });
+  const { answer, status } = await questions.ask(asker, { query: row.query, refresh, signal, run });
+  if (answer === null) return { ...noResult, query_status: status };
   return {
-    timezone: answer?.timezone ?? null,
-    result: answer?.results ?? null,
-    hasMore: answer?.hasMore ?? null,
-    columns: answer?.columns ?? null,
-    types: answer?.types ?? null,
+    timezone: answer.timezone,
+    result: answer.results,
+    hasMore: answer.hasMore ?? null,
+    columns: answer.columns ?? null,
+    types: answer.types ?? null,
     hogql: null,
     query_status: status,
-    resolved_date_range: answer?.resolved_date_range ?? null,
-    is_cached: answer?.is_cached ?? false,
-    last_refresh: answer?.last_refresh ?? null,
-    cache_target_age: answer?.cache_target_age ?? null,
-    next_allowed_client_refresh: answer?.next_allowed_client_refresh ?? null,
-    filters_hash: answer === null ? null : cacheKey,
+    resolved_date_range: answer.resolved_date_range ?? null,
+    is_cached: answer.is_cached,
+    last_refresh: answer.last_refresh,
+    cache_target_age: answer.cache_target_age,
+    next_allowed_client_refresh: answer.next_allowed_client_refresh,
+    filters_hash: answer.cache_key,
   };
 }
 

@@ -1,6 +1,7 @@
 import { freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import { noResult } from './result.ts';
 
 const largest = 2_147_483_647;
 const orNull = <S extends TSchema>(schema: S, description: string) =>
@@ -151,19 +152,7 @@ export const insightExample = {
   effective_restriction_level: 21,
   effective_privilege_level: 37,
   user_access_level: 'editor',
-  timezone: null,
-  result: null,
-  hasMore: null,
-  columns: null,
-  types: null,
-  hogql: null,
-  query_status: null,
-  resolved_date_range: null,
-  is_cached: false,
-  last_refresh: null,
-  cache_target_age: null,
-  next_allowed_client_refresh: null,
-  filters_hash: null,
+  ...noResult,
   refreshing: null,
   alerts: [],
 };

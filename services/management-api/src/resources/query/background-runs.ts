@@ -85,7 +85,8 @@ export function createBackgroundRuns({
         )
         .then((last) => keep({ ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('the end of a query behind its request cannot be told', { error, id }))
-        .then(() => void running.delete(name));
+        // A client may have used its name again meanwhile.
+        .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
     },

@@ -2,14 +2,13 @@
 
 import { formatDateTime } from '@millrace/http';
 import { OverBudget, type QueryAnswer, type QueryDeps, readSettings, runQuery, withFilters } from '@millrace/insights';
-import { AppError, type Logger } from '@millrace/runtime';
+import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import type { Searches } from '../../access/searches.ts';
 import { createBackgroundRuns, type QueryStatus, type RunOf } from './background-runs.ts';
-import { createProjectSlots } from './project-slots.ts';
-import { agesOfKept, cacheKey, createResultCache, type KeptAnswer } from './result-cache.ts';
+import { agesOfKept, cacheKey, createResultCache, type KeptAnswer, whenUnavailable } from './result-cache.ts';
 
 /** When an answer is computed, and whether the request waits for it. */
 export const refreshModes = [
@@ -44,7 +43,6 @@ export interface AnsweredQuestion extends QueryAnswer {
 export interface Asked {
   answer: AnsweredQuestion | null;
   status: QueryStatus | null;
-  cacheKey: string;
 }
 
 export interface Asker {
@@ -61,6 +59,11 @@ interface QuestionsOptions extends QueryDeps {
   maxMs: number;
 }
 
+/** Queries of a project that run at once, in all processes together. */
+const slots = [1, 2, 3];
+const slotPatienceMs = 5000;
+const slotPauseMs = 100;
+const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
 /** Waiting for a slot, for a connection, and what comes around a query. */
 const aroundMs = 20_000;
@@ -71,13 +74,12 @@ const narrowing = 'a shorter range, filters or no breakdown';
 export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
   const cache = createResultCache(keyValue);
   const longestMs = maxMs + aroundMs;
-  const slots = createProjectSlots(keyValue, longestMs);
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
 
   /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
   async function compute(asker: Asker, { query, key, now, signal }: Computed): Promise<KeptAnswer> {
     const projectId = asker.target.environmentId;
-    const leave = await slots.take(projectId, signal);
+    const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {
       const asked = { projectId, query, now: now.getTime() };
       const answer = await turns.run(
@@ -108,18 +110,14 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
       const there = kept && shown(kept, true);
       switch (workFor(refresh, ageOf(kept, query, now))) {
         case 'none':
-          return { answer: there, status: null, cacheKey: key };
+          return { answer: there, status: null };
         case 'now':
-          return {
-            answer: shown(await compute(asker, { query, key, now, signal }), false),
-            status: null,
-            cacheKey: key,
-          };
+          return { answer: shown(await compute(asker, { query, key, now, signal }), false), status: null };
         case 'behind': {
           const status = await runs.start({ ...run, projectId }, async (until) =>
             shown(await compute(asker, { query, key, now, signal: until }), false),
           );
-          return { answer: there, status, cacheKey: key };
+          return { answer: there, status };
         }
       }
     },
@@ -192,4 +190,34 @@ function overBudget(error: OverBudget, maxMs: number): AppError {
     attr: 'query',
     cause: error,
   });
+}
+
+/**
+ * Waits for a slot of the project. Each is a key, which ends by itself should its process die. Without the store each process counts
+ * only its own connections.
+ * @param longestMs more than what holds a slot takes
+ * @returns what gives it back.
+ * @throws AppError `rate_limited` when none was free in time; the reason of the signal.
+ */
+async function takeSlot(
+  keyValue: KeyValue,
+  { projectId, signal, longestMs }: { projectId: number; signal: AbortSignal; longestMs: number },
+): Promise<() => Promise<void>> {
+  const giveUpAt = performance.now() + slotPatienceMs;
+  for (;;) {
+    for (const slot of slots) {
+      signal.throwIfAborted();
+      const key = `query slot:${projectId}:${slot}`;
+      const taken = await keyValue.setIfAbsent(key, 'taken', longestMs / 1000).catch(whenUnavailable(null));
+      if (taken === null) return async () => {};
+      if (taken) return async () => keyValue.delete(key).catch(whenUnavailable(undefined));
+    }
+    if (performance.now() > giveUpAt) throw tooManyQueries();
+    await sleep(slotPauseMs, signal);
+  }
+}
+
+function tooManyQueries(): AppError {
+  const detail = `The project has ${slots.length} queries under way, which is the most at a time. Wait for one of them to end.`;
+  return new AppError('rate_limited', detail, { code: 'too_many_queries', retryAfterSeconds });
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
@@ -12,7 +13,6 @@ import { explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
-import { useOffsetPages } from '../lists.tsx';
 import { type Backfill, type BatchExport, exportsKey, lastDays, lastFinished } from './export.ts';
 import { text } from './words.ts';
 

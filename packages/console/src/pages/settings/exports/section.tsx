@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
@@ -9,7 +10,7 @@ import { Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { NoneYet, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
 import { destinationTypes } from './destinations.ts';
 import {
   type BatchExport,

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { consolePath } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
@@ -12,7 +13,6 @@ import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, Sure } from '../block.tsx';
-import { useOffsetPages } from '../lists.tsx';
 import { levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';

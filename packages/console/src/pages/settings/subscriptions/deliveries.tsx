@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
@@ -7,7 +8,6 @@ import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { useOffsetPages } from '../lists.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { reasonOf, text } from './words.ts';
 

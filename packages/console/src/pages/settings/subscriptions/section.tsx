@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
@@ -8,7 +9,7 @@ import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
-import { NoneYet, takeFocus, useLastOpen, useOffsetPages } from '../lists.tsx';
+import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
 import { OneSubscription, titleOf } from './one-subscription.tsx';
 import { ruleInWords } from './rule.ts';
 import {

@@ -1,0 +1,100 @@
+import { type ReactNode, useId, useState } from 'react';
+import type { Fields, Question } from '../../answers/question.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+
+/** What a part of the form shows and changes. */
+export interface PartProps {
+  question: Question;
+  /** What the API found wrong, and which field of the question it is about. */
+  problem: { part: string; detail: string };
+  change: (fields: Fields) => void;
+}
+
+/** A part with its name; what the API says of one of its fields stands below it. */
+export function Part({
+  title,
+  fields,
+  problem,
+  children,
+}: {
+  title: string;
+  fields: readonly string[];
+  problem: PartProps['problem'];
+  children: ReactNode;
+}) {
+  return (
+    <fieldset className="insight-part">
+      <legend className="field-label">{title}</legend>
+      {children}
+      {fields.includes(problem.part) && (
+        <p className="bad" role="alert">
+          {problem.detail}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+export function Select({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: Record<string, string>;
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
+      {Object.entries(options).map(([option, name]) => (
+        <option key={option} value={option}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A name of an event or a property, with those that the project knows. */
+export function Name({
+  label,
+  hint,
+  value,
+  of,
+  onName,
+}: {
+  label: string;
+  hint: string;
+  value: string;
+  of: 'events' | 'event' | 'person';
+  onName: (name: string) => void;
+}) {
+  const list = useId();
+  const [isUsed, setUsed] = useState(false);
+  const names = useSuggestions(
+    of === 'events' ? 'event_definitions' : 'property_definitions',
+    { search: value.trim().slice(0, 100), type: of === 'events' ? undefined : of, limit: 50 },
+    { isNeeded: isUsed, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
+  );
+  return (
+    <>
+      <input
+        className="input grow"
+        aria-label={label}
+        placeholder={hint}
+        list={list}
+        maxLength={400}
+        value={value}
+        onFocus={() => setUsed(true)}
+        onChange={({ target }) => onName(target.value)}
+      />
+      <Choices id={list} names={names} />
+    </>
+  );
+}
+
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : '');

@@ -1,0 +1,81 @@
+// Questions as the builder makes and changes them.
+
+import { type Fields, fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
+
+export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** @returns null for what is no question. */
+export function readQuestion(json: string): Question | null {
+  try {
+    return sourceOf(JSON.parse(json));
+  } catch {
+    return null;
+  }
+}
+
+export const isKind = (kind: string): kind is Kind => (kinds as readonly string[]).includes(kind);
+
+const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
+
+/** The question of another kind about the same events, filters and range. */
+export function asKind(question: Question, kind: Kind): Question {
+  const { properties, filterTestAccounts, dateRange, interval } = question;
+  const shared = {
+    kind,
+    ...(properties !== undefined && { properties }),
+    ...(filterTestAccounts !== undefined && { filterTestAccounts }),
+    dateRange: dateRange ?? { date_from: '-30d' },
+  };
+  const names = namesOf(question);
+  const [first = '$pageview', second = first] = names;
+  switch (kind) {
+    case 'TrendsQuery':
+      return {
+        ...shared,
+        interval: interval ?? 'day',
+        series: names.map((name) => ({ ...event(name), math: 'total' })),
+      };
+    case 'FunnelsQuery':
+      return { ...shared, series: [event(first), event(second)], funnelsFilter: { funnelWindowInterval: 14 } };
+    case 'LifecycleQuery':
+      return { ...shared, interval: interval ?? 'day', series: [event(first)] };
+    case 'RetentionQuery': {
+      const entity = (id: string | null) => ({ id, type: 'events' });
+      const { dateRange: _, ...others } = shared;
+      return {
+        ...others,
+        retentionFilter: {
+          period: 'Day',
+          totalIntervals: 8,
+          targetEntity: entity(first),
+          returningEntity: entity(second),
+        },
+      };
+    }
+  }
+}
+
+function namesOf({ kind, series, retentionFilter }: Question): (string | null)[] {
+  const nameOf = (value: unknown) => (typeof value === 'string' ? value : null);
+  if (kind !== 'RetentionQuery') {
+    const names = listOf(series).map((one) => nameOf(one.event));
+    return names.length > 0 ? names : ['$pageview'];
+  }
+  const { targetEntity, returningEntity } = fieldsOf(retentionFilter);
+  return [nameOf(fieldsOf(targetEntity).id), nameOf(fieldsOf(returningEntity).id)];
+}
+
+export const newQuestion: Question = {
+  kind: 'TrendsQuery',
+  series: [{ ...event('$pageview'), math: 'total' }],
+  interval: 'day',
+  dateRange: { date_from: '-30d' },
+};
+
+export const letterOf = (at: number) => String.fromCharCode(65 + at);
+
+/** Part of the question that an error of the API is about: it begins with the path of the field. */
+export function partOf(detail: string): string {
+  return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from 'react';
+import type { ApiCall } from '../api/request.ts';
+import { words } from '../words.ts';
+import { Button } from './button.tsx';
+import { AsApiCallButton, Dialog } from './dialog.tsx';
+import { FormProblem } from './form.tsx';
+
+/** A form that sends one request, which a terminal can send too. */
+export function RequestDialog({
+  title,
+  submit,
+  request,
+  change,
+  fields = [],
+  isComplete = true,
+  below,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** The verb on its button. */
+  submit: string;
+  request: ApiCall;
+  change: { mutate: (request: ApiCall) => void; error: unknown; isPending: boolean };
+  /** Names of its fields: what the server says of them stands beside them. */
+  fields?: readonly string[];
+  isComplete?: boolean;
+  /** What else can be done there, below its buttons. */
+  below?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate(request);
+        }}
+      >
+        {children}
+        <FormProblem problem={change.error} fields={fields} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={!isComplete || change.isPending}>
+            {submit}
+          </Button>
+          <AsApiCallButton request={request} />
+          <Button onPress={onClose}>{words.cancel}</Button>
+        </div>
+        {below}
+      </form>
+    </Dialog>
+  );
+}
