@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import type { TestCertificate } from './test-certificates.ts';
 
@@ -8,8 +9,11 @@ export interface ReceivedMail {
   to: string[];
   /** Headers by their name in lower case, continuation lines joined. Encoded words stay encoded. */
   headers: Record<string, string>;
-  /** Everything after the headers, decoded when it is quoted-printable or base64. */
+  /** As text. */
   body: string;
+  /** Empty: the mail is text alone. */
+  html: string;
+  attachments: { cid: string; type: string; content: Buffer }[];
 }
 
 export interface MailServer {
@@ -52,8 +56,11 @@ export async function startMailServer({ certificate, password }: MailServerOptio
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const from = envelope.mailFrom ? envelope.mailFrom.address : '';
-        mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), ...parse(Buffer.concat(chunks)) });
-        done();
+        const to = envelope.rcptTo.map(({ address }) => address);
+        parse(Buffer.concat(chunks)).then((mail) => {
+          mails.push({ from, to, ...mail });
+          done();
+        }, done);
       });
     },
   });
@@ -67,24 +74,24 @@ export async function startMailServer({ certificate, password }: MailServerOptio
   };
 }
 
-function parse(raw: Buffer): Pick<ReceivedMail, 'headers' | 'body'> {
+async function parse(raw: Buffer): Promise<Omit<ReceivedMail, 'from' | 'to'>> {
   const text = raw.toString('utf8');
-  const split = text.indexOf('\r\n\r\n');
   const lines = text
-    .slice(0, split)
+    .slice(0, text.indexOf('\r\n\r\n'))
     .replace(/\r\n[ \t]+/g, ' ')
     .split('\r\n');
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-  return { headers, body: decode(text.slice(split + 4), headers['content-transfer-encoding'] ?? '') };
-}
-
-function decode(body: string, encoding: string): string {
-  if (encoding.toLowerCase() === 'base64') return Buffer.from(body, 'base64').toString('utf8');
-  if (encoding.toLowerCase() !== 'quoted-printable') return body;
-  const bytes = body
-    .replace(/=\r\n/g, '')
-    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  const { text: body = '', html = '', attachments } = await PostalMime.parse(raw);
+  return {
+    headers,
+    body,
+    html,
+    attachments: attachments.map(({ contentId, mimeType, content }) => ({
+      cid: contentId?.replace(/^<|>$/g, '') ?? '',
+      type: mimeType,
+      content: Buffer.from(content as ArrayBuffer),
+    })),
+  };
 }

@@ -32,7 +32,9 @@ const pictures: Picture[] = [
   ...['live', 'flags'].map((path) => ({ name: `${path}-phone`, path, size: phone })),
 ];
 const schemes = ['light', 'dark'] as const;
-const files = pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`));
+/** A mail has one look. */
+const mailFile = 'report-mail.png';
+const files = [...pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`)), mailFile];
 
 /** What the document says of the pages, in the order of the rail. */
 function listOfPages(): string {
@@ -64,6 +66,18 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   await page.context().close();
 }
 
+/** The report on the shop's dashboard, as its subscription would mail it. */
+async function takeMail(console: RunningConsole): Promise<void> {
+  const page = await visitShop(console, 'dashboards', { isOpen: true });
+  await page.setViewportSize({ width: 720, height: 900 });
+  const [, projectId] = /projects\/(\d+)/.exec(page.url()) ?? [];
+  await page.goto(
+    new URL(`/api/projects/${projectId}/subscriptions/preview/?dashboard=1&format=html`, page.url()).href,
+  );
+  await writeFile(join(folder, mailFile), smallPng(await page.screenshot({ fullPage: true })));
+  await page.context().close();
+}
+
 if (isTaking) {
   beforeAll(async () => {
     await rm(folder, { recursive: true, force: true });
@@ -73,6 +87,7 @@ if (isTaking) {
     for (const picture of pictures.filter(({ isEmpty }) => isEmpty)) await take(console, picture);
     await fillCornerShop(console);
     for (const picture of pictures.filter(({ isEmpty }) => !isEmpty)) await take(console, picture);
+    await takeMail(console);
     await console.stop();
     const text = await readFile(document, 'utf8');
     await writeFile(

@@ -50,7 +50,6 @@ async function lookAt(page: Page): Promise<void> {
 test('C-007, C-038: nothing yet says who would get it; made by the form, whose schedule is said in words as it is chosen', async () => {
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscription yet' }).waitFor();
-  await page.getByText('For now a report is its title, a link').waitFor();
   await lookAt(page);
   await page.getByRole('button', { name: 'New subscription' }).click();
   await page.getByLabel('Title').fill('Sign-ups of the week');
@@ -86,6 +85,63 @@ test('C-007, C-038: nothing yet says who would get it; made by the form, whose s
   await lookAt(page);
   await page.context().close();
 });
+
+test('Q-290: about an insight: chosen, looked at before it is made, and found again as it was sent', async () => {
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
+  const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
+  const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
+  const about = page.getByLabel('About');
+  await eventually(async () => expect(await about.inputValue()).toBe(`insight ${insight}`));
+  await page.getByLabel('Title').fill('Orders <of the week>');
+  await page.getByRole('button', { name: 'Preview the mail' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Preview the mail' });
+  await dialog.getByText('Orders <of the week>').waitFor();
+  const mail = dialog.frameLocator('iframe');
+  await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
+  // It is drawn: the picture came with the page.
+  const picture = mail.getByRole('img', { name: /^Orders, / });
+  expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
+  expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
+  await lookAt(page);
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
+  await page.getByRole('button', { name: 'Create subscription' }).click();
+  await block(page, 'What was sent').getByRole('row').filter({ hasText: 'ada@example.com' }).waitFor();
+  const { results } = await console.api<{ results: { id: number; insight: number }[] }>('GET', 'subscriptions');
+  const made = results.find((one) => one.insight === insight);
+  await console.query(
+    `INSERT INTO subscription_report (id, subscription_id, due_at, attempt_at, content)
+     SELECT gen_random_uuid(), subscription_id, due_at, now(), $2 FROM subscription_delivery WHERE subscription_id = $1`,
+    [made?.id, JSON.stringify({ ...sentContent, insights: [{ ...sentContent.insights[0], id: insight }] })],
+  );
+  await page.getByRole('button', { name: 'Show what was sent to ada@example.com' }).click();
+  const sent = page.getByRole('dialog', { name: 'Report' }).frameLocator('iframe');
+  await sent.getByRole('cell', { name: '4,711', exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('a report on what is gone says so beside the choice', async () => {
+  const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
+  await page.getByRole('button', { name: 'Preview the mail' }).click();
+  await page.getByRole('dialog').getByText('object does not exist').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Addresses', { exact: true }).fill('ada@example.com');
+  await page.getByRole('button', { name: 'Create subscription' }).click();
+  await eventually(async () => expect(await page.getByLabel('About').getAttribute('aria-invalid')).toBe('true'));
+  await page.context().close();
+});
+
+const sentContent = {
+  ...{ kind: 'insight', name: 'Orders', description: '', due_at: '2026-11-23T08:00:00Z', timezone: 'UTC', total: 1 },
+  insights: [
+    {
+      ...{ short_id: 'abc', name: 'Orders', description: '', query_kind: 'TrendsQuery', error: null, chart: null },
+      ...{ date_from: '2026-11-16T00:00:00Z', date_to: '2026-11-22T23:59:59Z' },
+      figures: [{ label: 'order', value: 4711, unit: 'number', of: 'total', before: null }],
+      ...{ table: { columns: [], rows: [] }, left_out: { rows: 0, figures: 0 } },
+    },
+  ],
+};
 
 test.each<[object, string]>([
   [{ frequency: 'daily', byweekday: null }, 'every day at 09:00'],

@@ -1,3 +1,4 @@
+export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';
@@ -6,4 +7,4 @@ export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
 export { isRecord, parseQuery, queryKinds } from './query.ts';
 export { readSettings } from './records-store.ts';
-export { type QueryAnswer, type QueryDeps, runQuery } from './run.ts';
+export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';

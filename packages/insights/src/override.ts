@@ -4,6 +4,21 @@ import { isRecord, queryError } from './query.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
 
+/** What a query asks, without what draws around it; null where it is none. */
+export function sourceOf(query: unknown): Record<string, unknown> | null {
+  if (!isRecord(query)) return null;
+  return wrappers.has(String(query.kind)) ? sourceOf(query.source) : query;
+}
+
+/** The query with another source; what draws around it stays. */
+export function changeSource(
+  query: unknown,
+  change: (source: Record<string, unknown>) => Record<string, unknown>,
+): unknown {
+  if (!isRecord(query)) return query;
+  return wrappers.has(String(query.kind)) ? { ...query, source: changeSource(query.source, change) } : change(query);
+}
+
 /**
  * The query with a dashboard's filters: its dates replace those of the query, its properties are added, its breakdown replaces.
  * What only draws around the source stays.
@@ -11,9 +26,12 @@ const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
 export function withFilters(query: unknown, filters: unknown): unknown {
   if (filters === undefined || filters === null || !isRecord(query)) return query;
   if (!isRecord(filters)) throw queryError('filters_override', 'Expected an object.');
-  if (wrappers.has(String(query.kind))) return { ...query, source: withFilters(query.source, filters) };
+  return changeSource(query, (source) => underFilters(source, filters));
+}
+
+function underFilters(query: Record<string, unknown>, filters: Record<string, unknown>): Record<string, unknown> {
   const { date_from: from, date_to: to, explicitDate, properties, breakdown_filter: breakdown, interval } = filters;
-  const result = { ...query };
+  const result: Record<string, unknown> = { ...query };
   if (isGiven(from) || isGiven(to)) {
     if (query.kind === 'EventsQuery') Object.assign(result, { after: from ?? undefined, before: to ?? undefined });
     else

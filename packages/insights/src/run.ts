@@ -1,13 +1,14 @@
 // One question from JSON to answer.
 
 import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
 import { answerActors, unitsOfFunnel } from './answer/actors.ts';
 import { answerEvents, personsShown } from './answer/events.ts';
 import { funnelAnswer } from './answer/funnel.ts';
 import { answerLifecycle } from './answer/lifecycle.ts';
 import { answerRetention } from './answer/retention.ts';
 import { answerTrends, shownRange } from './answer/trends.ts';
-import type { Budget, EventStore, SeriesQuestion } from './event-store/port.ts';
+import type { Budget, EventStore, OverBudget, SeriesQuestion } from './event-store/port.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
 import { type PlanContext, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
@@ -67,6 +68,20 @@ export async function runQuery(
   });
   const answer = await answerQuery(deps, query, { context, run });
   return { ...answer, timezone: settings.timezone };
+}
+
+/** What makes a query quicker, behind "Narrow it with". */
+export const narrowing = 'a shorter range, filters or no breakdown';
+
+/** What a query over its budget is told: its own fault, so that nobody repeats it unchanged. */
+export function budgetProblem(error: OverBudget, maxMs: number): AppError {
+  const isTime = error.limit === 'time';
+  const limit = isTime ? `${Math.round(maxMs / 1000)} seconds` : 'the memory there is for one query';
+  return new AppError('invalid', `The query takes more than ${limit}. Narrow it with ${narrowing}.`, {
+    code: isTime ? 'query_timeout' : 'query_too_large',
+    attr: 'query',
+    cause: error,
+  });
 }
 
 /** A query asks several questions, one after the other: each has the time that the others have left. */

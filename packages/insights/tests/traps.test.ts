@@ -266,6 +266,23 @@ describe.each(engines)('on %s', (engine) => {
     expect(series?.data).toEqual([1]);
   });
 
+  test.each([
+    ['dStart', ['2026-11-10'], ['2026-11-09']],
+    ['-0d', ['2026-11-10'], ['2026-11-09']],
+    ['-3d', ['2026-11-07', '2026-11-10'], ['2026-11-03', '2026-11-06']],
+    ['-7d', ['2026-11-03', '2026-11-10'], ['2026-10-27', '2026-11-03']],
+  ])('Q-076, Q-077: %s is compared with the days before', async (from, now, before) => {
+    const projectId = await projectWith([]);
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], dateRange: { date_from: from } };
+    const { results } = await runQuery(
+      { sql: store.database.sql, events: store.events },
+      { projectId, query: { ...query, compareFilter: { compare: true } }, now: Date.parse('2026-11-10T12:00Z') },
+      ample(),
+    );
+    const ends = (results as { days: string[] }[]).map(({ days }) => [...new Set([days[0], days.at(-1)])]);
+    expect(ends).toEqual([now, before]);
+  });
+
   test('E-S-29: one project never sees another', async () => {
     const [mine, other] = [
       await projectWith([['2026-11-10T12:00Z']]),

@@ -514,7 +514,7 @@ CREATE INDEX "membership_organization_id_joined_at_id_idx" ON "membership"("orga
 CREATE TABLE "subscription" (
     "id" SERIAL NOT NULL,
     "environment_id" INTEGER NOT NULL,
-    -- Numbers in another system: dashboards and insights are not kept here.
+    -- What reports are about. Without foreign keys: where one was deleted, a last report says so.
     "dashboard" INTEGER,
     "insight" INTEGER,
     "target_type" TEXT NOT NULL,
@@ -563,6 +563,24 @@ CREATE UNIQUE INDEX "subscription_delivery_subscription_id_occasion_due_at_targe
 CREATE INDEX "subscription_delivery_subscription_id_created_at_id_idx" ON "subscription_delivery"("subscription_id", "created_at", "id");
 CREATE INDEX "subscription_delivery_status_attempt_at_idx" ON "subscription_delivery"("status", "attempt_at");
 ALTER TABLE "subscription_delivery" ADD CONSTRAINT "subscription_delivery_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscription"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- What a report says, computed once for all its targets at each moment it was due.
+CREATE TABLE "subscription_report" (
+    -- Nobody can guess it: who knows it may see the pictures.
+    "id" UUID NOT NULL,
+    "subscription_id" INTEGER NOT NULL,
+    "due_at" TIMESTAMPTZ(6) NOT NULL,
+    -- Null while it is computed.
+    "content" JSONB,
+    "attempts" INTEGER NOT NULL DEFAULT 1,
+    -- When whoever computes it is given up for dead.
+    "attempt_at" TIMESTAMPTZ(6) NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "subscription_report_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "subscription_report_subscription_id_due_at_key" ON "subscription_report"("subscription_id", "due_at");
+CREATE INDEX "subscription_report_created_at_idx" ON "subscription_report"("created_at");
+ALTER TABLE "subscription_report" ADD CONSTRAINT "subscription_report_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscription"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- Batch exports -------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,18 @@ export const configSchema = Type.Object({
     'mails one organization may send in an hour, reports and invites together; the same for the API; 0 = no limit',
   ),
   publicAppUrl: Type.Optional(
-    Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address of the application reports link to' }),
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description:
+        'http(s) address of an application of PostHog that reports link to; by default they link to the console',
+    }),
+  ),
+  publicApiUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description:
+        'http(s) address under which people reach the API: reports link to its console, and Slack takes pictures from it',
+    }),
   ),
   allowPrivateDestinations: Type.Boolean({
     default: false,

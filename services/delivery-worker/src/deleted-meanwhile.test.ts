@@ -5,6 +5,7 @@ import { planRun } from './batch-exports/plan.ts';
 import { createExportMetrics, exportDue } from './batch-exports/run.ts';
 import { cleanUp } from './deletion/delete-data.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
+import { makeDueReports } from './subscriptions/make-reports.ts';
 import { oneRound } from './testing/one-round.ts';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
@@ -57,9 +58,11 @@ test('while its report is on the way', async () => {
     mailsPerHour: 0,
     mayBePrivate: true,
     publicAppUrl: undefined,
+    publicApiUrl: undefined,
     postTimeoutMs: patienceMs,
     counter,
   };
+  await oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
   const delivering = oneRound((slots) => deliverDue(deps, slots));
   const answer = await asked;
   await deleteProject(gone.projectId);

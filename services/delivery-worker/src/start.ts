@@ -1,4 +1,5 @@
-import { createDatabase, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import { createDatabase, createReader, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import { createEventStore, postgresEngine } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -10,6 +11,7 @@ import {
 } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
 import { configSchema } from './config.ts';
+import { longestQuestionMs, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { startWorker } from './worker.ts';
 
 const name = 'delivery-worker';
@@ -41,7 +43,15 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
-  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
+  // They cannot write, and each question has its own time.
+  const reader = lifecycle.own(
+    'connections for reports',
+    createReader({
+      ...{ url: config.databaseUrl, logger, poolSize: reportsAtOnce, statementTimeoutMs: longestQuestionMs },
+      applicationName: `millrace-${name} reports`,
+    }),
+  );
+  const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
   // An export keeps a connection as long as it takes, and needs others for a moment.
@@ -49,9 +59,10 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
-    { database, mailer, logger, metrics, secretBox },
+    { database, mailer, events: createEventStore(postgresEngine(reader)), logger, metrics, secretBox },
     {
       publicAppUrl,
+      publicApiUrl,
       mayBePrivate,
       pollIntervalMs,
       keepOutcomesDays,

@@ -13,6 +13,7 @@ afterAll(() => fixture.stop());
 
 const options = {
   publicAppUrl: undefined,
+  publicApiUrl: undefined,
   mayBePrivate: true,
   pollIntervalMs: 20,
   keepOutcomesDays: 90,

@@ -1,4 +1,5 @@
 import { type Database, deleteExpiredSalts } from '@millrace/db';
+import type { EventStore } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
@@ -11,11 +12,14 @@ import { createFairSlots, createPollMetrics, startPolling, type Task } from './p
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealFlagPayloads, sealSecrets } from './sealing/seal.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
+import { makeDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { scheduleDue } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
   mailer: Mailer | null;
+  /** Answers the questions of reports. */
+  events: EventStore;
   logger: Logger;
   metrics: Metrics;
   secretBox: SecretBox;
@@ -23,6 +27,7 @@ export interface WorkerDeps {
 
 export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
+  publicApiUrl: string | undefined;
   /** Whether webhooks and exports may lead into private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
@@ -43,7 +48,7 @@ export interface WorkerOptions extends RetentionOptions {
 /** One walk through a project's persons; tens of millions of them. */
 const mostCohortWalkMs = 15 * 60_000;
 /** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
-const reportsAtOnce = { max: 20, maxEach: 5 };
+const sentAtOnce = { max: 20, maxEach: 5 };
 
 /** Everything this service does by itself. Several of it share the work, row by row. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
@@ -66,11 +71,13 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     recountHours: options.recountCohortsHours,
     mostWalkMs: mostCohortWalkMs,
   };
-  const reports = createFairSlots('deliver_reports', { ...reportsAtOnce, logger });
+  const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
+  const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
+    { name: 'make_reports', work: (signal) => makeDueReports({ ...deps, stopping: signal }, making) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },
     { name: 'plan_exports', work: () => planRun(exportDeps) },
     { name: 'plan_backfills', work: () => planBackfill(database) },
@@ -89,7 +96,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   return {
     async stop() {
       await Promise.all(running.map((part) => part.stop()));
-      await Promise.all([reports.settle(), exports.settle()]);
+      await Promise.all([making.settle(), reports.settle(), exports.settle()]);
     },
   };
 }

@@ -22,6 +22,13 @@ export const configSchema = Type.Object({
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),
+  publicAppUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description:
+        'http(s) address of an application of PostHog that reports link to; the same for the delivery worker',
+    }),
+  ),
   consoleDirectory: Type.Optional(
     Type.String({ description: 'folder of the console’s pages; by default `console` beside the program' }),
   ),

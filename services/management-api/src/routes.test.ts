@@ -61,6 +61,8 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/reset',
     'GET /api/reset/:user_uuid',
     'POST /api/reset/:user_uuid',
+    // By an id that nobody can guess.
+    'GET /api/report_pictures/:report_id/:at',
     // By a token of their own.
     'GET /events',
     'GET /stats',

@@ -1,5 +1,6 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
+import type { Addresses } from '@millrace/insights/report';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
@@ -59,6 +60,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   payloadSecrets: PayloadSecrets;
   searches: Searches;
   questions: Questions;
+  /** Where reports link to. */
+  addresses: Addresses;
   /** Null where nobody has said which log it is. */
   deadLetters: DeadLetterLog | null;
   /** Address of a gateway; test events go there. */

@@ -103,6 +103,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
+    addresses: { publicAppUrl: config.publicAppUrl, publicApiUrl: config.publicApiUrl },
     questions: startQuestions(lifecycle, { config, database, logger, keyValue }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,

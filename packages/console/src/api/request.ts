@@ -66,6 +66,9 @@ function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
+/** Where a GET lies, for a frame of the page. */
+export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pathOf(request));
+
 /** The position in the address of the next page, to ask for that page with; `undefined` on the last one. */
 export const cursorOf = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);

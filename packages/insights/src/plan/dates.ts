@@ -280,7 +280,8 @@ export function previousRange(
   if (interval === 'minute' && compareTo === undefined) before = start - length - 1;
   else if (compareTo === undefined) {
     before = floorTo(start - length, dayMs) + (start - floorTo(start, dayMs));
-    const keepsWeekdays = interval === 'day' && asked.unit === 'd' && asked.count % 7 === 0 && endsNow;
+    const isWeeks = asked.unit === 'd' && asked.count > 0 && asked.count % 7 === 0;
+    const keepsWeekdays = interval === 'day' && isWeeks && endsNow;
     if (keepsWeekdays) before += dayMs;
   } else {
     const [, digits = '0', unit = ''] = relative.exec(compareTo) ?? [];

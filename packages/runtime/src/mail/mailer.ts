@@ -6,6 +6,8 @@ export interface Mail {
   subject: string;
   text: string;
   html?: string;
+  /** Pictures that the HTML shows: `<img src="cid:…">`. */
+  attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
 }
 
 /**

@@ -85,6 +85,8 @@ export async function bundlePrograms(
   // The compiler's own process holds what it read, and would stay as long as this one.
   await stop();
   await carryPackages(root, outDirectory);
+  // Pictures of reports are written in them.
+  await cp(join(root, 'packages/insights/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
@@ -116,6 +118,7 @@ const carried: Record<string, string> = {
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
+  '@resvg/resvg-wasm': 'packages/insights',
 };
 
 /** For esbuild: these, and their builds for single platforms, stay imports. */

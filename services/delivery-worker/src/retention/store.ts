@@ -172,6 +172,16 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
      RETURNING id`,
     [days, limit],
   );
+  // Not before what was sent of it.
+  const reports = await sql.query(
+    `DELETE FROM subscription_report WHERE id IN (
+       SELECT r.id FROM subscription_report r
+        WHERE r.created_at < now() - make_interval(days => $1)
+          AND NOT EXISTS (SELECT FROM subscription_delivery d
+                           WHERE d.subscription_id = r.subscription_id AND d.due_at = r.due_at) LIMIT $2)
+     RETURNING id`,
+    [days, limit],
+  );
   const runs = await sql.query(
     `DELETE FROM batch_export_run WHERE id IN (
        SELECT id FROM batch_export_run
@@ -179,7 +189,7 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
      RETURNING id`,
     [days, limit],
   );
-  return deliveries.length + runs.length;
+  return deliveries.length + reports.length + runs.length;
 }
 
 /** Deletes some project keys that were replaced long ago. @returns how many. */

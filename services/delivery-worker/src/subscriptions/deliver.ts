@@ -1,5 +1,15 @@
 import { takeMails } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
+import {
+  changeOf,
+  drawInsight,
+  type Message,
+  pictureLink,
+  type ReportedInsight,
+  reportLinks,
+  reportMail,
+  slackBlocks,
+} from '@millrace/insights/report';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { describeRule } from '@millrace/schedule';
@@ -7,7 +17,7 @@ import { type PostOutcome, postJson } from '../outbound.ts';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, putOffMails } from './store.ts';
 
-/** Longer than any attempt can take. */
+/** Longer than any attempt can take: the pictures, and the mail server's or the address's time. */
 const leaseSeconds = 120;
 /** Waits before the second, third, … attempt; after the last one it is given up. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
@@ -120,6 +130,7 @@ interface DeliverDeps {
   /** Null when the installation has no mail server. */
   mailer: Mailer | null;
   publicAppUrl: string | undefined;
+  publicApiUrl: string | undefined;
   /** Whether webhooks may lead into private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
@@ -131,27 +142,29 @@ type DeliveryOutcome =
   | { result: 'cancelled' }
   | { result: 'failed'; isPermanent: boolean; error: string };
 
-/** Sends one report once. Never throws. */
+/** Sends one report once. */
 async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<DeliveryOutcome> {
   if (delivery.deleted && delivery.occasion !== 'ended') return { result: 'cancelled' };
-  const report = reportOf(delivery, deps.publicAppUrl);
+  const message = messageOf(delivery, deps);
   switch (delivery.target_type) {
     case 'email':
-      return sendMail(delivery.target, report, deps.mailer);
+      return sendMail(delivery.target, message, deps.mailer);
     case 'slack':
-      return sendToSlack(delivery, report, deps);
+      return sendToSlack(delivery, message, deps);
     case 'webhook':
-      return toOutcome(await post(delivery, delivery.target, { document: webhookDocument(delivery, report), deps }));
+      return toOutcome(
+        await post(delivery, delivery.target, { document: webhookDocument(delivery, message, deps), deps }),
+      );
     default:
       return { result: 'failed', isPermanent: true, error: 'Unknown target type.' };
   }
 }
 
-async function sendMail(to: string, report: Report, mailer: Mailer | null): Promise<DeliveryOutcome> {
+async function sendMail(to: string, message: Message, mailer: Mailer | null): Promise<DeliveryOutcome> {
   if (mailer === null) {
     return { result: 'failed', isPermanent: true, error: 'This installation has no mail server (SMTP_URL).' };
   }
-  const outcome = await mailer.send({ to, subject: report.title, text: toText(report) });
+  const outcome = await mailer.send({ to, ...(await reportMail(message)) });
   switch (outcome.result) {
     case 'accepted':
       return { result: 'delivered' };
@@ -165,8 +178,7 @@ async function sendMail(to: string, report: Report, mailer: Mailer | null): Prom
 }
 
 /** Through the address of an incoming webhook: the target itself, or the project's, which may be told a channel. */
-async function sendToSlack(delivery: ClaimedDelivery, report: Report, deps: DeliverDeps): Promise<DeliveryOutcome> {
-  const text = toText(report);
+async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: DeliverDeps): Promise<DeliveryOutcome> {
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
   if (!address) {
@@ -174,23 +186,39 @@ async function sendToSlack(delivery: ClaimedDelivery, report: Report, deps: Deli
     return { result: 'failed', isPermanent: true, error };
   }
   const channel = delivery.target.split('|')[0];
-  return toOutcome(await post(delivery, address, { document: isAddress ? { text } : { channel, text }, deps }));
+  const blocks = slackBlocks(message, pictureOf(delivery, deps));
+  return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
-function webhookDocument(delivery: ClaimedDelivery, report: Report) {
+/** Slack and webhooks take pictures from the API, which shows those of a report to who knows its id. */
+function pictureOf({ report_id: reportId }: ClaimedDelivery, { publicApiUrl }: DeliverDeps) {
+  return (insight: ReportedInsight, at: number) =>
+    reportId === null || drawInsight(insight) === null ? null : pictureLink(publicApiUrl, reportId, at);
+}
+
+function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invite, end }: Message, deps: DeliverDeps) {
+  const { content } = delivery;
+  const picture = pictureOf(delivery, deps);
   return {
     delivery_id: delivery.id,
     subscription_id: delivery.subscription_id,
     project_id: delivery.environment_id,
     occasion: delivery.occasion,
     due_at: delivery.due_at.toISOString(),
-    title: report.title,
-    summary: report.summary,
-    url: report.link,
+    title,
+    summary,
+    url: link,
     dashboard: delivery.dashboard,
     insight: delivery.insight,
-    invite_message: report.inviteMessage,
-    end: report.end,
+    invite_message: invite?.message ?? null,
+    end,
+    timezone: content?.timezone ?? null,
+    total_insights: content?.total ?? 0,
+    insights: (content?.insights ?? []).map(({ chart, ...insight }, at) => ({
+      ...insight,
+      figures: insight.figures.map((figure) => ({ ...figure, change: changeOf(figure) })),
+      picture_url: picture({ ...insight, chart }, at),
+    })),
   };
 }
 
@@ -214,42 +242,27 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   return { result: 'failed', isPermanent: !mayChange, error: `The address answered ${status}.` };
 }
 
-/** What a report says, however it is sent. */
-interface Report {
-  title: string;
-  /** When it comes, in words. */
-  summary: string;
-  /** Where the dashboard or insight is; null when nobody has told us where the application is. */
-  link: string | null;
-  inviteMessage: string | null;
-  /** Why there will be no more; null while there will be. */
-  end: string | null;
-}
-
 /** Insight before dashboard when a subscription has both (docs/api-rules.md#subscriptions). */
-function reportOf(delivery: ClaimedDelivery, publicAppUrl: string | undefined): Report {
-  const { insight, dashboard, environment_id, environment_name, subject_name, occasion } = delivery;
-  const [name, path] =
+function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
+  const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;
+  const links = reportLinks(deps, delivery.environment_id);
+  const [name, link] =
     insight !== null
-      ? [subject_name || `Insight ${insight}`, `/insights/${insight}`]
+      ? [subject_name || `Insight ${insight}`, links.insight({ id: insight, short_id: shortId ?? '' })]
       : dashboard !== null
-        ? [subject_name || `Dashboard ${dashboard}`, `/dashboard/${dashboard}`]
-        : [environment_name, ''];
+        ? [subject_name || `Dashboard ${dashboard}`, links.dashboard(dashboard)]
+        : [environment_name, links.project];
   const isEnded = occasion === 'ended';
   const kind = insight === null ? 'dashboard' : 'insight';
+  const isFirst = occasion === 'created' || occasion === 'target_changed';
   return {
     title: delivery.title?.trim() || name,
     summary: describeRule(delivery),
-    link:
-      publicAppUrl === undefined || isEnded
-        ? null
-        : `${publicAppUrl.replace(/\/+$/, '')}/project/${environment_id}${path}`,
-    inviteMessage: delivery.invite_message?.trim() || null,
+    nextAt: delivery.next_delivery_date,
+    link: isEnded ? null : link,
+    linkOf: links.insight,
+    invite: isFirst ? { by: delivery.created_by, message: delivery.invite_message?.trim() || null } : null,
     end: isEnded ? `The ${kind} “${name}” was deleted. There will be no more reports of it.` : null,
+    content: delivery.content,
   };
-}
-
-/** As plain text, for mails. */
-function toText({ title, summary, link, inviteMessage, end }: Report): string {
-  return [inviteMessage, title, link, end ?? `This report is ${summary}.`].filter((part) => part !== null).join('\n\n');
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { ReportContent } from '@millrace/insights/report';
 import type { RecurrenceRule } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 
@@ -104,6 +105,7 @@ export interface ClaimedDelivery
       | 'interval'
       | 'bysetpos'
       | 'environment_id'
+      | 'next_delivery_date'
     >,
     Columns<'environment', 'slack_incoming_webhook'> {
   /** Counts this attempt; also tells whether the claim still holds. */
@@ -114,10 +116,16 @@ export interface ClaimedDelivery
   environment_name: string;
   /** What insight or dashboard is called, also when it is deleted. */
   subject_name: string | null;
+  insight_short_id: string | null;
+  /** First name of who made the subscription. */
+  created_by: string | null;
+  /** Null for one that only tells of the end. */
+  report_id: string | null;
+  content: ReportContent | null;
 }
 
 /**
- * Claims some reports that are to be sent: of each organization in turn the oldest, as many as it has slots left. A claim
+ * Claims some reports that are to be sent and have their numbers: of each organization in turn the oldest, as many as it has slots left. A claim
  * holds for `leaseSeconds`; whoever has not finished by then counts as dead, and the report is anybody's again.
  */
 export async function claimDeliveries(
@@ -136,6 +144,9 @@ export async function claimDeliveries(
          LEFT JOIN unnest($3::uuid[], $4::int[]) AS taken (organization_id, slots)
            ON taken.organization_id = p.organization_id
         WHERE d.status = 'pending' AND d.attempt_at <= now()
+          AND (d.occasion = 'ended' OR s.deleted OR EXISTS (
+                SELECT FROM subscription_report r
+                 WHERE r.subscription_id = d.subscription_id AND r.due_at = d.due_at AND r.content IS NOT NULL))
      ), chosen AS (
        SELECT id, organization_id FROM due WHERE rank <= $5
         ORDER BY rank, organization_id <= $6::uuid, organization_id LIMIT $1
@@ -152,9 +163,13 @@ export async function claimDeliveries(
      SELECT c.id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
             s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
             s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook,
-            CASE WHEN s.insight IS NULL THEN d.name ELSE coalesce(i.name, i.derived_name) END AS subject_name
+            s.next_delivery_date, i.short_id AS insight_short_id, nullif(u.first_name, '') AS created_by,
+            CASE WHEN s.insight IS NULL THEN d.name ELSE coalesce(i.name, i.derived_name) END AS subject_name,
+            r.id AS report_id, r.content
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
+       LEFT JOIN subscription_report r ON r.subscription_id = c.subscription_id AND r.due_at = c.due_at
+       LEFT JOIN "user" u ON u.id = s.created_by_id
        LEFT JOIN insight i ON i.id = s.insight
        LEFT JOIN dashboard d ON d.id = s.dashboard
        JOIN environment e ON e.id = s.environment_id`,

@@ -5,6 +5,7 @@ import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver.ts';
+import { makeDueReports } from './make-reports.ts';
 import { scheduleDue } from './schedule.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');
@@ -18,6 +19,7 @@ beforeAll(async () => {
     ...fixture,
     mailsPerHour: 0,
     publicAppUrl: 'https://app.example.com/',
+    publicApiUrl: undefined,
     mayBePrivate: true,
     postTimeoutMs: patienceMs,
     counter: createDeliveryMetrics(fixture.metrics),
@@ -54,7 +56,12 @@ const deliveries = () =>
 const nextDate = async (id: number) =>
   (await fixture.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
     ?.next_delivery_date;
-const deliverDue = (given: DeliverDueDeps) => oneRound((slots) => beginDue(given, slots));
+const makeReports = () =>
+  oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+const deliverDue = async (given: DeliverDueDeps) => {
+  await makeReports();
+  return oneRound((slots) => beginDue(given, slots));
+};
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
@@ -339,6 +346,7 @@ test('organizations take turns, each within its slots', async () => {
   await scheduleDue(fixture.database, now);
   await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'one@example.com' });
   await scheduleDue(fixture.database, now);
+  await makeReports();
   await oneRound((slots) => beginDue(deps, slots), { max: 4, maxEach: 3 });
   const sent = fixture.mailServer.mails.map(({ to }) => to[0]);
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, createReader, type Database } from '@millrace/db';
+import { createEventStore, type EventStore, postgresEngine } from '@millrace/insights';
 import {
   createLogger,
   createMetrics,
@@ -18,6 +19,7 @@ export interface WorkerFixture {
   databaseUrl: string;
   mailServer: MailServer;
   mailer: Mailer;
+  events: EventStore;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
@@ -36,6 +38,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
   const logger = createLogger('test', 'error');
   const metrics = createMetrics({ withProcessMetrics: false });
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5, connectTimeoutMs: patienceMs });
+  const reader = createReader({ url: testDatabase.url, logger, poolSize: 2, statementTimeoutMs: patienceMs });
   const mailServer = await startMailServer();
   const mailer = createMailer(
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: patienceMs },
@@ -48,6 +51,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     databaseUrl: testDatabase.url,
     mailServer,
     mailer,
+    events: createEventStore(postgresEngine(reader)),
     receiver,
     logger,
     metrics,
@@ -59,6 +63,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
       await receiver.stop();
       await mailer.stop();
       await mailServer.stop();
+      await reader.stop();
       await database.stop();
       await testDatabase.drop();
     },

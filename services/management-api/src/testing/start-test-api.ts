@@ -110,6 +110,7 @@ export async function startTestApi(
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
+    addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     questions: createQuestions({
       ...{ sql, keyValue, logger },
       events: createEventStore(postgresEngine(reader)),

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { useChange } from '../../answers/change.ts';
 import { queryClient } from '../../api/queries.ts';
@@ -73,6 +74,13 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
         }
       >
         <Button onPress={onList}>{text.toList}</Button>
+        <Link
+          className="button"
+          to={`/projects/${project.id}/settings/subscriptions`}
+          search={{ open: 'new', dashboard: id } as never}
+        >
+          {text.subscribe}
+        </Link>
         <AsApiCallButton request={request()} />
         <Button look="main" isDisabled={again.isPending || tiles.length === 0} onPress={() => again.mutate()}>
           {text.refresh}

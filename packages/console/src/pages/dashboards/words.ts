@@ -40,6 +40,7 @@ export const text = {
     '-30d': 'Last 30 days',
     '-90d': 'Last 90 days',
   } as Record<string, string>,
+  subscribe: 'Subscribe',
   full: 'Full screen',
   edit: 'Name and removal',
   editTitle: 'The dashboard',

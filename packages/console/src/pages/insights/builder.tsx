@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useChange } from '../../answers/change.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
@@ -62,6 +63,13 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
           <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
           {stored !== null && (
             <div className="form-buttons">
+              <Link
+                className="button button-plain"
+                to={`/projects/${id}/settings/subscriptions`}
+                search={{ open: 'new', insight: String(stored.id) } as never}
+              >
+                {text.subscribe}
+              </Link>
               <Button look="plain" onPress={() => setDialog('copy')}>
                 {text.saveAs}
               </Button>

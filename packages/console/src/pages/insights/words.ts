@@ -108,6 +108,7 @@ export const text = {
   personsNone: 'Nobody is behind this number any more.',
   personsMore: (count: number) => `The first ${formatNumber(count)} are shown.`,
   save: 'Save',
+  subscribe: 'Subscribe',
   saveAs: 'Save as new',
   saveTitle: 'Save the insight',
   name: 'Name',

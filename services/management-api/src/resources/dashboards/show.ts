@@ -1,12 +1,12 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
+import { inOrderOfLayout, queryOfTile } from '@millrace/insights';
 import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
-import { type InsightResult, noResult, underFilters } from '../insights/result.ts';
+import { type InsightResult, noResult } from '../insights/result.ts';
 import { toInsight } from '../insights/show.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
-import { shownTiles } from './tiles.ts';
 
 /** For whom a dashboard is shown, and of which environment. */
 export interface Viewer extends Editor {
@@ -46,14 +46,15 @@ export interface Asking {
 
 /** A dashboard with what is on it; without `asking` no results are shown. */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
-  const tiles = row.deleted ? [] : shownTiles(await listTiles(sql, row.id));
+  const tiles = row.deleted ? [] : inOrderOfLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const insights = new Map((await findInsights(sql, viewer.environmentId, ids)).map((one) => [one.id, one]));
   const filters = asking?.filters ?? row.filters;
   const underOwn = (tile: TileRow): InsightRow | undefined => {
     const insight = insights.get(tile.insight_id ?? 0);
-    const own = tile.filters_overrides ?? {};
-    return insight && underFilters(insight, Object.keys(own).length > 0 ? own : filters);
+    if (insight === undefined) return undefined;
+    const query = queryOfTile(insight.query, { own: tile.filters_overrides, ofDashboard: filters });
+    return { ...insight, query: query as InsightRow['query'] };
   };
   const shown = tiles.map((tile) => ({ tile, insight: underOwn(tile) }));
   const results = await Promise.all(

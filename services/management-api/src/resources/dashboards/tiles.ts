@@ -1,7 +1,7 @@
 // What is on a dashboard, and how it gets there: the decisions.
 
-import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
+import { inOrderOfLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { refusal, requireSmall } from '../insights/rules.ts';
@@ -10,20 +10,6 @@ import type { dashboardChanges } from './schema.ts';
 import { insertTile, listTiles, moveTile, type TileFields, type TileRow, updateTile } from './tile-store.ts';
 
 type TileChanges = NonNullable<Static<typeof dashboardChanges>['tiles']>[number];
-
-/** Those that are on the dashboard, in the order in which it shows them. */
-export function shownTiles<Tile extends TileRow>(tiles: readonly Tile[]): Tile[] {
-  const placeOf = ({ layouts: { sm }, id }: TileRow) => {
-    const place = isObject(sm) ? sm : {};
-    return [place.y, place.x].map((value) => (typeof value === 'number' ? value : 100)).concat(id);
-  };
-  return tiles.filter(({ deleted }) => !deleted).sort((a, b) => compareLists(placeOf(a), placeOf(b)));
-}
-
-function compareLists(one: number[], other: number[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
-}
 
 interface Place {
   dashboardId: number;
@@ -60,7 +46,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
     await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));
   }
   const after = await listTiles(tx, place.dashboardId);
-  requireSpace({ id: place.dashboardId, tiles: shownTiles(after).length }, 0);
+  requireSpace({ id: place.dashboardId, tiles: inOrderOfLayout(after).length }, 0);
 }
 
 const newText: TileFields = {
@@ -102,7 +88,7 @@ function bodyOf({ text }: TileChanges, attr: string): string | undefined {
 
 /** @throws AppError `not_found`. */
 async function tileOf(tx: Transaction, dashboardId: number, id: number): Promise<TileRow> {
-  const tile = shownTiles(await listTiles(tx, dashboardId)).find((one) => one.id === id);
+  const tile = inOrderOfLayout(await listTiles(tx, dashboardId)).find((one) => one.id === id);
   if (tile === undefined) throw new AppError('not_found', 'Not found.');
   return tile;
 }
@@ -135,7 +121,7 @@ export async function copyTile(
 /** @returns the tile that the insight had there and that was taken off. @throws AppError `invalid`. */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
   const there = await listTiles(tx, dashboardId);
-  requireSpace({ id: dashboardId, tiles: shownTiles(there).length });
+  requireSpace({ id: dashboardId, tiles: inOrderOfLayout(there).length });
   const same = there.find(({ insight_id }) => insight_id !== null && insight_id === tile.insight_id);
   if (same && !same.deleted) {
     throw new AppError('invalid', 'The insight is on this dashboard already.', { code: 'invalid_input' });
@@ -148,7 +134,7 @@ const cell = { w: 6, h: 5 };
 /** Lays tiles out in this order, two in a row. @throws AppError `invalid` naming the list, `not_found` for a tile of elsewhere. */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
   if (new Set(order).size < order.length) throw refusal('tile_order', 'Every tile may be named once.');
-  const tiles = new Map(shownTiles(await listTiles(tx, dashboardId)).map((tile) => [tile.id, tile]));
+  const tiles = new Map(inOrderOfLayout(await listTiles(tx, dashboardId)).map((tile) => [tile.id, tile]));
   for (const [index, id] of order.entries()) {
     const tile = tiles.get(id);
     if (tile === undefined) throw new AppError('not_found', 'Not found.');

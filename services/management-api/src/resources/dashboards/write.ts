@@ -1,6 +1,7 @@
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
+import { inOrderOfLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -19,7 +20,7 @@ import {
   updateDashboard,
 } from './store.ts';
 import { deleteInsightsOf, insertTile, listTiles, restoreInsightsOf, type TileRow } from './tile-store.ts';
-import { changeTiles, shownTiles } from './tiles.ts';
+import { changeTiles } from './tiles.ts';
 
 export interface DashboardAuthor {
   userId: number;
@@ -92,7 +93,7 @@ async function copyTiles(
   { from, to, withInsights }: { from: number; to: number; withInsights: boolean },
 ): Promise<void> {
   const { userId, target } = author;
-  const tiles = shownTiles(await listTiles(tx, from));
+  const tiles = inOrderOfLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const insights = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
   for (const tile of tiles) {
@@ -225,10 +226,10 @@ export async function recordingTiles(
   before: DashboardRow,
   work: () => Promise<void>,
 ): Promise<DashboardRow> {
-  const tilesBefore = shownTiles(await listTiles(tx, before.id));
+  const tilesBefore = inOrderOfLayout(await listTiles(tx, before.id));
   await work();
   const after = await foundDashboard(tx, author.target.environmentId, before.id);
-  const tilesAfter = shownTiles(await listTiles(tx, before.id));
+  const tilesAfter = inOrderOfLayout(await listTiles(tx, before.id));
   await recordDashboardActivity(tx, author, { before, after, tiles: changedTiles(tilesBefore, tilesAfter) });
   return after;
 }

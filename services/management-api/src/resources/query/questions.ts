@@ -1,7 +1,16 @@
 // Questions about events, from whoever asks: what is kept of their answers, and each within its budget.
 
 import { formatDateTime } from '@millrace/http';
-import { OverBudget, type QueryAnswer, type QueryDeps, readSettings, runQuery, withFilters } from '@millrace/insights';
+import {
+  budgetProblem,
+  narrowing,
+  OverBudget,
+  type QueryAnswer,
+  type QueryDeps,
+  readSettings,
+  runQuery,
+  withFilters,
+} from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -69,7 +78,6 @@ const maxBytes = 256 * 1024 * 1024;
 const aroundMs = 20_000;
 /** Clients that show the same answer again need not ask sooner. */
 const clientPauseMs = 180_000;
-const narrowing = 'a shorter range, filters or no breakdown';
 
 export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
   const cache = createResultCache(keyValue);
@@ -92,7 +100,7 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
       await cache.write(key, kept);
       return kept;
     } catch (error) {
-      throw error instanceof OverBudget ? overBudget(error, maxMs) : error;
+      throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
     } finally {
       await leave();
     }
@@ -179,17 +187,6 @@ function shownAnswer(
     cache_target_age: after(agesOfKept(query, kept).fresh),
     cache_key: key,
   };
-}
-
-/** The query's own fault, so that nobody repeats it unchanged. */
-function overBudget(error: OverBudget, maxMs: number): AppError {
-  const isTime = error.limit === 'time';
-  const limit = isTime ? `${Math.round(maxMs / 1000)} seconds` : 'the memory there is for one query';
-  return new AppError('invalid', `The query takes more than ${limit}. Narrow it with ${narrowing}.`, {
-    code: isTime ? 'query_timeout' : 'query_too_large',
-    attr: 'query',
-    cause: error,
-  });
 }
 
 /**

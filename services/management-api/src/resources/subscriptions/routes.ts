@@ -8,6 +8,7 @@ import { environmentBases, parentEnvironment } from '../../access/addressed-proj
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { type ReportRouteDeps, reportPictureRoute, reportRoutes } from './reports.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -49,7 +50,7 @@ const listQuery = Type.Object({
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
-interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
+interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
   /** Of one organization; 0 = no limit. */
   maxSubscriptions: number;
 }
@@ -58,11 +59,13 @@ const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, seesSecrets(caller, 'subscription:write', level));
 
 /** Subscriptions, below an environment and, as older clients know them, below a project (docs/api-rules.md#subscriptions). */
-export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max }: SubscriptionDeps) {
+export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
   const path = '/subscriptions';
   const tags: [string] = ['subscriptions'];
   const below = environmentBases(addressedSubscriptions(sql), 'projects_');
   return [
+    reportPictureRoute({ sql }),
+    ...reportRoutes({ sql, ...deps }, { below, path }),
     ...defineRoutes({
       method: 'GET',
       below,

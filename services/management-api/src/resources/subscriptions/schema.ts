@@ -193,3 +193,76 @@ export const deliveryExample = {
   created_at: '2026-11-02T09:00:01Z',
   finished_at: '2026-11-02T09:00:02Z',
 };
+
+const figure = Type.Object(
+  {
+    label: Type.String({ description: 'Name of the series.' }),
+    value: Type.Number({ description: 'The number of the range.' }),
+    unit: oneOf(['number', 'percent'], 'What it counts in.'),
+    of: oneOf(['total', 'average'], 'How the numbers of several times became one.'),
+    before: orNull(Type.Number(), 'The same of the time before; null where there is none.'),
+    change: orNull(Type.Number(), 'Difference to it in percent; of percentages in points.'),
+  },
+  { title: 'ReportFigure' },
+);
+
+const reportedInsight = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the insight.' }),
+    short_id: Type.String({ description: 'Its short id.' }),
+    name: Type.String({ description: 'What it was called.' }),
+    description: Type.String({ description: 'What it was described as.' }),
+    query_kind: Type.String({ description: 'Kind of its query; empty where it has none.' }),
+    date_from: orNull(time, 'Begin of the range.'),
+    date_to: orNull(time, 'Its last moment.'),
+    figures: Type.Array(figure, { description: 'Numbers to be read at a glance, at most 10.' }),
+    table: Type.Object({
+      columns: Type.Array(Type.String()),
+      rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]))),
+    }),
+    left_out: Type.Object({ rows: Type.Integer(), figures: Type.Integer() }, { description: 'What there was beyond.' }),
+    error: orNull(Type.String(), 'Why there are no numbers.'),
+  },
+  { title: 'ReportInsight' },
+);
+
+/** A report as its receivers read it. */
+export const shownReport = Type.Object(
+  {
+    subject: Type.String({ description: 'Subject of mails.' }),
+    text: Type.String({ description: 'The whole as text.' }),
+    total_insights: Type.Integer({
+      description: 'How many insights the dashboard has; six at most are in the report.',
+    }),
+    insights: Type.Array(reportedInsight, { description: 'In the order of the dashboard.' }),
+  },
+  { title: 'Report' },
+);
+
+export const sentReport = Type.Object(
+  { ...delivery.properties, report: orNull(shownReport, 'What was sent; null where there are no numbers.') },
+  { title: 'SentReport' },
+);
+
+export const reportExample = {
+  subject: 'Weekly sign-ups',
+  text: 'Weekly sign-ups\n\n16 November 2026 to 22 November 2026\nsigned up: 120 (+20 % against 100 before)',
+  total_insights: 1,
+  insights: [
+    {
+      id: 12,
+      short_id: 'aZ4kQ9xY',
+      name: 'Sign-ups',
+      description: '',
+      query_kind: 'TrendsQuery',
+      date_from: '2026-11-16T00:00:00+00:00',
+      date_to: '2026-11-22T23:59:59.999999+00:00',
+      figures: [
+        { label: 'signed up', value: 120, unit: 'number' as const, of: 'total' as const, before: 100, change: 20 },
+      ],
+      table: { columns: ['time', 'signed up'], rows: [['2026-11-16', 120]] },
+      left_out: { rows: 0, figures: 0 },
+      error: null,
+    },
+  ],
+};

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { ReportContent } from '@millrace/insights/report';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
@@ -179,6 +180,32 @@ export async function listDeliveries(
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };
+}
+
+/** One delivery with what its report said; null while that is computed. */
+export async function findDelivery(
+  sql: Sql,
+  subscriptionId: number,
+  id: string,
+): Promise<(DeliveryRow & { content: ReportContent | null }) | undefined> {
+  const rows = await sql.query<DeliveryRow & { content: ReportContent | null }>(
+    `SELECT d.id, d.occasion, d.due_at, d.target, d.status, d.attempts, d.error, d.created_at, d.finished_at,
+            CASE WHEN d.occasion <> 'ended' THEN r.content END AS content
+       FROM subscription_delivery d
+       LEFT JOIN subscription_report r ON r.subscription_id = d.subscription_id AND r.due_at = d.due_at
+      WHERE d.subscription_id = $1 AND d.id = $2`,
+    [subscriptionId, id],
+  );
+  return rows[0];
+}
+
+/** What a report says, by its id; for whoever knows that. */
+export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
+  const rows = await sql.query<{ content: ReportContent | null }>(
+    'SELECT content FROM subscription_report WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.content ?? null;
 }
 
 /** Takes back what was not sent yet. */

@@ -8,6 +8,7 @@ import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
+import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { reasonOf, text } from './words.ts';
 
@@ -15,6 +16,7 @@ import { reasonOf, text } from './words.ts';
 export function Deliveries({ of, path }: { of: Subscription; path: string }) {
   const { id: projectId } = useProject();
   const [isShowingCall, setShowingCall] = useState(false);
+  const [shown, setShown] = useState<string | null>(null);
   const request = { path: `${path}/deliveries` };
   const query = useOffsetPages<Delivery>([...subscriptionsKey(projectId, String(of.id)), 'deliveries'], {
     ...request,
@@ -31,18 +33,25 @@ export function Deliveries({ of, path }: { of: Subscription; path: string }) {
             </Empty>
           ) : (
             <>
-              <Table deliveries={rows} />
+              <Table deliveries={rows} onShow={setShown} />
               <More query={query} />
             </>
           )
         }
       </Loaded>
       {isShowingCall && <AsApiCall request={request} onClose={() => setShowingCall(false)} />}
+      {shown !== null && (
+        <ReportDialog
+          title={text.report}
+          request={{ path: `${request.path}/${shown}` }}
+          onClose={() => setShown(null)}
+        />
+      )}
     </Block>
   );
 }
 
-function Table({ deliveries }: { deliveries: readonly Delivery[] }) {
+function Table({ deliveries, onShow }: { deliveries: readonly Delivery[]; onShow: (id: string) => void }) {
   const { timezone } = useProject();
   const columns = text.sentColumns;
   return (
@@ -53,6 +62,9 @@ function Table({ deliveries }: { deliveries: readonly Delivery[] }) {
           <th>{columns.to}</th>
           <th>{columns.due}</th>
           <th>{columns.why}</th>
+          <th>
+            <span className="only-heard">{columns.report}</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -69,6 +81,13 @@ function Table({ deliveries }: { deliveries: readonly Delivery[] }) {
             </td>
             <td data-label={columns.due}>{formatMinute(delivery.due_at, timezone)}</td>
             <td data-label={columns.why}>{text.occasions[delivery.occasion] ?? delivery.occasion}</td>
+            <td>
+              {delivery.occasion !== 'ended' && (
+                <Button look="plain" aria-label={text.showReport(delivery.target)} onPress={() => onShow(delivery.id)}>
+                  {text.show}
+                </Button>
+              )}
+            </td>
           </tr>
         ))}
       </tbody>

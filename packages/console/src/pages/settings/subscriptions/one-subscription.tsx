@@ -13,6 +13,7 @@ import { Block, Sure } from '../block.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { ruleInWords } from './rule.ts';
 import {
+  aboutOf,
   isMasked,
   type Subscription,
   type SubscriptionsAddress,
@@ -44,6 +45,7 @@ export function OneSubscription({ id, address: { view, change } }: { id: string;
             <SubscriptionForm
               heading={text.form.change(titleOf(one, projectName))}
               before={one}
+              about={aboutOf(one)}
               onDone={() => change({ edit: false })}
               onClose={() => change({ edit: false })}
             />

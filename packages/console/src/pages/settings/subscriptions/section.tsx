@@ -13,6 +13,7 @@ import { NoneYet, takeFocus, useLastOpen } from '../lists.tsx';
 import { OneSubscription, titleOf } from './one-subscription.tsx';
 import { ruleInWords } from './rule.ts';
 import {
+  aboutOf,
   type Subscription,
   type SubscriptionsAddress,
   subscriptionsKey,
@@ -29,7 +30,7 @@ import './subscriptions.css';
 export function Section() {
   const address = useSubscriptionsAddress();
   const {
-    view: { open },
+    view: { open, insight, dashboard },
     change,
     unknown,
   } = address;
@@ -42,8 +43,9 @@ export function Section() {
         <SubscriptionForm
           heading={text.newOne}
           before={undefined}
-          onDone={({ id }) => change({ open: String(id) })}
-          onClose={() => change({ open: '' })}
+          about={aboutOf({ insight: insight || null, dashboard: dashboard || null })}
+          onDone={({ id }) => change({ open: String(id), insight: '', dashboard: '' })}
+          onClose={() => change({ open: '', insight: '', dashboard: '' })}
         />
       )}
       {open !== '' && open !== 'new' && <OneSubscription key={open} id={open} address={address} />}
@@ -74,7 +76,6 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
   return (
     <Block title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
-      <p className="settings-note">{text.today}</p>
       {!mayChange && <p className="settings-note">{text.mayNot}</p>}
       <Loaded query={list} what={text.what}>
         {({ rows }) => {

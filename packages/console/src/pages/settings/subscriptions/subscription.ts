@@ -46,9 +46,20 @@ export interface Delivery {
 }
 
 /** `open`: the number of the subscription that is shown, `new`, or nothing. `deleted`: the list of the deleted ones. */
-const address = { open: part.text(), edit: part.flag(), deleted: part.flag() };
+const address = {
+  open: part.text(),
+  edit: part.flag(),
+  deleted: part.flag(),
+  /** What a new one is about: the number of an insight or a dashboard. */
+  insight: part.text(),
+  dashboard: part.text(),
+};
 export const useSubscriptionsAddress = () => useAddress(address);
 export type SubscriptionsAddress = ReturnType<typeof useSubscriptionsAddress>;
+
+/** What reports are about, as one choice: `insight 12`, `dashboard 3`, or empty. */
+export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
+  insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
 /** Keys of what is kept of the answers: of all, or of one. */
 export const subscriptionsKey = (projectId: number, id?: string) =>

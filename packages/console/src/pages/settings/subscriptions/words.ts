@@ -14,7 +14,12 @@ export const text = {
   what: 'Subscriptions',
   one: 'This subscription',
   about: 'Reports that are sent by themselves: by mail, to a Slack channel, or to an address of yours.',
-  today: 'For now a report is its title, a link and when it comes. The numbers follow with insights and dashboards.',
+  today: 'A report has the numbers of its moment, how they changed, a picture of each chart, and a link.',
+  report: 'Report',
+  subject: 'Subject:',
+  noReport: 'It has no numbers: they are computed, or it tells that what it was about was deleted.',
+  show: 'Show',
+  showReport: (to: string) => `Show what was sent to ${to}`,
   newOne: 'New subscription',
   all: 'All subscriptions',
   deletedOnes: 'Deleted ones',
@@ -77,11 +82,10 @@ export const text = {
   groups: { day: 'day', workday: 'day from Monday to Friday' },
 
   sent: 'What was sent',
-  sentText:
-    'Each report to each recipient, of the last 90 days unless your operator keeps them for another time. Content is not kept.',
+  sentText: 'Each report to each recipient, of the last 90 days unless your operator keeps them for another time.',
   noneSentTitle: 'Nothing sent yet',
   noneSent: 'The first report is on its way; the others come when they are due.',
-  sentColumns: { state: 'State', to: 'To', due: 'Due', why: 'Why' },
+  sentColumns: { state: 'State', to: 'To', due: 'Due', why: 'Why', report: 'Report' },
   states: { pending: 'waiting', delivered: 'sent', failed: 'failed', cancelled: 'cancelled' } satisfies Record<
     Delivery['status'],
     string
@@ -134,6 +138,13 @@ export const text = {
     change: (title: string) => `Change “${title}”`,
     title: 'Title',
     titleHint: 'Subject of the mail, and the first line everywhere. Like “Sign-ups of the week”.',
+    about: 'About',
+    aboutHint: 'What is deleted later is said once, and ends the reports.',
+    choose: 'Choose an insight or a dashboard',
+    project: 'The project alone: title and link',
+    dashboards: 'Dashboards',
+    insights: 'Insights',
+    preview: 'Preview the mail',
     target: 'Where to',
     values: { email: 'Addresses', slack: 'Channel or address', webhook: 'Address' } satisfies Record<
       TargetType,

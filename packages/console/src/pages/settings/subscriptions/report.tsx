@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ApiCall, call, callPath } from '../../../api/request.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AsApiCallButton, Dialog } from '../../../parts/dialog.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { words } from '../../../words.ts';
+import { text } from './words.ts';
+
+interface ShownReport {
+  subject: string;
+}
+
+/** A report as a mail shows it. The page is framed from the API, where it may have styles of its own and nothing else. */
+export function ReportDialog({ title, request, onClose }: { title: string; request: ApiCall; onClose: () => void }) {
+  const page = { ...request, query: { ...request.query, format: 'html' } };
+  // What is wrong with it is told here: a frame keeps that to itself.
+  const query = useQuery({
+    queryKey: ['report', request],
+    queryFn: async ({ signal }) => {
+      const answer = await call<ShownReport & { report?: ShownReport | null }>(request, signal);
+      return answer.report === undefined ? answer : answer.report;
+    },
+  });
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Loaded query={query} what={text.report}>
+        {(report) =>
+          report === null ? (
+            <p className="quiet">{text.noReport}</p>
+          ) : (
+            <>
+              <p>
+                <span className="quiet">{text.subject}</span> {report.subject}
+              </p>
+              <iframe className="report-page" title={text.report} src={callPath(page)} />
+            </>
+          )
+        }
+      </Loaded>
+      <div className="form-buttons">
+        <Button look="main" onPress={onClose}>
+          {words.close}
+        </Button>
+        <AsApiCallButton request={request} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,91 @@
+// What of an answer is drawn.
+
+import { isRecord } from '../query.ts';
+import { displayOf, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
+
+export type Chart =
+  /** Numbers over time. */
+  | { shape: 'lines' | 'bars'; times: string[]; series: { label: string; isBefore: boolean; data: number[] }[] }
+  /** A bar for each: totals of series, steps of a funnel. */
+  | { shape: 'rows'; rows: { label: string; value: number }[] }
+  /** Who came back: shares of those who began, from 0 to 1. */
+  | { shape: 'heat'; columns: string[]; rows: { label: string; size: number; shares: number[] }[] };
+
+const mostSeries = 8;
+const mostTimes = 400;
+const mostRows = 12;
+const mostHeatRows = 14;
+const mostHeatColumns = 12;
+
+/** Null where numbers or rows alone say it all. @param results of the query `source` */
+export function chartOf(results: unknown, source: Record<string, unknown> | null): Chart | null {
+  switch (source?.kind) {
+    case 'TrendsQuery':
+    case 'LifecycleQuery':
+      return chartOfSeries(seriesOf(results), source);
+    case 'FunnelsQuery':
+      return chartOfFunnel(results);
+    case 'RetentionQuery':
+      return chartOfRetention(results);
+    default:
+      return null;
+  }
+}
+
+const barDisplays = new Set(['ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar']);
+
+function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>): Chart | null {
+  const current = all.filter((one) => !isBefore(one));
+  const times = current[0]?.days ?? [];
+  if (times.length === 0) {
+    const rows = current
+      .slice(0, mostRows)
+      .map((one) => ({ label: labelOf(one), value: one.aggregated_value ?? one.count ?? 0 }));
+    return rows.length < 2 ? null : { shape: 'rows', rows };
+  }
+  const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(displayOf(source)));
+  const shown = new Set(current.slice(0, mostSeries).map(labelOf));
+  const drawn = isBars ? current : all;
+  return {
+    shape: isBars ? 'bars' : 'lines',
+    times: times.slice(-mostTimes),
+    series: drawn
+      .filter((one) => shown.has(labelOf(one)))
+      .slice(0, 2 * mostSeries)
+      .map((one) => ({ label: labelOf(one), isBefore: isBefore(one), data: (one.data ?? []).slice(-mostTimes) })),
+  };
+}
+
+function chartOfFunnel(results: unknown): Chart | null {
+  if (!Array.isArray(results) || results.some(Array.isArray)) {
+    // Times to convert and steps by a breakdown: the rows say it better.
+    return null;
+  }
+  const steps = results.filter(isRecord);
+  if (steps.length === 0 || steps.some(({ count }) => typeof count !== 'number')) return null;
+  return {
+    shape: 'rows',
+    rows: steps.slice(0, mostRows).map((step, at) => ({
+      label: `${at + 1}. ${String(step.custom_name ?? step.name ?? 'All events').slice(0, 100)}`,
+      value: Number(step.count),
+    })),
+  };
+}
+
+function chartOfRetention(results: unknown): Chart | null {
+  if (!Array.isArray(results)) return null;
+  const groups = results.filter(isRecord).filter(({ breakdown_value: value }) => value === undefined || value === null);
+  const rows = groups.slice(0, mostHeatRows).map(({ date, values }) => {
+    const counts = Array.isArray(values) ? values.filter(isRecord).map(({ count }) => Number(count)) : [];
+    const [size = 0, ...later] = counts;
+    return {
+      label: String(date).slice(0, 10),
+      size,
+      shares: later.slice(0, mostHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size)),
+    };
+  });
+  if (rows.length === 0) return null;
+  const widest = groups.find(({ values }) => Array.isArray(values) && values.length > 1)?.values;
+  const labels = Array.isArray(widest) ? widest.filter(isRecord).map(({ label }) => String(label)) : [];
+  return { shape: 'heat', columns: labels.slice(1, mostHeatColumns), rows };
+}

@@ -1,0 +1,181 @@
+// What a report says: the numbers of an insight, or of the insights of a dashboard, at the moment it was due.
+
+import type { Sql } from '@millrace/db';
+import { isAppError } from '@millrace/runtime';
+import { type ResultTable, resultTable } from '../answer/table.ts';
+import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
+import { changeSource, sourceOf } from '../override.ts';
+import { isRecord } from '../query.ts';
+import type { QueryAnswer } from '../run.ts';
+import { type Chart, chartOf } from './chart.ts';
+import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
+import { findSubject, type Subject, type SubjectInsight } from './store.ts';
+
+/** Kept as it was sent; mails, messages and pictures are made of it. */
+export interface ReportContent {
+  kind: 'insight' | 'dashboard';
+  name: string;
+  description: string;
+  /** ISO 8601; the numbers are those of this moment. */
+  due_at: string;
+  timezone: string;
+  /** At most `mostInsights`, in the order in which the dashboard shows them. */
+  insights: ReportedInsight[];
+  /** How many there are. */
+  total: number;
+}
+
+export interface ReportedInsight {
+  id: number;
+  short_id: string;
+  name: string;
+  description: string;
+  /** `TrendsQuery`, `FunnelsQuery` …; empty where there is no query. */
+  query_kind: string;
+  /** ISO 8601 with the zone of the project; null where the answer has no range. */
+  date_from: string | null;
+  date_to: string | null;
+  /** What is read at a glance: a number for each series. At most `mostFigures`. */
+  figures: Figure[];
+  /** The rows of the answer, at most `mostRows`. */
+  table: ResultTable;
+  /** Rows and figures beyond. */
+  left_out: { rows: number; figures: number };
+  chart: Chart | null;
+  /** Why there are no numbers; null where there are. */
+  error: string | null;
+}
+
+export interface ReportDeps {
+  sql: Sql;
+  /**
+   * Answers one query as of `now` (milliseconds since 1970).
+   * @throws AppError `invalid`, `rate_limited` or `unavailable` where it cannot, which is said in its place.
+   */
+  ask(query: unknown, now: number): Promise<QueryAnswer>;
+}
+
+export interface ReportOf {
+  projectId: number;
+  /** Goes before a dashboard. */
+  insight: number | null;
+  dashboard: number | null;
+  dueAt: Date;
+}
+
+export const mostInsights = 6;
+const mostFigures = 10;
+const mostRows = 60;
+const mostColumns = 12;
+const longestCell = 200;
+
+/**
+ * Asks what a report is about. An insight that cannot be answered says so in its place, the others are there.
+ * @returns null when there is no such insight or dashboard, or it is deleted.
+ */
+export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<ReportContent | null> {
+  const subject = await findSubject(deps.sql, about);
+  if (subject === null) return null;
+  const insights = insightsOf(subject);
+  const reported = [];
+  // One after the other: a report waits for none of its numbers, and takes no more than one connection.
+  for (const insight of insights.slice(0, mostInsights)) reported.push(await reportOn(deps, insight, about.dueAt));
+  return {
+    kind: subject.kind,
+    name: subject.name,
+    description: subject.description,
+    due_at: about.dueAt.toISOString(),
+    timezone: subject.timezone,
+    insights: reported,
+    total: insights.length,
+  };
+}
+
+function insightsOf(subject: Subject): SubjectInsight[] {
+  if (subject.kind === 'insight') return subject.tiles.map(({ insight }) => insight);
+  return inOrderOfLayout(subject.tiles).map(({ insight, filters_overrides: own }) => ({
+    ...insight,
+    query: queryOfTile(insight.query, { own, ofDashboard: subject.filters }),
+  }));
+}
+
+async function reportOn(deps: ReportDeps, insight: SubjectInsight, dueAt: Date): Promise<ReportedInsight> {
+  const { query, ...named } = insight;
+  const about = { ...named, query_kind: String(sourceOf(query)?.kind ?? '') };
+  if (query === null) return { ...about, ...nothing, error: 'This insight has no query.' };
+  try {
+    return { ...about, ...nothing, ...(await answered(deps, query, dueAt.getTime())) };
+  } catch (error) {
+    const isTold = (['invalid', 'rate_limited', 'unavailable'] as const).some((kind) => isAppError(error, kind));
+    if (!isTold) throw error;
+    return { ...about, ...nothing, error: (error as Error).message };
+  }
+}
+
+const nothing = {
+  date_from: null,
+  date_to: null,
+  figures: [],
+  table: { columns: [], rows: [] },
+  left_out: { rows: 0, figures: 0 },
+  chart: null,
+  error: null,
+};
+
+async function answered(deps: ReportDeps, query: unknown, now: number): Promise<Partial<ReportedInsight>> {
+  const answer = await deps.ask(withTimeBefore(query), now);
+  const { results, columns, resolved_date_range: range } = answer;
+  const source = sourceOf(query);
+  const figures =
+    source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresOf(results, source);
+  const table = resultTable(results, columns);
+  return {
+    date_from: range?.date_from ?? null,
+    date_to: range?.date_to ?? null,
+    figures: figures.slice(0, mostFigures),
+    table: {
+      columns: table.columns.slice(0, mostColumns),
+      rows: table.rows
+        .slice(0, mostRows)
+        .map((row) =>
+          row.slice(0, mostColumns).map((cell) => (typeof cell === 'string' ? cell.slice(0, longestCell) : cell)),
+        ),
+    },
+    left_out: {
+      rows: Math.max(0, table.rows.length - mostRows),
+      figures: Math.max(0, figures.length - mostFigures),
+    },
+    chart: chartOf(results, source),
+  };
+}
+
+/** Trends are compared with the time before, where there is one. The numbers of now are the same. */
+function withTimeBefore(query: unknown): unknown {
+  return changeSource(query, (source) => {
+    const { dateRange, compareFilter: compare } = source;
+    const isAll = isRecord(dateRange) && dateRange.date_from === 'all';
+    if (source.kind !== 'TrendsQuery' || isAll || (isRecord(compare) && compare.compare === true)) return source;
+    return { ...source, compareFilter: { compare: true } };
+  });
+}
+
+/** A funnel is asked once more, of the time before: as long, and right before. */
+async function conversion(
+  deps: ReportDeps,
+  { query, answer, now }: { query: unknown; answer: QueryAnswer; now: number },
+): Promise<Figure[]> {
+  const { results, resolved_date_range: range } = answer;
+  const figure = figureOfFunnel(results);
+  if (figure === null || range === undefined) return [];
+  const [from, to] = [Date.parse(range.date_from), Date.parse(range.date_to)];
+  const dateRange = {
+    date_from: new Date(from - (to - from) - 1).toISOString(),
+    date_to: new Date(from - 1).toISOString(),
+    explicitDate: true,
+  };
+  const before = await deps.ask(
+    changeSource(query, (source) => ({ ...source, dateRange })),
+    now,
+  );
+  return [{ ...figure, before: figureOfFunnel(before.results)?.value ?? null }];
+}

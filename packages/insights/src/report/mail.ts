@@ -1,0 +1,229 @@
+// A report as a mail: HTML with pictures, and the same as text.
+
+import type { ReportContent, ReportedInsight } from './content.ts';
+import type { Figure } from './figures.ts';
+import { drawInsight, toPng } from './picture.ts';
+import { changeText, numberText, rangeText, valueText, weekdayText } from './text.ts';
+
+/** What a report says around its numbers. */
+export interface Message {
+  title: string;
+  /** When it comes, in words: `sent every week`. */
+  summary: string;
+  nextAt: Date | null;
+  /** Where the insight or dashboard is; null when nobody has told us where the application is. */
+  link: string | null;
+  linkOf(insight: ReportedInsight): string | null;
+  /** Who had it sent, and what they say; null but for the first report. */
+  invite: { by: string | null; message: string | null } | null;
+  /** Why there will be no more; null while there will be. */
+  end: string | null;
+  /** Null where there is nothing to tell numbers of. */
+  content: ReportContent | null;
+}
+
+/** As the mailer takes it. */
+export interface ReportMail {
+  subject: string;
+  html: string;
+  text: string;
+  attachments: { cid: string; filename: string; contentType: string; content: Buffer }[];
+}
+
+const mostRowsShown = 10;
+
+export async function reportMail(message: Message): Promise<ReportMail> {
+  const attachments: ReportMail['attachments'] = [];
+  for (const insight of message.content?.insights ?? []) {
+    const svg = drawInsight(insight);
+    if (svg === null) continue;
+    // Its name and its numbers stand in its place.
+    const content = await toPng(svg).catch(() => null);
+    if (content === null) continue;
+    const filename = `insight-${insight.id}.png`;
+    attachments.push({ cid: cidOf(insight), filename, contentType: 'image/png', content });
+  }
+  const pictured = new Set(attachments.map(({ cid }) => cid));
+  return { subject: message.title, html: htmlOf(message, pictured), text: textOf(message), attachments };
+}
+
+const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
+
+/** What stands around the numbers: before and behind them. */
+function sentences({ summary, nextAt, invite, end, content }: Message): { before: string[]; behind: string[] } {
+  const next =
+    nextAt === null || end !== null ? '' : ` The next one comes on ${weekdayText(nextAt, content?.timezone ?? 'UTC')}.`;
+  const by = invite === null ? null : `${invite.by ?? 'Somebody'} has this report sent to you.`;
+  const before = [by, invite?.message ?? null, end];
+  const more =
+    content === null || content.total <= content.insights.length
+      ? null
+      : `${content.insights.length} of ${content.total} insights of this dashboard.`;
+  const none =
+    content !== null && content.kind === 'dashboard' && content.total === 0
+      ? 'There is no insight on this dashboard.'
+      : null;
+  return {
+    before: before.filter((one) => one !== null),
+    behind: [more, none, end === null ? `This report is ${summary}.${next}` : null].filter((one) => one !== null),
+  };
+}
+
+/** The whole as plain text, for who sees no HTML. */
+export function textOf(message: Message): string {
+  const { title, link, content } = message;
+  const { before, behind } = sentences(message);
+  const insights = content?.insights ?? [];
+  const parts = insights.map((insight) => insightText(insight, isWhole(content, insight)));
+  return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind].join('\n\n');
+}
+
+/** A report on one insight has its name already. */
+const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
+  content?.kind === 'insight' && content.name === name;
+
+function insightText(insight: ReportedInsight, isAlone: boolean): string {
+  const { name, error, figures } = insight;
+  const range = rangeText(insight);
+  const head = [isAlone ? '' : name, range].filter((part) => part !== '').join('\n');
+  if (error !== null) return [head, noNumbers(error)].filter((part) => part !== '').join('\n');
+  const lines = figures.map((figure) => `${figure.label}: ${valueText(figure)}${againstText(figure)}`);
+  return [head, ...lines, ...leftOutLines(insight), ...tableLines(insight)].filter((part) => part !== '').join('\n');
+}
+
+const noNumbers = (error: string) => `There are no numbers: ${error}`;
+const againstText = (figure: Figure) =>
+  figure.before === null
+    ? ''
+    : ` (${changeText(figure)} against ${valueText({ ...figure, value: figure.before })} before)`;
+
+function leftOutLines({ left_out: { figures } }: ReportedInsight): string[] {
+  return figures === 0 ? [] : [`… and ${numberText(figures)} more`];
+}
+
+/** Rows of answers that are not told by figures. */
+function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsight) {
+  if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
+  const rows = table.rows.slice(0, mostRowsShown).map((row) => row.map(cellText));
+  return { columns: table.columns, rows, more: table.rows.length - rows.length + leftOut.rows };
+}
+
+function cellText(cell: string | number | boolean | null): string {
+  return cell === null ? '' : typeof cell === 'number' ? numberText(cell) : String(cell).slice(0, 60);
+}
+
+function tableLines(insight: ReportedInsight): string[] {
+  const shown = shownRows(insight);
+  if (shown === null) return [];
+  const all = [shown.columns, ...shown.rows];
+  const widths = shown.columns.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return shown.more > 0 ? [...lines, `… and ${numberText(shown.more)} more rows`] : lines;
+}
+
+const font = "font-family:Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
+
+/** Tables and styles at each element: what mail programs agree on. Nothing is loaded from anywhere. */
+function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
+  const { title, link, content } = message;
+  const { before, behind } = sentences(message);
+  const row = (html: string, space = 16) => `<tr><td style="padding:${space}px 24px 0">${html}</td></tr>`;
+  const paragraph = (text: string, colour = ink) =>
+    `<p style="margin:0;${font};font-size:14px;line-height:21px;color:${colour}">${escaped(text).replaceAll('\n', '<br>')}</p>`;
+  const heading = `<h1 style="margin:0;${font};font-size:22px;line-height:28px;color:${ink}">${linked(title, link, ink)}</h1>`;
+  const description = content?.description ? [paragraph(content.description, quiet)] : [];
+  const insights = (content?.insights ?? []).map((insight) => insightHtml(message, insight, pictured));
+  const button =
+    link === null
+      ? []
+      : [
+          `<a href="${escaped(link)}" style="display:inline-block;background:${accent};border-radius:6px;padding:10px 18px;${font};font-size:14px;font-weight:600;color:#ffffff;text-decoration:none">Open in Millrace</a>`,
+        ];
+  const rows = [
+    ...before.map((text) => row(paragraph(text))),
+    row(heading),
+    ...description.map((html) => row(html, 6)),
+    ...insights.map((html) => row(html, 24)),
+    ...button.map((html) => row(html, 24)),
+    ...behind.map((text) => row(paragraph(text, quiet), 16)),
+  ];
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title></head>
+<body style="margin:0;padding:0;background:#f3f5f6">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f3f5f6"><tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;background:#ffffff;border-radius:8px">
+${rows.join('\n')}
+<tr><td style="padding:0 0 24px"></td></tr>
+</table></td></tr></table></body></html>
+`;
+}
+
+function insightHtml(message: Message, insight: ReportedInsight, pictured: ReadonlySet<string>): string {
+  const { name, error } = insight;
+  const link = message.linkOf(insight);
+  const range = rangeText(insight);
+  const hasPicture = pictured.has(cidOf(insight));
+  const said = `${name}${range === '' ? '' : `, ${range}`}`;
+  // The picture has name and range in it; who sees no pictures reads them in its place.
+  const head = hasPicture
+    ? linkedHtml(
+        `<img src="cid:${cidOf(insight)}" width="592" alt="${escaped(said)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
+        link,
+      )
+    : `<h2 style="margin:0;${font};font-size:16px;line-height:22px;color:${ink}">${linked(name, link, ink)}</h2>${
+        range === '' ? '' : `<p style="margin:2px 0 0;${font};font-size:12px;color:${quiet}">${escaped(range)}</p>`
+      }`;
+  if (error !== null) {
+    return `${head}<p style="margin:8px 0 0;padding:10px 12px;background:#f8ecea;border-radius:6px;${font};font-size:14px;line-height:20px;color:#8f2a23">${escaped(noNumbers(error))}</p>`;
+  }
+  return `${head}${figuresHtml(insight)}${rowsHtml(insight)}`;
+}
+
+function figuresHtml({ figures, left_out: leftOut }: ReportedInsight): string {
+  if (figures.length === 0) return '';
+  const isCompared = figures.some(({ before }) => before !== null);
+  const head = ['', 'Now', ...(isCompared ? ['Before', 'Change'] : [])];
+  const rows = figures.map((figure) => [
+    figure.label,
+    valueText(figure),
+    ...(isCompared
+      ? [figure.before === null ? '–' : valueText({ ...figure, value: figure.before }), changeText(figure)]
+      : []),
+  ]);
+  return tableHtml(head, rows, leftOut.figures === 0 ? null : `… and ${numberText(leftOut.figures)} more`);
+}
+
+function rowsHtml(insight: ReportedInsight): string {
+  const shown = shownRows(insight);
+  if (shown === null) return '';
+  return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${numberText(shown.more)} more rows` : null);
+}
+
+function tableHtml(head: readonly string[], rows: readonly (readonly string[])[], more: string | null): string {
+  const cell = (tag: 'th' | 'td', text: string, at: number) =>
+    `<${tag} align="${at === 0 ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escaped(text)}</${tag}>`;
+  const rowOf = (tag: 'th' | 'td', cells: readonly string[]) =>
+    `<tr>${cells.map((text, at) => cell(tag, text, at)).join('')}</tr>`;
+  const last =
+    more === null
+      ? ''
+      : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escaped(more)}</td></tr>`;
+  return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:8px;border-collapse:collapse">${rowOf('th', head)}${rows.map((cells) => rowOf('td', cells)).join('')}${last}</table>`;
+}
+
+const linked = (text: string, link: string | null, colour: string) =>
+  link === null
+    ? escaped(text)
+    : `<a href="${escaped(link)}" style="color:${colour};text-decoration:none">${escaped(text)}</a>`;
+const linkedHtml = (html: string, link: string | null) =>
+  link === null ? html : `<a href="${escaped(link)}" style="text-decoration:none">${html}</a>`;
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

@@ -1,0 +1,298 @@
+// A chart as a picture: SVG, and PNG for mails and messages, where no program draws SVG.
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { initWasm, Resvg } from '@resvg/resvg-wasm';
+import type { Chart } from './chart.ts';
+import { changeOf, type Figure } from './figures.ts';
+import { changeText, numberText, rangeText } from './text.ts';
+
+const width = 640;
+const padding = 24;
+/** Pixels for each unit: sharp on screens of twice the density. */
+const scale = 2;
+/** On white, whatever the reader's background is: dark programs do not turn pictures over. */
+const colours = {
+  ground: '#ffffff',
+  ink: '#1b2127',
+  quiet: '#5b6670',
+  line: '#e3e7ea',
+  good: '#1e7a4c',
+  bad: '#b3372f',
+};
+const tones = ['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b'];
+const otherTone = '#98a2ab';
+const toneOf = (at: number) => tones[at] ?? otherTone;
+
+interface Pictured {
+  name: string;
+  date_from: string | null;
+  date_to: string | null;
+  figures: readonly Figure[];
+  chart: Chart | null;
+}
+
+/** A drawing and how high it is. */
+interface Drawing {
+  svg: string;
+  height: number;
+}
+
+/** @returns null where there is nothing to draw. */
+export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
+  const [figure] = figures;
+  const isOne = figures.length === 1 && figure !== undefined;
+  if (chart === null && !isOne) return null;
+  const title =
+    write(padding, 34, cut(name, 62), { size: 17, isBold: true }) +
+    write(padding, 54, rangeText(range), { size: 12, colour: colours.quiet });
+  const head = isOne ? headline(figure, 100) : { svg: '', height: 66 };
+  const drawn = chart === null ? { svg: '', height: 0 } : drawChart(chart, head.height + 10);
+  const height = head.height + drawn.height + padding;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Inter">
+<rect width="${width}" height="${height}" fill="${colours.ground}"/>${title}${head.svg}${drawn.svg}</svg>`;
+}
+
+function headline(figure: Figure, y: number): Drawing {
+  const change = changeOf(figure);
+  const shown = figure.unit === 'percent' ? `${numberText(figure.value)} %` : numberText(figure.value);
+  const colour = change !== null && change < 0 ? colours.bad : colours.good;
+  return {
+    svg:
+      write(padding, y, shown, { size: 34, isBold: true }) +
+      (change === null
+        ? ''
+        : write(padding + 24 + shown.length * 20, y, changeText(figure), { size: 14, isBold: true, colour })),
+    height: y + 14,
+  };
+}
+
+function drawChart(chart: Chart, top: number): Drawing {
+  switch (chart.shape) {
+    case 'lines':
+    case 'bars':
+      return drawSeries(chart, top);
+    case 'rows':
+      return drawRows(chart, top);
+    case 'heat':
+      return drawHeat(chart, top);
+    default:
+      return chart satisfies never;
+  }
+}
+
+const plotHeight = 190;
+const axisWidth = 44;
+
+function drawSeries({ shape, times, series }: Extract<Chart, { times: string[] }>, top: number): Drawing {
+  const current = series.filter(({ isBefore }) => !isBefore);
+  const sumsAt = (pick: (value: number) => number) =>
+    times.map((_, at) => current.reduce((sum, { data }) => sum + pick(data[at] ?? 0), 0));
+  const values =
+    shape === 'bars'
+      ? [...sumsAt((value) => Math.max(0, value)), ...sumsAt((value) => Math.min(0, value))]
+      : series.flatMap(({ data }) => data);
+  const ticks = ticksOf(Math.min(0, ...values), Math.max(1, ...values));
+  const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
+  const left = padding + axisWidth;
+  const room = (width - left - padding) / Math.max(1, times.length);
+  const x = (at: number) => left + (at + 0.5) * room;
+  const y = (value: number) => top + plotHeight - ((value - least) / (most - least)) * plotHeight;
+  const grid = ticks.map(
+    (tick) =>
+      `<line x1="${left}" x2="${width - padding}" y1="${y(tick)}" y2="${y(tick)}" stroke="${colours.line}"/>${write(
+        left - 8,
+        y(tick) + 4,
+        short.format(tick),
+        { size: 11, colour: colours.quiet, anchor: 'end' },
+      )}`,
+  );
+  const toneOfLabel = (label: string) => toneOf(current.findIndex((one) => one.label === label));
+  const drawn =
+    shape === 'bars'
+      ? bars(current, { x, y, room, count: times.length })
+      : series.map(({ label, isBefore, data }) => {
+          const tone = toneOfLabel(label);
+          if (data.length === 1) return `<circle cx="${x(0)}" cy="${y(data[0] ?? 0)}" r="3" fill="${tone}"/>`;
+          const points = data.map((value, at) => `${round(x(at))},${round(y(value))}`).join(' ');
+          const dashes = isBefore ? ' stroke-dasharray="2 4" opacity="0.6"' : '';
+          return `<polyline points="${points}" fill="none" stroke="${tone}" stroke-width="2" stroke-linejoin="round"${dashes}/>`;
+        });
+  const days = dayPlaces(times.length).map((at, place, places) =>
+    write(x(at), top + plotHeight + 20, shortDay(times[at] ?? ''), {
+      size: 11,
+      colour: colours.quiet,
+      anchor: places.length === 1 ? 'middle' : place === 0 ? 'start' : place === places.length - 1 ? 'end' : 'middle',
+    }),
+  );
+  const legend = drawLegend(
+    current.map(({ label }) => label),
+    top + plotHeight + 44,
+  );
+  return { svg: [...grid, ...drawn, ...days, legend.svg].join(''), height: plotHeight + 34 + legend.height };
+}
+
+function bars(
+  series: { data: number[] }[],
+  { x, y, room, count }: { x: (at: number) => number; y: (value: number) => number; room: number; count: number },
+): string[] {
+  const drawn = [];
+  for (let at = 0; at < count; at += 1) {
+    let [up, down] = [0, 0];
+    for (const [number, { data }] of series.entries()) {
+      const value = data[at] ?? 0;
+      if (value === 0) continue;
+      const from = value > 0 ? up : down;
+      if (value > 0) up += value;
+      else down += value;
+      const [top, bottom] = [y(Math.max(from, from + value)), y(Math.min(from, from + value))];
+      const box = `x="${round(x(at) - room * 0.35)}" y="${round(top)}" width="${round(room * 0.7)}" height="${round(bottom - top)}"`;
+      drawn.push(`<rect ${box} fill="${toneOf(number)}"/>`);
+    }
+  }
+  return drawn;
+}
+
+/** A line of names with their colours; more lines where one is too short. */
+function drawLegend(labels: readonly string[], top: number): Drawing {
+  let [x, line, svg] = [padding + axisWidth, 0, ''];
+  for (const [at, label] of labels.entries()) {
+    const shown = cut(label, 40);
+    const room = 22 + shown.length * 6.6;
+    if (x + room > width - padding && x > padding + axisWidth) [x, line] = [padding + axisWidth, line + 1];
+    const y = top + line * 20;
+    svg += `<rect x="${x}" y="${y - 9}" width="10" height="10" rx="2" fill="${toneOf(at)}"/>${write(x + 15, y, shown, { size: 12 })}`;
+    x += room + 10;
+  }
+  return { svg, height: labels.length === 0 ? 0 : (line + 1) * 20 };
+}
+
+function drawRows({ rows }: Extract<Chart, { shape: 'rows' }>, top: number): Drawing {
+  const most = Math.max(1, ...rows.map(({ value }) => Math.abs(value)));
+  const [first] = rows;
+  const svg = rows.map(({ label, value }, at) => {
+    const y = top + at * 40;
+    const length = (Math.abs(value) / most) * (width - 2 * padding);
+    const isStep = /^\d+\. /.test(label) && at > 0 && first !== undefined && first.value > 0;
+    const share = isStep ? ` · ${numberText((value / first.value) * 100)} %` : '';
+    return (
+      write(padding, y + 12, cut(label, 60), { size: 12 }) +
+      write(width - padding, y + 12, numberText(value) + share, { size: 12, isBold: true, anchor: 'end' }) +
+      `<rect x="${padding}" y="${y + 18}" width="${width - 2 * padding}" height="10" rx="2" fill="${colours.line}"/>` +
+      `<rect x="${padding}" y="${y + 18}" width="${round(Math.max(1, length))}" height="10" rx="2" fill="${tones[0]}"/>`
+    );
+  });
+  return { svg: svg.join(''), height: rows.length * 40 };
+}
+
+function drawHeat({ columns, rows }: Extract<Chart, { shape: 'heat' }>, top: number): Drawing {
+  const left = padding + 130;
+  const room = (width - left - padding) / Math.max(1, columns.length);
+  const style = { size: 11, colour: colours.quiet, anchor: 'middle' as const };
+  const head = columns.map((label, at) => write(left + (at + 0.5) * room, top + 10, cut(label, 9), style)).join('');
+  const body = rows.map(({ label, size, shares }, row) => {
+    const y = top + 18 + row * 24;
+    const cells = shares.map((share, at) => {
+      const x = left + at * room;
+      const shade = `<rect x="${round(x + 1)}" y="${y + 1}" width="${round(room - 2)}" height="22" rx="2" fill="${tones[0]}" opacity="${round(0.06 + share * 0.5)}"/>`;
+      return size === 0
+        ? ''
+        : shade + write(x + room / 2, y + 16, `${Math.round(share * 100)} %`, { size: 11, anchor: 'middle' });
+    });
+    return (
+      write(padding, y + 16, label, { size: 11 }) +
+      write(left - 12, y + 16, numberText(size), { size: 11, isBold: true, anchor: 'end' }) +
+      cells.join('')
+    );
+  });
+  return { svg: head + body.join(''), height: 26 + rows.length * 24 };
+}
+
+/** Round steps of an axis from its least to its most. */
+function ticksOf(least: number, most: number): number[] {
+  const power = 10 ** Math.floor(Math.log10((most - least) / 4));
+  const step = ([1, 2, 5, 10].find((one) => one * power * 4 >= most - least) ?? 10) * power;
+  const first = Math.floor(least / step) * step;
+  const ticks = [];
+  for (let at = 0; at === 0 || (ticks.at(-1) ?? 0) < most; at += 1) ticks.push(first + at * step);
+  return ticks;
+}
+
+const dayPlaces = (count: number) =>
+  count === 0 ? [] : [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (count - 1))))];
+const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const round = (number: number) => Math.round(number * 100) / 100;
+const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+/** `2026-11-23` or `2026-11-23 16:00:00`, as an axis has room for it. */
+function shortDay(day: string): string {
+  const date = new Date(`${day.slice(0, 10)}T00:00:00Z`);
+  return Number.isNaN(date.getTime()) ? day : `${dayOf.format(date)} ${day.slice(11, 16)}`.trim();
+}
+
+interface Style {
+  size: number;
+  isBold?: boolean;
+  colour?: string;
+  anchor?: 'start' | 'middle' | 'end';
+}
+
+function write(x: number, y: number, text: string, { size, isBold, colour, anchor }: Style): string {
+  const weight = isBold ? ' font-weight="600"' : '';
+  const place = anchor === undefined || anchor === 'start' ? '' : ` text-anchor="${anchor}"`;
+  return `<text x="${round(x)}" y="${round(y)}" font-size="${size}"${weight}${place} fill="${colour ?? colours.ink}">${escaped(text)}</text>`;
+}
+
+/** XML has no place for most control characters, written as numbers or not. */
+function escaped(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+      .replace(/[\u0000-\u001f\ufffe\uffff]/g, ' ')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+  );
+}
+
+let drawing: Promise<Uint8Array[]> | undefined;
+
+/** @param svg as `drawInsight` makes it @returns a PNG, 1,280 pixels wide. */
+export async function toPng(svg: string): Promise<Buffer> {
+  drawing ??= prepare();
+  const fontBuffers = await drawing;
+  // It takes some tens of milliseconds: requests have their turn in between.
+  await setImmediate();
+  const picture = new Resvg(svg, {
+    fitTo: { mode: 'width', value: width * scale },
+    font: { fontBuffers, defaultFontFamily: 'Inter', sansSerifFamily: 'Inter' },
+  });
+  try {
+    const rendered = picture.render();
+    const png = Buffer.from(rendered.asPng());
+    rendered.free();
+    return png;
+  } finally {
+    picture.free();
+  }
+}
+
+async function prepare(): Promise<Uint8Array[]> {
+  const wasm = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
+  await initWasm(await readFile(wasm));
+  return Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
+}
+
+/** Beside the programs, where the build puts them (packages/stack, build.ts); in the repository beside this package's sources. */
+function fontFolder(): string {
+  const folders = ['./fonts', '../fonts', '../../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const found = folders.find((folder) => existsSync(folder));
+  if (found === undefined) throw new Error(`The fonts of reports are in none of ${folders.join(', ')}.`);
+  return found;
+}

@@ -1,0 +1,65 @@
+// A report as a message of Slack (Block Kit), and what programs without blocks show of it.
+
+import type { ReportedInsight } from './content.ts';
+import { type Message, textOf } from './mail.ts';
+import { changeText, rangeText, valueText } from './text.ts';
+
+/** Slack refuses messages with more. */
+const longestHeader = 150;
+const longestText = 2900;
+const mostFiguresShown = 6;
+
+/** @param pictureOf an address Slack can load the picture from; null where there is none. */
+export function slackBlocks(
+  message: Message,
+  pictureOf: (insight: ReportedInsight, at: number) => string | null,
+): { text: string; blocks: object[] } {
+  const { title, link, invite, end, summary, content } = message;
+  const insights = content?.insights ?? [];
+  const said = [invite?.message ?? null, end].filter((one) => one !== null);
+  const more =
+    content !== null && content.total > insights.length ? ` ${insights.length} of ${content.total} insights.` : '';
+  return {
+    text: textOf(message),
+    blocks: [
+      ...said.map((text) => section(escaped(text))),
+      { type: 'header', text: { type: 'plain_text', text: title.slice(0, longestHeader) } },
+      ...insights.flatMap((insight, at) => insightBlocks(message, insight, pictureOf(insight, at))),
+      ...(link === null
+        ? []
+        : [
+            {
+              type: 'actions',
+              elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open in Millrace' }, url: link }],
+            },
+          ]),
+      ...(end === null ? [context(`This report is ${summary}.${more}`)] : []),
+    ],
+  };
+}
+
+function insightBlocks(message: Message, insight: ReportedInsight, picture: string | null): object[] {
+  const { name, figures, error, left_out: leftOut } = insight;
+  const link = message.linkOf(insight);
+  const title = link === null ? `*${escaped(name)}*` : `*<${link}|${escaped(name)}>*`;
+  const range = rangeText(insight);
+  const lines =
+    error !== null ? [`There are no numbers: ${escaped(error)}`] : figures.slice(0, mostFiguresShown).map(figureLine);
+  const more = figures.length + leftOut.figures - mostFiguresShown;
+  const text = [title, ...(range === '' ? [] : [range]), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])];
+  return [
+    section(text.join('\n')),
+    ...(picture === null ? [] : [{ type: 'image', image_url: picture, alt_text: name.slice(0, longestHeader) }]),
+  ];
+}
+
+function figureLine(figure: ReportedInsight['figures'][number]): string {
+  const change = figure.before === null ? '' : ` (${changeText(figure)})`;
+  return `${escaped(figure.label)}: *${valueText(figure)}*${change}`;
+}
+
+const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text: text.slice(0, longestText) } });
+const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
+
+/** What Slack itself reads as marks. */
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

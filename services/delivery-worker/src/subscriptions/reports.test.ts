@@ -1,0 +1,336 @@
+import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
+import { oneRound } from '../testing/one-round.ts';
+import { storeSubscription } from '../testing/stored-subscription.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './deliver.ts';
+import { makeDueReports } from './make-reports.ts';
+import { scheduleDue } from './schedule.ts';
+
+// What arrives of insights and dashboards. The numbers of cases are those of the conformance list.
+
+const due = '2026-11-09T09:00:00Z';
+const now = new Date('2026-11-10T12:00:00Z');
+let fixture: WorkerFixture;
+let tenant: TestTenant;
+let deps: DeliverDueDeps;
+beforeAll(async () => {
+  fixture = await startWorkerFixture();
+  tenant = await createTestTenant(fixture.database);
+  deps = {
+    ...fixture,
+    mailsPerHour: 0,
+    publicAppUrl: undefined,
+    publicApiUrl: 'https://millrace.example.com',
+    mayBePrivate: true,
+    postTimeoutMs: patienceMs,
+    counter: createDeliveryMetrics(fixture.metrics),
+  };
+  await fixture.database.sql.query(
+    `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
+  );
+  // Three orders a day in the week before it is due, six in the week before that, and one on the day after.
+  const november = [2, 3, 4, 5, 6, 7, 8].flatMap((day) => [7, 8, 9].map((hour) => `2026-11-0${day}T0${hour}:00:00Z`));
+  const october = [26, 27, 28, 29, 30, 31].map((day) => `2026-10-${day}T08:00:00Z`);
+  await fixture.database.sql.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
+     SELECT $1, at, gen_random_uuid(), 'order', 'ada', '00000000-0000-4000-8000-000000000001', '{}', at, at
+       FROM unnest($2::timestamptz[]) AS at`,
+    [tenant.environmentId, [...november, ...october, '2026-11-10T08:00:00Z']],
+  );
+});
+afterAll(() => fixture.stop());
+afterEach(async () => {
+  await fixture.database.sql.query('DELETE FROM subscription');
+  fixture.mailServer.mails.length = 0;
+  fixture.receiver.posts.length = 0;
+});
+
+const trends = (more: object = {}) => ({
+  kind: 'TrendsQuery',
+  series: [{ kind: 'EventsNode', event: 'order' }],
+  dateRange: { date_from: '-7d', date_to: '-1d' },
+  ...more,
+});
+const broken = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order', math: 'sum' }] };
+
+async function insert(table: string, row: Record<string, unknown>): Promise<number> {
+  const names = Object.keys(row);
+  const [made] = await fixture.database.sql.query<{ id: number }>(
+    `INSERT INTO ${table} (${names.map((name) => `"${name}"`).join(', ')})
+     VALUES (${names.map((_, at) => `$${at + 1}`).join(', ')}) RETURNING id`,
+    Object.values(row),
+  );
+  return made?.id ?? 0;
+}
+let made = 0;
+const insight = (name: string, query: object | null = trends(), more: object = {}) => {
+  made += 1;
+  const short_id = `report${made}`;
+  return insert('insight', {
+    ...{ project_id: tenant.environmentId, short_id, name, query: query && JSON.stringify(query) },
+    ...more,
+  });
+};
+const dashboard = (name: string, filters: object = {}) =>
+  insert('dashboard', { project_id: tenant.environmentId, name, filters: JSON.stringify(filters) });
+const tile = (dashboard_id: number, insight_id: number, y: number, more: object = {}) =>
+  insert('dashboard_tile', {
+    dashboard_id,
+    insight_id,
+    layouts: JSON.stringify({ sm: { x: 0, y, w: 6, h: 5 } }),
+    ...more,
+  });
+const subscribe = (fields: Record<string, unknown>) =>
+  storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: due, ...fields });
+const makeReports = () =>
+  oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+async function send() {
+  await scheduleDue(fixture.database, now);
+  await makeReports();
+  await oneRound((slots) => deliverDue(deps, slots));
+}
+const mail = () => {
+  const [first] = fixture.mailServer.mails;
+  if (first === undefined) throw new Error('No mail came.');
+  return first;
+};
+const post = () => fixture.receiver.posts[0]?.body;
+
+test('a mail shows the number of its range, the change, the picture, and a link', async () => {
+  const id = await insight('Orders', trends(), { description: 'What is bought.' });
+  await subscribe({ insight: id });
+  await send();
+  const { headers, body, html, attachments } = mail();
+  expect(headers.subject).toBe('Orders');
+  expect(body).toBe(
+    [
+      'Orders',
+      '2 November 2026 to 8 November 2026\norder: 21 (+250 % against 6 before)',
+      `https://millrace.example.com/console/projects/${tenant.environmentId}/insights?insight=report${made}`,
+      'This report is sent every week. The next one comes on Monday, 16 November 2026.',
+      '',
+    ]
+      .join('\n\n')
+      .replace(/\n\n$/, '\n'),
+  );
+  expect(html).toContain('What is bought.');
+  expect(html).toContain(`<img src="cid:insight-${id}@millrace"`);
+  expect(html).toContain('alt="Orders, 2 November 2026 to 8 November 2026"');
+  expect(html).toMatch(/order<\/td>.*21<\/td>.*6<\/td>.*\+250 %<\/td>/);
+  expect(html).not.toMatch(/src="http|<script|url\(/);
+  expect(attachments).toEqual([{ cid: `insight-${id}@millrace`, type: 'image/png', content: expect.any(Buffer) }]);
+  const png = attachments[0]?.content ?? Buffer.alloc(0);
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBe(1280);
+});
+
+test('a name with marks stays a name', async () => {
+  const id = await insight('</td><script>alert(1)</script> & "more"');
+  await subscribe({ insight: id, title: '<b>Weekly</b>' });
+  await send();
+  expect(mail().html).not.toMatch(/<script|<b>/);
+  expect(mail().html).toContain('&lt;b&gt;Weekly&lt;/b&gt;');
+  expect(mail().attachments).toHaveLength(1);
+});
+
+/** A number and the change of it, by kind. */
+test.each<[string, object, string]>([
+  [
+    'persons, who are not summed up over days',
+    trends({ series: [{ kind: 'EventsNode', event: 'order', math: 'dau' }] }),
+    'order: 1 on average (+16.7 % against 0.86 on average before)',
+  ],
+  [
+    'a total, of which the first day begins at the time of day of the report',
+    trends({ trendsFilter: { display: 'BoldNumber' } }),
+    'order: 19 (+280 % against 5 before)',
+  ],
+  [
+    'two series',
+    trends({ series: ['order', 'nothing'].map((event) => ({ kind: 'EventsNode', event })) }),
+    'order: 21 (+250 % against 6 before)\nnothing: 0 (– against 0 before)',
+  ],
+  ['all time, which has no time before', trends({ dateRange: { date_from: 'all', date_to: '-1d' } }), 'order: 27'],
+  ['a query as clients wrap it', { kind: 'InsightVizNode', source: trends() }, 'order: 21 (+250 % against 6 before)'],
+  [
+    'a funnel',
+    {
+      kind: 'FunnelsQuery',
+      series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
+      dateRange: { date_from: '-7d', date_to: '-1d' },
+    },
+    'Conversion: 100 % (0 points against 100 % before)',
+  ],
+  [
+    'rows of events',
+    { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '2026-11-08', limit: 1 },
+    'event  timestamp',
+  ],
+])('%s', async (_, query, expected) => {
+  await subscribe({ insight: await insight('Asked', query) });
+  await send();
+  expect(mail().body).toContain(expected);
+});
+
+test('Q-290: of a dashboard with eight insights come six, in the order of its layout', async () => {
+  const id = await dashboard('Shop');
+  for (const y of [7, 6, 5, 4, 3, 2, 1, 0]) await tile(id, await insight(`Insight at ${y}`), y);
+  await subscribe({ dashboard: id });
+  await send();
+  const { body, attachments } = mail();
+  expect([...body.matchAll(/Insight at \d/g)].map(String)).toEqual([0, 1, 2, 3, 4, 5].map((y) => `Insight at ${y}`));
+  expect(body).toContain('6 of 8 insights of this dashboard.');
+  expect(attachments).toHaveLength(6);
+});
+
+test('Q-291: an insight that was deleted is left out, and so is a tile that was taken off', async () => {
+  const id = await dashboard('Shop');
+  await tile(id, await insight('Kept'), 0);
+  await tile(id, await insight('Deleted', trends(), { deleted: true }), 1);
+  await tile(id, await insight('Taken off'), 2, { deleted: true });
+  await subscribe({ dashboard: id });
+  await send();
+  expect(mail().body).toContain('Kept');
+  expect(mail().body).not.toMatch(/Deleted|Taken off| of /);
+});
+
+test('Q-292: one that fails says so in its place, and the others are there', async () => {
+  const id = await dashboard('Shop');
+  await tile(id, await insight('Broken', broken), 0);
+  await tile(id, await insight('Orders'), 1);
+  await tile(id, await insight('Empty', null), 2);
+  await subscribe({ dashboard: id });
+  await send();
+  const { body, html } = mail();
+  expect(body).toContain('Broken\nThere are no numbers: series.0.math_property');
+  expect(body).toContain('order: 21');
+  expect(body).toContain('Empty\nThere are no numbers: This insight has no query.');
+  expect(html).toContain('There are no numbers: This insight has no query.');
+});
+
+test('Q-293: the numbers are those of the moment it was due, whenever it is sent', async () => {
+  await subscribe({
+    insight: await insight('Today', trends({ dateRange: { date_from: '-1d' } })),
+    target_type: 'webhook',
+    target_value: `${fixture.receiver.url}/`,
+  });
+  await send();
+  // The order of the day after came before it was sent.
+  expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
+});
+
+test('Q-294: the first one says who has it sent, what they say, and when the next one comes', async () => {
+  const { sql } = fixture.database;
+  await sql.query(`UPDATE "user" SET first_name = 'Grace' WHERE id = $1`, [tenant.userId]);
+  const id = await subscribe({
+    insight: await insight('Orders'),
+    created_by_id: tenant.userId,
+    next_delivery_date: '2026-11-16T09:00:00Z',
+  });
+  await sql.query(
+    `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target, invite_message)
+     VALUES (gen_random_uuid(), $1, 'created', $2, 'ada@example.com', 'Have a look.')`,
+    [id, now],
+  );
+  await send();
+  expect(mail().body).toMatch(/^Grace has this report sent to you\.\n\nHave a look\.\n\nOrders/);
+  expect(mail().body).toContain('The next one comes on Monday, 16 November 2026.');
+});
+
+test('Q-295: after a crash of whoever has asked, another asks, and each gets one mail with the same numbers', async () => {
+  await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
+  await scheduleDue(fixture.database, now);
+  const { sql } = fixture.database;
+  await sql.query(
+    `INSERT INTO subscription_report (id, subscription_id, due_at, attempt_at)
+     SELECT gen_random_uuid(), subscription_id, due_at, now() + interval '1 minute' FROM subscription_delivery LIMIT 1`,
+  );
+  await makeReports();
+  await oneRound((slots) => deliverDue(deps, slots));
+  // Nobody is sent a report without its numbers.
+  expect(fixture.mailServer.mails).toHaveLength(0);
+  await sql.query('UPDATE subscription_report SET attempt_at = now()');
+  await Promise.all([makeReports(), makeReports()]);
+  await Promise.all([1, 2].map(() => oneRound((slots) => deliverDue(deps, slots))));
+  const mails = fixture.mailServer.mails.map(({ to, body }) => [to[0], body]).sort();
+  expect(mails.map(([to]) => to)).toEqual(['ada@example.com', 'grace@example.com']);
+  expect(mails[0]?.[1]).toBe(mails[1]?.[1]);
+  expect(await sql.query('SELECT attempts FROM subscription_report')).toEqual([{ attempts: 2 }]);
+});
+
+test('a report that has taken its worker down every time is sent without numbers, and says so', async () => {
+  await subscribe({ insight: await insight('Orders') });
+  await scheduleDue(fixture.database, now);
+  await fixture.database.sql.query(
+    `INSERT INTO subscription_report (id, subscription_id, due_at, attempt_at, attempts)
+     SELECT gen_random_uuid(), subscription_id, due_at, now(), 5 FROM subscription_delivery`,
+  );
+  await makeReports();
+  await oneRound((slots) => deliverDue(deps, slots));
+  expect(mail().body).toContain('There are no numbers: Every attempt to compute them was interrupted.');
+});
+
+test('Q-296: filters of the dashboard hold for its insights, and those of a tile in their place', async () => {
+  const id = await dashboard('Shop', { date_from: '-14d', date_to: '-1d' });
+  await tile(id, await insight('Under the dashboard'), 0);
+  await tile(id, await insight('Under its own'), 1, {
+    filters_overrides: JSON.stringify({ date_from: '-1d', date_to: '-1d' }),
+  });
+  await subscribe({ dashboard: id });
+  await send();
+  expect(mail().body).toContain('Under the dashboard\n26 October 2026 to 8 November 2026\norder: 27');
+  expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
+});
+
+test('Q-297: a dashboard without insights says so', async () => {
+  await subscribe({ dashboard: await dashboard('Nothing on it') });
+  await send();
+  expect(mail().body).toContain('There is no insight on this dashboard.');
+  expect(mail().attachments).toEqual([]);
+});
+
+test('Q-299: a webhook gets the numbers and rows, and where the picture is', async () => {
+  const id = await insight('Orders');
+  await subscribe({ insight: id, target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
+  await send();
+  expect(post()).toMatchObject({
+    due_at: '2026-11-09T09:00:00.000Z',
+    timezone: 'UTC',
+    total_insights: 1,
+    insights: [
+      {
+        ...{ id, name: 'Orders', query_kind: 'TrendsQuery', error: null },
+        date_from: '2026-11-02T00:00:00Z',
+        figures: [{ label: 'order', value: 21, unit: 'number', of: 'total', before: 6, change: 250 }],
+        table: {
+          columns: ['time', 'order · current', 'order · previous'],
+          rows: expect.arrayContaining([['2026-11-02', 3, 1]]),
+        },
+        picture_url: expect.stringMatching(
+          /^https:\/\/millrace\.example\.com\/api\/report_pictures\/[0-9a-f-]{36}\/0$/,
+        ),
+      },
+    ],
+  });
+  expect(post().insights[0]).not.toHaveProperty('chart');
+});
+
+test('Slack gets blocks with the numbers, a picture it can load, and text for programs without blocks', async () => {
+  await subscribe({
+    insight: await insight('Orders <!channel>'),
+    target_type: 'slack',
+    target_value: `${fixture.receiver.url}/slack`,
+  });
+  await send();
+  const { text, blocks } = post();
+  expect(text).toContain('order: 21');
+  expect(blocks.map(({ type }: { type: string }) => type)).toEqual([
+    'header',
+    'section',
+    'image',
+    'actions',
+    'context',
+  ]);
+  expect(blocks[1].text.text).toMatch(/^\*<https:.*\|Orders &lt;!channel&gt;>\*\n.*\norder: \*21\* \(\+250 %\)$/);
+  expect(blocks[2].image_url).toMatch(/\/api\/report_pictures\//);
+});

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent } from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let other: TestTenant;
+let insight: number;
+beforeAll(async () => {
+  api = await startTestApi();
+  tenant = await createTestTenant(api.database);
+  other = await createTestTenant(api.database);
+  const { sql } = api.database;
+  const month = new Date().toISOString().slice(0, 7);
+  await createMonths(sql, month, month);
+  await storeEvent(sql, tenant.environmentId, { event: 'order', timestamp: new Date().toISOString() });
+  insight = (await post('insights', { name: 'Orders <today>', query: orders })).body.id;
+});
+afterAll(() => api.stop());
+
+const orders = {
+  kind: 'TrendsQuery',
+  series: [{ kind: 'EventsNode', event: 'order' }],
+  dateRange: { date_from: 'dStart' },
+};
+const base = (of = tenant) => `/api/projects/${of.environmentId}`;
+async function request(
+  path: string,
+  { key = tenant.personalApiKey, ...init }: RequestInit & { key?: string | null } = {},
+) {
+  const headers = { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) };
+  const response = await fetch(`${api.url}${path}`, { ...init, headers });
+  const content = Buffer.from(await response.arrayBuffer());
+  const text = content.toString();
+  const body = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null;
+  return { status: response.status, headers: response.headers, body, text, content };
+}
+const get = (path: string, key?: string | null) => request(path, key === undefined ? {} : { key });
+const post = (path: string, body: object) =>
+  request(`${base()}/${path}/`, { method: 'POST', body: JSON.stringify(body) });
+const preview = (query: string) => `${base()}/subscriptions/preview/?${query}`;
+
+test('a preview has the numbers of now, and stores nothing', async () => {
+  const { status, body } = await get(preview(`insight=${insight}&invite_message=Look`));
+  expect([status, body]).toEqual([
+    200,
+    {
+      subject: 'Orders <today>',
+      text: expect.stringContaining('order: 1 (– against 0 before)'),
+      total_insights: 1,
+      insights: [
+        expect.objectContaining({
+          ...{ query_kind: 'TrendsQuery', left_out: { rows: 0, figures: 0 } },
+          id: insight,
+          name: 'Orders <today>',
+          error: null,
+          figures: [{ label: 'order', value: 1, unit: 'number', of: 'total', before: 0, change: null }],
+        }),
+      ],
+    },
+  ]);
+  expect(body.text).toContain('Look');
+  const rows = 'SELECT (SELECT count(*)::int FROM subscription) + (SELECT count(*)::int FROM subscription_report) AS n';
+  expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
+});
+
+test('as a page it runs nothing, loads nothing, and is framed by nobody else', async () => {
+  const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);
+  expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
+  expect(text).toContain('Orders &lt;today&gt;');
+  expect(text).toContain('<title>Weekly</title>');
+  expect(text).toMatch(/<img src="data:image\/png;base64,iVBOR/);
+  expect(text).not.toContain('cid:');
+});
+
+test.each([
+  ['', 'insight', 'required'],
+  ['insight=999999', 'insight', 'does_not_exist'],
+  ['dashboard=999999', 'dashboard', 'does_not_exist'],
+  ['insight=x', 'insight', 'invalid_input'],
+  [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
+])('?%s is refused, naming %s', async (query, attr, code) => {
+  expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
+});
+
+test('an insight of another project is as unknown as one that never was', async () => {
+  const { status, body } = await get(`${base(other)}/subscriptions/preview/?insight=${insight}`, other.personalApiKey);
+  expect([status, body.code]).toEqual([400, 'does_not_exist']);
+  expect((await get(preview(`insight=${insight}`), other.personalApiKey)).status).toBe(403);
+});
+
+describe('what was sent', () => {
+  let subscription: number;
+  const deliveryId = randomUUID();
+  const reportId = randomUUID();
+  beforeAll(async () => {
+    const made = await post('subscriptions', {
+      ...{ insight, target_type: 'email', target_value: 'ada@example.com', frequency: 'daily' },
+      start_date: '2026-11-02T09:00:00Z',
+    });
+    subscription = made.body.id;
+    const { sql } = api.database;
+    const content = {
+      ...{
+        kind: 'insight',
+        name: 'As it was called',
+        description: '',
+        due_at: '2026-11-02T09:00:00Z',
+        timezone: 'UTC',
+        total: 1,
+      },
+      insights: [
+        {
+          ...{ id: insight, short_id: 'abc', name: 'As it was called', description: '', query_kind: 'TrendsQuery' },
+          ...{ date_from: '2026-11-01T00:00:00Z', date_to: '2026-11-01T23:59:59Z', error: null },
+          figures: [{ label: 'order', value: 7, unit: 'number', of: 'total', before: null }],
+          ...{ table: { columns: [], rows: [] }, left_out: { rows: 0, figures: 0 } },
+          chart: { shape: 'lines', times: ['2026-11-01'], series: [{ label: 'order', isBefore: false, data: [7] }] },
+        },
+      ],
+    };
+    await sql.query('DELETE FROM subscription_delivery');
+    await sql.query(
+      `INSERT INTO subscription_report (id, subscription_id, due_at, content, attempt_at)
+       VALUES ($1, $2, '2026-11-02T09:00:00Z', $3, now())`,
+      [reportId, subscription, JSON.stringify(content)],
+    );
+    await sql.query(
+      `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target, status)
+       VALUES ($1, $2, 'scheduled', '2026-11-02T09:00:00Z', 'ada@example.com', 'delivered')`,
+      [deliveryId, subscription],
+    );
+  });
+  const sent = () => `${base()}/subscriptions/${subscription}/deliveries/${deliveryId}/`;
+
+  test('is shown with its numbers of then, as JSON and as the page of the mail', async () => {
+    const { status, body } = await get(sent());
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        ...{ id: deliveryId, target: 'ada@example.com', status: 'delivered' },
+        report: { subject: 'As it was called', insights: [{ figures: [{ value: 7, before: null, change: null }] }] },
+      },
+    ]);
+    const page = await get(`${sent()}?format=html`);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('As it was called')]);
+  });
+
+  test('is shown to nobody of another project, and not by another id', async () => {
+    expect((await get(sent(), other.personalApiKey)).status).toBe(403);
+    expect((await get(sent().replace(deliveryId, randomUUID()))).status).toBe(404);
+    const elsewhere = sent().replace(base(), base(other));
+    expect((await get(elsewhere, other.personalApiKey)).status).toBe(404);
+  });
+
+  test('has pictures for whoever knows its id, and for nobody else', async () => {
+    const picture = (id: string, at: number | string) => get(`/api/report_pictures/${id}/${at}`, null);
+    const { status, headers, content } = await picture(reportId, 0);
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(content.subarray(1, 4).toString()).toBe('PNG');
+    expect((await picture(reportId, 1)).status).toBe(404);
+    expect((await picture(randomUUID(), 0)).status).toBe(404);
+    expect((await picture(deliveryId, 0)).status).toBe(404);
+    expect((await picture(reportId, 'x')).status).toBe(404);
+    expect((await picture('x', 0)).status).toBe(404);
+  });
+
+  test('is null while it is computed', async () => {
+    await api.database.sql.query('UPDATE subscription_report SET content = NULL');
+    expect(await get(sent())).toMatchObject({ status: 200, body: { id: deliveryId, report: null } });
+  });
+});

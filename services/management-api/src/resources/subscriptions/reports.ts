@@ -1,0 +1,216 @@
+// What subscriptions send: shown before, and as it was sent.
+
+import { maskedTarget } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { formatDateTime, MessageStream, TextContent } from '@millrace/http';
+import {
+  type Addresses,
+  changeOf,
+  drawInsight,
+  type Message,
+  makeReport,
+  type ReportContent,
+  reportLinks,
+  reportMail,
+  toPng,
+} from '@millrace/insights/report';
+import { AppError } from '@millrace/runtime';
+import { describeRule } from '@millrace/schedule';
+import { Type } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { seesSecrets } from '../../access/caller.ts';
+import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import type { Questions } from '../query/questions.ts';
+import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
+import { findDelivery, findReport, findSubscription, type SubscriptionRow } from './store.ts';
+
+export interface ReportRouteDeps {
+  sql: Sql;
+  questions: Questions;
+  /** Where reports link to. */
+  addresses: Addresses;
+}
+
+const largest = 2_147_483_647;
+const number = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: largest, description }));
+const format = Type.Optional(Type.String({ description: '`html` for the page a mail shows; else JSON.' }));
+const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
+
+/** The page of a mail in a frame of the console: it runs nothing, loads nothing, and leads nowhere but to new windows. */
+const framed = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox",
+  'X-Frame-Options': 'SAMEORIGIN',
+};
+
+export function reportRoutes(
+  { sql, questions, addresses }: ReportRouteDeps,
+  { below, path }: { below: readonly BasePath<AddressedProject>[]; path: string },
+) {
+  const tags: [string] = ['subscriptions'];
+  return [
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${path}/preview`,
+      operationId: 'subscriptions_preview_retrieve',
+      summary: 'Show what a subscription would send',
+      description:
+        'The report of an insight or a dashboard with the numbers of now, or those that are kept of them. Nothing is stored or sent. Needs `insight:read` too.',
+      tags,
+      scope: 'subscription:read',
+      query: Type.Object({
+        insight: number('Number of the insight; goes before a dashboard.'),
+        dashboard: number('Number of the dashboard.'),
+        title: Type.Optional(Type.String({ maxLength: 100, description: 'As the subscription has it.' })),
+        invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'As the subscription has it.' })),
+        format,
+      }),
+      responses: { 200: { description: 'The report.', schema: shownReport, text: page } },
+      examples: { response: reportExample },
+      handler: async ({ caller, target, query, request }) => {
+        requireScope(caller, 'insight:read');
+        const { insight = null, dashboard = null, title, invite_message: message } = query;
+        if (insight === null && dashboard === null) throw missing('insight', 'Name an insight or a dashboard.');
+        const signal = request.leaves();
+        const ask = async (asked: unknown, now: number) => {
+          const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
+          const { answer } = await questions.ask({ caller, target }, question);
+          if (answer === null) throw new AppError('internal', 'The query has no answer.');
+          return answer;
+        };
+        const about = { projectId: target.environmentId, insight, dashboard, dueAt: new Date() };
+        const content = await makeReport({ sql, ask }, about);
+        if (content === null) {
+          const [attr, id] = insight === null ? ['dashboard', dashboard] : ['insight', insight];
+          throw missing(`${attr}`, `Invalid pk "${id}" - object does not exist.`, 'does_not_exist');
+        }
+        const links = reportLinks(addresses, target.environmentId);
+        return show(query.format, {
+          title: title?.trim() || content.name,
+          summary: 'sent when its subscription says so',
+          nextAt: null,
+          link: linkOf(links, { insight, dashboard }, content),
+          linkOf: links.insight,
+          invite: message?.trim() ? { by: null, message: message.trim() } : null,
+          end: null,
+          content,
+        });
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${path}/:id/deliveries/:delivery_id`,
+      operationId: 'subscriptions_deliveries_retrieve',
+      summary: 'Show a report that was sent',
+      description:
+        'A report with its numbers as they were sent. `report` is null while they are computed, and for the one that tells of the end. Needs `insight:read` too.',
+      tags,
+      scope: 'subscription:read',
+      params: Type.Object({
+        id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
+        delivery_id: Type.String({ format: 'uuid', description: 'Id of the report.' }),
+      }),
+      query: Type.Object({ format }),
+      responses: { 200: { description: 'The report.', schema: sentReport, text: page } },
+      examples: { response: { ...deliveryExample, report: reportExample } },
+      handler: async ({ caller, target: { environmentId, level }, params: { id, delivery_id: deliveryId }, query }) => {
+        requireScope(caller, 'insight:read');
+        const subscription = await findSubscription(sql, environmentId, id);
+        const found = subscription && (await findDelivery(sql, id, deliveryId));
+        if (!subscription || !found) throw new AppError('not_found', 'Not found.');
+        const { content, ...delivery } = found;
+        const showsSecrets = seesSecrets(caller, 'subscription:write', level);
+        const shown = content && (await show(query.format, messageOf(subscription, content, addresses, environmentId)));
+        if (shown instanceof TextContent) return shown;
+        return {
+          ...delivery,
+          target: showsSecrets ? delivery.target : maskedTarget(delivery.target),
+          due_at: formatDateTime(delivery.due_at),
+          created_at: formatDateTime(delivery.created_at),
+          finished_at: delivery.finished_at && formatDateTime(delivery.finished_at),
+          report: shown,
+        };
+      },
+    }),
+  ];
+}
+
+/** The pictures of reports, for programs that load them from an address (Slack). Who knows the id of a report was sent it. */
+export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/report_pictures/:report_id/:at',
+    operationId: 'report_pictures_retrieve',
+    summary: 'Load a picture of a report',
+    description:
+      'The picture of one insight of a report, as Slack and webhooks are told its address. Nobody can guess it.',
+    tags: ['subscriptions'],
+    scope: 'public',
+    params: Type.Object({
+      report_id: Type.String({ format: 'uuid', description: 'Id of the report, of which only its receivers know.' }),
+      at: Type.Integer({ minimum: 0, maximum: 5, description: 'Place of the insight in it.' }),
+    }),
+    responses: { 200: { description: 'The picture.', stream: { mediaType: 'image/png', example: '' } } },
+    handler: async ({ params: { report_id: id, at } }) => {
+      const insight = (await findReport(sql, id))?.insights[at];
+      const svg = insight && drawInsight(insight);
+      if (!svg) throw new AppError('not_found', 'Not found.');
+      const png = await toPng(svg);
+      return new MessageStream({ 'Cache-Control': 'public, max-age=86400, immutable' }, (output) => output.end(png));
+    },
+  });
+}
+
+function missing(attr: string, detail: string, code = 'required'): AppError {
+  return new AppError('invalid', detail, { code, attr });
+}
+
+/** As its receivers read it. */
+async function show(asked: string | undefined, message: Message) {
+  const { subject, html, text, attachments } = await reportMail(message);
+  if (asked === 'html') {
+    const page = attachments.reduce(
+      (before, { cid, content }) =>
+        before.replaceAll(`cid:${cid}`, `data:image/png;base64,${content.toString('base64')}`),
+      html.replace('<meta charset="utf-8">', '<meta charset="utf-8"><base target="_blank">'),
+    );
+    return new TextContent(page, framed);
+  }
+  const insights = (message.content?.insights ?? []).map(({ chart: _, figures, ...insight }) => ({
+    ...insight,
+    figures: figures.map((figure) => ({ ...figure, change: changeOf(figure) })),
+  }));
+  return { subject, text, total_insights: message.content?.total ?? 0, insights };
+}
+
+function linkOf(
+  links: ReturnType<typeof reportLinks>,
+  { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
+  content: ReportContent,
+): string | null {
+  const [first] = content.insights;
+  if (insight !== null) return first === undefined ? null : links.insight(first);
+  return dashboard === null ? links.project : links.dashboard(dashboard);
+}
+
+function messageOf(
+  subscription: SubscriptionRow,
+  content: ReportContent,
+  addresses: Addresses,
+  environmentId: number,
+): Message {
+  const links = reportLinks(addresses, environmentId);
+  return {
+    title: subscription.title?.trim() || content.name,
+    summary: describeRule(subscription),
+    nextAt: null,
+    link: linkOf(links, subscription, content),
+    linkOf: links.insight,
+    invite: null,
+    end: null,
+    content,
+  };
+}
