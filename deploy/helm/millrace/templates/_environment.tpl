@@ -52,9 +52,14 @@ docs/configuration.md. Takes: root, kind, values.
 - { name: API_PORT, value: {{ include "millrace.text" .values.port | quote }} }
 - { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
 - { name: PROXY_HOPS, value: {{ include "millrace.text" .root.Values.proxy.hops | quote }} }
-{{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") }}
+{{ include "millrace.env.publicApiUrl" . }}
+{{- end -}}
+
+{{/* Where people reach the API, unless the settings of the service say another. */}}
+{{- define "millrace.env.publicApiUrl" -}}
+{{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") -}}
 - { name: PUBLIC_API_URL, value: {{ . | quote }} }
-{{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/* Where flags are answered, inside the cluster. */}}
@@ -70,6 +75,7 @@ http://{{ include "millrace.fullname" .root }}-{{ .name }}:{{ include "millrace.
 {{- define "millrace.env.deliveryWorker" -}}
 - { name: HEALTH_PORT, value: {{ include "millrace.text" .values.port | quote }} }
 - { name: EVENT_RETENTION_DAYS, value: {{ include "millrace.text" .root.Values.eventRetentionDays | quote }} }
+{{ include "millrace.env.publicApiUrl" . }}
 {{- end -}}
 
 {{- define "millrace.env.keys" -}}

@@ -205,9 +205,15 @@ function rowsHtml(insight: ReportedInsight): string {
   return tableHtml(shown.columns, shown.rows, shown.more > 0 ? `… and ${numberText(shown.more)} more rows` : null);
 }
 
+/** Behind a number. */
+const unit = / (points|on average)$/;
+
 function tableHtml(head: readonly string[], rows: readonly (readonly string[])[], more: string | null): string {
+  const isText = head.map(
+    (_, at) => at === 0 || rows.some((cells) => /\p{L}/u.test((cells[at] ?? '').replace(unit, ''))),
+  );
   const cell = (tag: 'th' | 'td', text: string, at: number) =>
-    `<${tag} align="${at === 0 ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escaped(text)}</${tag}>`;
+    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escaped(text)}</${tag}>`;
   const rowOf = (tag: 'th' | 'td', cells: readonly string[]) =>
     `<tr>${cells.map((text, at) => cell(tag, text, at)).join('')}</tr>`;
   const last =
