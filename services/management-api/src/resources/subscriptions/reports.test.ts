@@ -77,13 +77,18 @@ test('as a page it runs nothing, loads nothing, and is framed by nobody else', a
 });
 
 test.each([
-  ['', 'insight', 'required'],
   ['insight=999999', 'insight', 'does_not_exist'],
   ['dashboard=999999', 'dashboard', 'does_not_exist'],
   ['insight=x', 'insight', 'invalid_input'],
   [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
 ])('?%s is refused, naming %s', async (query, attr, code) => {
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
+});
+
+test('of a subscription about neither there is the title and the link', async () => {
+  const { status, body } = await get(preview('title=Hello'));
+  expect([status, body]).toMatchObject([200, { subject: 'Hello', total_insights: 0, insights: [] }]);
+  expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);
 });
 
 test('an insight of another project is as unknown as one that never was', async () => {

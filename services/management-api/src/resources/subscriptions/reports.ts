@@ -10,6 +10,7 @@ import {
   type Message,
   makeReport,
   type ReportContent,
+  type ReportedInsight,
   reportLinks,
   reportMail,
   toPng,
@@ -23,7 +24,7 @@ import { type BasePath, defineRoute, defineRoutes } from '../../access/define-ro
 import { requireScope } from '../../access/require-scope.ts';
 import type { Questions } from '../query/questions.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
-import { findDelivery, findReport, findSubscription, type SubscriptionRow } from './store.ts';
+import { findDelivery, findEnvironmentName, findReport, findSubscription, type SubscriptionRow } from './store.ts';
 
 export interface ReportRouteDeps {
   sql: Sql;
@@ -57,7 +58,7 @@ export function reportRoutes(
       operationId: 'subscriptions_preview_retrieve',
       summary: 'Show what a subscription would send',
       description:
-        'The report of an insight or a dashboard with the numbers of now, or those that are kept of them. Nothing is stored or sent. Needs `insight:read` too.',
+        'The report of an insight or a dashboard, or that of a subscription about neither, with the numbers of now, or those that are kept of them. Nothing is stored or sent. Needs `insight:read` too.',
       tags,
       scope: 'subscription:read',
       query: Type.Object({
@@ -72,7 +73,6 @@ export function reportRoutes(
       handler: async ({ caller, target, query, request }) => {
         requireScope(caller, 'insight:read');
         const { insight = null, dashboard = null, title, invite_message: message } = query;
-        if (insight === null && dashboard === null) throw missing('insight', 'Name an insight or a dashboard.');
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
           const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
@@ -82,16 +82,20 @@ export function reportRoutes(
         };
         const about = { projectId: target.environmentId, insight, dashboard, dueAt: new Date() };
         const content = await makeReport({ sql, ask }, about);
-        if (content === null) {
+        const isAboutProject = insight === null && dashboard === null;
+        if (content === null && !isAboutProject) {
           const [attr, id] = insight === null ? ['dashboard', dashboard] : ['insight', insight];
-          throw missing(`${attr}`, `Invalid pk "${id}" - object does not exist.`, 'does_not_exist');
+          throw new AppError('invalid', `Invalid pk "${id}" - object does not exist.`, {
+            code: 'does_not_exist',
+            attr: `${attr}`,
+          });
         }
         const links = reportLinks(addresses, target.environmentId);
         return show(query.format, {
-          title: title?.trim() || content.name,
+          title: title?.trim() || content?.name || (await findEnvironmentName(sql, target.environmentId)),
           summary: 'sent when its subscription says so',
           nextAt: null,
-          link: linkOf(links, { insight, dashboard }, content),
+          link: linkOf(links, { insight, dashboard }, content?.insights[0]),
           linkOf: links.insight,
           invite: message?.trim() ? { by: null, message: message.trim() } : null,
           end: null,
@@ -164,10 +168,6 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-function missing(attr: string, detail: string, code = 'required'): AppError {
-  return new AppError('invalid', detail, { code, attr });
-}
-
 /** As its receivers read it. */
 async function show(asked: string | undefined, message: Message) {
   const { subject, html, text, attachments } = await reportMail(message);
@@ -189,9 +189,8 @@ async function show(asked: string | undefined, message: Message) {
 function linkOf(
   links: ReturnType<typeof reportLinks>,
   { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
-  content: ReportContent,
+  first: ReportedInsight | undefined,
 ): string | null {
-  const [first] = content.insights;
   if (insight !== null) return first === undefined ? null : links.insight(first);
   return dashboard === null ? links.project : links.dashboard(dashboard);
 }
@@ -207,7 +206,7 @@ function messageOf(
     title: subscription.title?.trim() || content.name,
     summary: describeRule(subscription),
     nextAt: null,
-    link: linkOf(links, subscription, content),
+    link: linkOf(links, subscription, content.insights[0]),
     linkOf: links.insight,
     invite: null,
     end: null,

@@ -208,6 +208,11 @@ export async function findReport(sql: Sql, id: string): Promise<ReportContent | 
   return rows[0]?.content ?? null;
 }
 
+export async function findEnvironmentName(sql: Sql, environmentId: number): Promise<string> {
+  const rows = await sql.query<{ name: string }>('SELECT name FROM environment WHERE id = $1', [environmentId]);
+  return rows[0]?.name ?? '';
+}
+
 /** Takes back what was not sent yet. */
 export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
   await tx.query(
