@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
-import { installNpmPackages, orSkip } from '../support/install-tools.ts';
+import { installNpmPackages, orSkip } from '../testing/install-tools.ts';
 
 /** `deploy/clickhouse/events.sql` on a real ClickHouse, which is in the process of a child, and a real Kafka. */
 const { kafkaBrokers } = testServers();

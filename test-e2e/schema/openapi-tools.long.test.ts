@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { installNpmPackages, installPythonTool, orSkip } from '../support/install-tools.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
+import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 
 /** Tools of others read the OpenAPI document: two linters, and a generator whose client then talks to the API. */
 const run = promisify(execFile);

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestTenant, testSeed } from '@millrace/testing';
-import { installPythonTool, orSkip } from '../support/install-tools.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
+import { installPythonTool, orSkip } from '../testing/install-tools.ts';
 
 /** Generated requests of every declared route: no 5xx, no status and no body the OpenAPI document does not know. */
 const checks = [

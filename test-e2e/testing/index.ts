@@ -1,4 +1,5 @@
 export { hearAnnouncedKeys } from './announced-keys.ts';
+export { startClickHouse, type TestClickHouse } from './clickhouse/clickhouse-server.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
@@ -6,6 +7,7 @@ export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
+export { installNpmPackages, orSkip } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';

@@ -1,4 +1,12 @@
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
+export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
+export {
+  copyEvents,
+  createEvents,
+  createTables,
+  deleteEvents,
+  type ReadablePostgres,
+} from './event-store/clickhouse/tables.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';

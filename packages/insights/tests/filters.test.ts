@@ -4,7 +4,7 @@ import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
 import { runQuery } from '../src/index.ts';
 import { type Dataset, storeDataset } from './case-world.ts';
-import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
 
 const button =
   'button.big.primary:attr__class="big primary"attr__type="submit"text="Buy";div:attr_id="shop"nth-child="1"';
@@ -36,12 +36,12 @@ const dataset: Dataset = {
   ],
 };
 
-describe.each(engines)('on %s', (engine) => {
+describe.each(engines)('on $name', (engine) => {
   let store: TestStore;
   let projectId: number;
   const cohorts = new Map<string, number>();
   beforeAll(async () => {
-    store = await openTestStore(engine);
+    store = await engine.open();
     projectId = (await createTestTenant(store.database)).environmentId;
     await storeDataset(store.database.sql, projectId, dataset);
     const person = (key: string, value: unknown, operator = 'exact') => ({ type: 'person', key, value, operator });

@@ -4,14 +4,14 @@ import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
 import { runQuery } from '../src/index.ts';
 import { caseFile, type InsightCase, merge, storeDataset } from './case-world.ts';
-import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on %s', (engine) => {
+describe.each(engines)('on $name', (engine) => {
   let store: TestStore;
   /** The project that holds a data set, and what was done to it. */
   const projects = new Map<string, Promise<number>>();
   beforeAll(async () => {
-    store = await openTestStore(engine);
+    store = await engine.open();
   });
   afterAll(() => store.stop());
 

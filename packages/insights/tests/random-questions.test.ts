@@ -1,10 +1,10 @@
 import { askRandomQuestions } from './random-questions.ts';
-import { engines, openTestStore, type TestStore } from './test-store.ts';
+import { engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on %s', (engine) => {
+describe.each(engines)('on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
-    store = await openTestStore(engine);
+    store = await engine.open();
   });
   afterAll(() => store.stop());
 

@@ -1,6 +1,9 @@
+import { createClient } from '@clickhouse/client';
 import { createDatabase, createReader, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase } from '@millrace/testing';
+import { createTestDatabase, startClickHouse } from '@millrace/testing';
+import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
+import { copyEvents, createTables } from '../src/event-store/clickhouse/tables.ts';
 import { createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
 
 export interface TestStore {
@@ -9,30 +12,92 @@ export interface TestStore {
   stop(): Promise<void>;
 }
 
-export type Engine = 'PostgreSQL';
+/** An engine that has to give the same answers as the others, on a store of the test file's own. */
+export interface TestEngine {
+  name: string;
+  open(): Promise<TestStore>;
+}
 
-/** The engines that have to give the same answers. */
-export const engines: readonly Engine[] = ['PostgreSQL'];
+export const onPostgres: TestEngine = {
+  name: 'PostgreSQL',
+  async open() {
+    const { url, database, drop } = await openDatabase();
+    const reader = createReader({ url, logger, poolSize: 2 });
+    return {
+      database,
+      events: createEventStore(postgresEngine(reader)),
+      async stop() {
+        await reader.stop();
+        await drop();
+      },
+    };
+  },
+};
 
-/** An event store of the test file's own, with room for events of any time. */
-export async function openTestStore(_engine: Engine): Promise<TestStore> {
+/** @param modules where `chdb` is installed */
+export const onClickHouse = (modules: string): TestEngine => ({
+  name: 'ClickHouse',
+  async open() {
+    const { url, database, drop } = await openDatabase();
+    const server = await startClickHouse(modules);
+    const client = createClient({ url: server.url });
+    await createTables(client, { url });
+    const events = createEventStore(clickhouseEngine(client));
+    const known = new Map<number, number>();
+    /** What was stored since the last question comes over; what is there already comes once more, and must change nothing. */
+    const follow = async (projectId: number) => {
+      const [row] = await database.sql.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM event WHERE project_id = $1',
+        [projectId],
+      );
+      if (row?.count === known.get(projectId)) return;
+      known.set(projectId, row?.count ?? 0);
+      await copyEvents(client, { url }, { where: `project_id = ${projectId}` });
+    };
+    const projectOf = (question: { projectId?: number; select?: { projectId: number } }) =>
+      question.projectId ?? question.select?.projectId ?? 0;
+    return {
+      database,
+      events: {
+        series: async (question, run) => follow(projectOf(question)).then(() => events.series(question, run)),
+        funnel: async (question, run, each) =>
+          follow(projectOf(question)).then(() => events.funnel(question, run, each)),
+        retention: async (question, run) => follow(projectOf(question)).then(() => events.retention(question, run)),
+        lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
+        units: async (question, run) => follow(projectOf(question.question)).then(() => events.units(question, run)),
+        page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
+        earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
+      },
+      async stop() {
+        await client.close();
+        await server.stop();
+        await drop();
+      },
+    };
+  },
+});
+
+const logger = createLogger('insights-test', 'error');
+
+/** With room for events of any time. */
+async function openDatabase() {
   const own = await createTestDatabase();
-  const logger = createLogger('insights-test', 'error');
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });
-  const reader = createReader({ url: own.url, logger, poolSize: 2 });
   await database.sql.query(
     "CREATE TABLE event_any PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2200-01-01Z')",
   );
   return {
+    url: own.url,
     database,
-    events: createEventStore(postgresEngine(reader)),
-    async stop() {
-      await reader.stop();
+    async drop() {
       await database.stop();
       await own.drop();
     },
   };
 }
+
+/** What the tests of all engines run on; `clickhouse.long.test.ts` puts another in its place. */
+export const engines: TestEngine[] = [onPostgres];
 
 /** More than any test needs. */
 export const ample = () => ({ signal: new AbortController().signal, maxMs: 60_000, maxBytes: 1e8 });

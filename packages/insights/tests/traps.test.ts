@@ -3,12 +3,12 @@
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';
 import { type Dataset, merge, storeDataset } from './case-world.ts';
-import { ample, engines, openTestStore, type TestStore } from './test-store.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
 
-describe.each(engines)('on %s', (engine) => {
+describe.each(engines)('on $name', (engine) => {
   let store: TestStore;
   beforeAll(async () => {
-    store = await openTestStore(engine);
+    store = await engine.open();
   });
   afterAll(() => store.stop());
 

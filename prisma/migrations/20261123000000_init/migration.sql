@@ -1370,3 +1370,41 @@ $$;
 
 CREATE TRIGGER "early_access_feature_changed" AFTER INSERT OR UPDATE OR DELETE ON "early_access_feature"
     FOR EACH ROW EXECUTE FUNCTION "announce_early_access_change"();
+
+-- What ClickHouse reads here (`EVENT_STORE=clickhouse`): its own role needs no more than these. Times are milliseconds, which no
+-- time zone of a session changes.
+CREATE SCHEMA "clickhouse";
+CREATE VIEW "clickhouse"."person" AS
+SELECT project_id, uuid, properties, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM "person";
+-- Ids that were moved to another person than the one they made.
+CREATE VIEW "clickhouse"."person_override" AS
+SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id" WHERE version > 0;
+CREATE VIEW "clickhouse"."group" AS
+SELECT project_id, group_type_index, group_key, group_properties, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms
+  FROM "group";
+CREATE VIEW "clickhouse"."cohort_member" AS SELECT project_id, cohort_id, person_uuid FROM "cohort_member";
+CREATE VIEW "clickhouse"."event" AS
+SELECT project_id, (extract(epoch FROM timestamp) * 1000)::bigint AS timestamp_ms, uuid, event, distinct_id, person_id,
+       (extract(epoch FROM person_created_at) * 1000)::bigint AS person_created_ms, person_properties,
+       CASE person_mode WHEN 0 THEN 'full' WHEN 1 THEN 'propertyless' ELSE 'force_upgrade' END AS person_mode, properties,
+       elements_chain, historical_migration, (extract(epoch FROM captured_at) * 1000)::bigint AS captured_ms, created_at
+  FROM "event";
+
+-- How far the events of the other store follow those that are stored here, and what of them is to be taken away there.
+CREATE TABLE "event_store_copy" (
+    "store" TEXT NOT NULL,
+    -- Events that were stored before it are there; null: none yet.
+    "copied_until" TIMESTAMPTZ(3),
+    -- Whoever copies holds it until then.
+    "claimed_until" TIMESTAMPTZ(3) NOT NULL DEFAULT '-infinity',
+    CONSTRAINT "event_store_copy_pkey" PRIMARY KEY ("store")
+);
+CREATE TABLE "event_store_removal" (
+    "id" BIGINT GENERATED ALWAYS AS IDENTITY,
+    "project_id" INTEGER NOT NULL,
+    -- Null: all of the project.
+    "distinct_id" TEXT,
+    -- Events that were captured after it belong to somebody else.
+    "before" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
+);

@@ -16,6 +16,7 @@ import { type Fragment, sql } from './sql.ts';
 
 /** What a question reads beside the events themselves. */
 export interface Reads {
+  projectId: number;
   units?: readonly Unit[];
   conditions?: readonly Condition[];
   properties?: readonly Property[];
@@ -26,7 +27,7 @@ export interface Reads {
 /** `FROM` with what has to be joined for what is read. */
 export function fromEvents(
   dialect: Dialect,
-  { units = [], conditions = [], properties = [], recordOf }: Reads,
+  { projectId, units = [], conditions = [], properties = [], recordOf }: Reads,
 ): Fragment {
   const all = [...properties, ...conditions.flatMap(propertiesOf)];
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
@@ -40,9 +41,9 @@ export function fromEvents(
   return sql.join(
     [
       sql`FROM ${dialect.events}`,
-      ...(readsPerson ? [dialect.personJoin] : []),
-      ...(readsRecord ? [dialect.personRecord] : []),
-      ...[...groups].sort().map((index) => dialect.groupRecord(index)),
+      ...(readsPerson ? [dialect.personJoin(projectId)] : []),
+      ...(readsRecord ? [dialect.personRecord(projectId)] : []),
+      ...[...groups].sort().map((index) => dialect.groupRecord(projectId, index)),
     ],
     ' ',
   );
@@ -132,7 +133,7 @@ export function isStep(
 /** The first of some events of each unit, as a table of `unit` and `first`. */
 export function firstTimes(dialect: Dialect, { to, where, ...names }: FirstTime, unit: Unit): Fragment {
   return sql`(SELECT ${dialect.unit(unit)} AS unit, min(e.timestamp) AS first
-                ${fromEvents(dialect, { units: [unit], conditions: [where] })}
+                ${fromEvents(dialect, { projectId: names.projectId, units: [unit], conditions: [where] })}
                WHERE ${named(names)} AND e.timestamp < ${sql.time(to)} AND ${condition(dialect, where, names.projectId)}
                GROUP BY 1)`;
 }

@@ -6,13 +6,13 @@ export interface Dialect {
   /** Stored events, each once, as `e`. */
   events: Fragment;
   /** What finds the person of today of an event, behind `events`. */
-  personJoin: Fragment;
+  personJoin(projectId: number): Fragment;
   /** The person of today; needs `personJoin`. */
   person: Fragment;
   /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`. */
-  personRecord: Fragment;
+  personRecord(projectId: number): Fragment;
   /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`. */
-  groupRecord(index: number): Fragment;
+  groupRecord(projectId: number, index: number): Fragment;
   /** Whether the person of today is in a static cohort; needs `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
   /** A property in its one form as a text: `5` for 5.0, lists as JSON; null when it is not set. */
@@ -40,6 +40,12 @@ export interface Dialect {
   percentile(share: number, number: Fragment): Fragment;
   /** A table `w` of the indexes `point` from 0 on, `first` and `beyond`. */
   windows(spans: readonly { first: number; end: number }[]): Fragment;
+  /** A uuid as it is ordered: by its text. */
+  uuidText(uuid: Fragment): Fragment;
+  /** A value that `lag` and `lead` answer with null where there is none. */
+  nullable(value: Fragment): Fragment;
+  /** When the event was stored, as near as the engine knows. */
+  storedAt: Fragment;
   /** Orders texts by their code points. */
   inByteOrder(text: Fragment): Fragment;
   /** What tells units apart, null for none; that of a person needs `personJoin`. */

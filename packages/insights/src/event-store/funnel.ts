@@ -10,6 +10,7 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
   const { select, unit, steps, exclusions, breakdowns } = question;
   const all = [...steps, ...exclusions];
   const from = fromEvents(dialect, {
+    projectId: select.projectId,
     units: [unit],
     conditions: [select.where, ...all.map(({ where }) => where)],
     properties: breakdowns.map(({ property }) => property),
@@ -23,7 +24,7 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
   const id = dialect.unit(unit);
   return sql`SELECT unit, at, steps, exclusions${labels(dialect, breakdowns).list}
     FROM (SELECT ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at, ${marks(dialect, steps, select.projectId)} AS steps,
-                 ${marks(dialect, exclusions, select.projectId)} AS exclusions, e.uuid AS uuid${labels(dialect, breakdowns).columns}
+                 ${marks(dialect, exclusions, select.projectId)} AS exclusions, ${dialect.uuidText(sql`e.uuid`)} AS uuid${labels(dialect, breakdowns).columns}
             ${from} ${sql.join(firsts, ' ')}
            WHERE ${selected(dialect, select)}${unit.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}) AS events
    ORDER BY unit, at, uuid`;

@@ -29,13 +29,13 @@ function states(dialect: Dialect, { select, unit, edges }: LifecycleQuestion): F
   const created = unit.of === 'group' ? sql`${sql.numbered('g', unit.index)}.created_at` : sql`p.created_at`;
   return sql`active AS (
       SELECT ${id} AS unit, ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, count(*) AS events, min(${created}) AS created
-        ${fromEvents(dialect, { units: [unit], conditions: [select.where], recordOf: unit })}
+        ${fromEvents(dialect, { projectId: select.projectId, units: [unit], conditions: [select.where], recordOf: unit })}
        WHERE ${selected(dialect, select)} AND ${created} IS NOT NULL
        GROUP BY 1, 2),
     lives AS (
       SELECT unit, bucket, events, ${dialect.bucket(sql`created`, edges)} AS born,
-             lag(bucket) OVER (PARTITION BY unit ORDER BY bucket) AS before,
-             lead(bucket) OVER (PARTITION BY unit ORDER BY bucket) AS after
+             lag(${dialect.nullable(sql`bucket`)}) OVER (PARTITION BY unit ORDER BY bucket) AS before,
+             lead(${dialect.nullable(sql`bucket`)}) OVER (PARTITION BY unit ORDER BY bucket) AS after
         FROM active),
     states AS (
       SELECT unit, bucket, events,

@@ -10,7 +10,11 @@ export function pageText(dialect: Dialect, { select, columns, order, limit, offs
   const all = [...columns, ...order.map(({ column }) => column)];
   const person: Property[] = all.includes('person_id') ? [{ of: 'column', key: 'person_id' }] : [];
   const read = all.flatMap((column) => (typeof column === 'object' ? [column.json] : []));
-  const from = fromEvents(dialect, { conditions: [select.where], properties: [...person, ...read] });
+  const from = fromEvents(dialect, {
+    projectId: select.projectId,
+    conditions: [select.where],
+    properties: [...person, ...read],
+  });
   const grouped = all.includes('count') ? columns.filter((column) => column !== 'count') : [];
   const groups =
     grouped.length === 0
@@ -27,7 +31,7 @@ export function pageText(dialect: Dialect, { select, columns, order, limit, offs
     isDescending ? sql`${ordered(dialect, column)} DESC` : sql`${ordered(dialect, column)} ASC`,
   );
   // Many events of one moment keep their order from page to page.
-  const tie = all.includes('count') ? [] : [sql`e.uuid`];
+  const tie = all.includes('count') ? [] : [dialect.uuidText(sql`e.uuid`)];
   return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${groups}
               ORDER BY ${sql.join([...orders, ...tie, ...(orders.length + tie.length === 0 ? [sql`1`] : [])], ', ')}
               LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
@@ -45,7 +49,7 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
     case 'timestamp':
       return dialect.millis(sql`e.timestamp`);
     case 'created_at':
-      return dialect.millis(sql`e.created_at`);
+      return dialect.millis(dialect.storedAt);
     case 'person_id':
       return dialect.person;
     case 'properties':
@@ -61,6 +65,6 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
 
 function ordered(dialect: Dialect, column: PageColumn): Fragment {
   if (column === 'timestamp') return sql`e.timestamp`;
-  if (column === 'created_at') return sql`e.created_at`;
+  if (column === 'created_at') return dialect.storedAt;
   return expression(dialect, column);
 }

@@ -10,10 +10,10 @@ export function retentionText(dialect: Dialect, question: RetentionQuestion): Fr
   const { list } = labels(dialect, question.breakdowns);
   const later = question.cumulative
     ? sql`SELECT bucket, later${list}, count(*) AS units
-            FROM (SELECT b.bucket, max(r.bucket) - b.bucket AS later, b.unit${ofBeginner(dialect, question)} ${returning(dialect, question)}
+            FROM (SELECT b.bucket AS bucket, max(r.bucket) - b.bucket AS later, b.unit AS unit${ofBeginner(dialect, question)} ${returning(dialect, question)}
                    GROUP BY b.bucket, b.unit${ofBeginner(dialect, question)}) AS last
            GROUP BY bucket, later${list}`
-    : sql`SELECT b.bucket, r.bucket - b.bucket AS later${ofBeginner(dialect, question)}, count(*) AS units ${returning(dialect, question)}
+    : sql`SELECT b.bucket AS bucket, r.bucket - b.bucket AS later${ofBeginner(dialect, question)}, count(*) AS units ${returning(dialect, question)}
            GROUP BY b.bucket, r.bucket - b.bucket${ofBeginner(dialect, question)}`;
   return sql`WITH ${active(dialect, question)}
     SELECT bucket, later, units${list} FROM (
@@ -37,6 +37,7 @@ function active(dialect: Dialect, question: RetentionQuestion): Fragment {
     throw new Error('A retention has a target and a returning event.');
   const conditions = [select.where, target.where, returning.where];
   const from = fromEvents(dialect, {
+    projectId: select.projectId,
     units: [unit],
     conditions,
     properties: breakdowns.map(({ property }) => property),

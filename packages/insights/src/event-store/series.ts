@@ -56,8 +56,8 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
         return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
       const units = sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
       if (windows === null) return units;
-      return sql`SELECT w.point AS bucket${list}, unit FROM (${units}) AS units
-                   JOIN ${dialect.windows(windows)} ON bucket >= w.first AND bucket < w.beyond
+      return sql`SELECT w.point AS bucket${list}, unit FROM (${units}) AS units CROSS JOIN ${dialect.windows(windows)}
+                  WHERE units.bucket >= w.first AND units.bucket < w.beyond
                   GROUP BY w.point${list}, unit`;
     }
     default:
@@ -92,6 +92,7 @@ function whereMatching(
 ): Fragment {
   const { select, measure, breakdowns } = question;
   const from = fromEvents(dialect, {
+    projectId: select.projectId,
     units: unit === null ? [] : [unit],
     conditions: [select.where],
     properties: [...properties, ...breakdowns.map((breakdown) => breakdown.property)],

@@ -74,7 +74,7 @@ export function createEventStore(engine: Engine): EventStore {
     async earliest({ projectId, events }, run) {
       // One look into an index for each name.
       const first = (isIt: Fragment) =>
-        sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${fromEvents(dialect, {})}
+        sql`(SELECT ${dialect.millis(sql`min(e.timestamp)`)} AS first ${fromEvents(dialect, { projectId })}
               WHERE e.project_id = ${sql.int(projectId)}${isIt})`;
       const names = events?.map((name) => first(sql` AND e.event = ${sql.text(name)}`)) ?? [first(sql``)];
       const found = await rowsOf(sql.join(names, ' UNION ALL '), run, ([time]) => time);

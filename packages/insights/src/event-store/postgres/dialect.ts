@@ -12,11 +12,12 @@ const none = '$$_posthog_breakdown_null_$$';
 
 export const postgresDialect: Dialect = {
   events: sql`event e`,
-  personJoin: sql`LEFT JOIN person_distinct_id o
+  personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
   person: sql`coalesce(o.person_uuid, e.person_id)`,
-  personRecord: sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
-  groupRecord: (index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
+  personRecord: () =>
+    sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
+  groupRecord: (_, index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
     ON ${sql.numbered('g', index)}.project_id = e.project_id AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
    AND ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
   inStaticCohort: (projectId, cohortId) => sql`EXISTS (SELECT FROM cohort_member m
@@ -66,6 +67,9 @@ export const postgresDialect: Dialect = {
   windows: (spans) => sql`(SELECT point - 1 AS point, first, beyond
     FROM unnest(${sql.ints(spans.map(({ first }) => first))}, ${sql.ints(spans.map(({ end }) => end))})
          WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
+  uuidText: (uuid) => uuid,
+  nullable: (value) => value,
+  storedAt: sql`e.created_at`,
   inByteOrder: (value) => sql`${value} COLLATE "C"`,
   unit: (unit: Unit) => {
     switch (unit.of) {

@@ -13,6 +13,7 @@ const types: Record<ValueType, string> = {
   floats: 'float8[]',
   time: 'timestamptz',
   times: 'timestamptz[]',
+  millis: 'float8[]',
   uuid: 'uuid',
 };
 

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { testCacheDirectory } from '@millrace/testing';
+import { testCacheDirectory } from './test-cache-directory.ts';
 
 const run = promisify(execFile);
 const options = { timeout: 300_000, maxBuffer: 64 << 20 };

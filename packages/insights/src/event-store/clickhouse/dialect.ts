@@ -1,0 +1,190 @@
+// The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
+
+import type { Dialect } from '../dialect.ts';
+import type { Breakdown, Property, Unit } from '../port.ts';
+import { type Fragment, sql } from '../sql.ts';
+
+/** Longer values of breakdowns are cut. */
+const longestLabel = 400;
+/** A value that reads like the one that stands for "none" is none. */
+const none = '$$_posthog_breakdown_null_$$';
+
+const person = sql`coalesce(o.person_uuid, e.person_id)`;
+
+export const clickhouseDialect: Dialect = {
+  // Repetitions are hidden by the setting `final`.
+  events: sql`events AS e`,
+  personJoin: (projectId) => sql`LEFT JOIN (SELECT distinct_id, person_uuid FROM person_override
+      WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id = e.distinct_id`,
+  person,
+  personRecord: (
+    projectId,
+  ) => sql`LEFT JOIN (SELECT uuid, properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
+      WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${person}`,
+  groupRecord: (
+    projectId,
+    index,
+  ) => sql`LEFT JOIN (SELECT group_key, group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
+      WHERE project_id = ${sql.int(projectId)} AND group_type_index = ${sql.int(index)}) AS ${sql.numbered('g', index)}
+    ON ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+  inStaticCohort: (projectId, cohortId) => sql`${person} IN (SELECT person_uuid FROM cohort_member
+      WHERE project_id = ${sql.int(projectId)} AND cohort_id = ${sql.int(cohortId)})`,
+  text,
+  number: (property) => {
+    if (property.of === 'column') return numberOf(column(property));
+    const { isNumber, asNumber } = found(property);
+    return sql`if(${isNumber}, ${asNumber}, ${numberOf(text(property))})`;
+  },
+  time: (property, zone) => {
+    if (property.of === 'column') return sql`CAST(NULL AS Nullable(DateTime64(3, 'UTC')))`;
+    const { isNumber, asNumber } = found(property);
+    const value = text(property);
+    const ofSeconds = sql`fromUnixTimestamp64Milli(toInt64(${asNumber} * 1000), 'UTC')`;
+    const ofMillis = sql`fromUnixTimestamp64Milli(toInt64(${asNumber}), 'UTC')`;
+    return sql`multiIf(
+      ${isNumber} AND abs(${asNumber}) < 1e11, toNullable(${ofSeconds}),
+      ${isNumber} AND abs(${asNumber}) < 1e14, toNullable(${ofMillis}),
+      ${isNumber}, NULL,
+      match(${value}, '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$'), toTimeZone(parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(zone)}), 'UTC'),
+      match(${value}, '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'), parseDateTime64BestEffortOrNull(${value}, 3, 'UTC'),
+      NULL)`;
+  },
+  json: (property) => {
+    if (property.of === 'column') return sql`toJSONString(${column(property)})`;
+    const { document, key } = found(property);
+    return sql`if(JSONHas(${document}, ${key}), JSONExtractRaw(${document}, ${key}), NULL)`;
+  },
+  isSet: (property) => {
+    if (property.of === 'column') return sql`${column(property)} <> ''`;
+    const { kind } = found(property);
+    return sql`${kind} <> 'Null'`;
+  },
+  equalsAny: (property, values) => {
+    if (property.of === 'column') return sql`has(${sql.texts(values)}, ${column(property)})`;
+    const { isNumber, asNumber, document, key } = found(property);
+    const numbers = values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value)).map(Number);
+    const lists = values.flatMap(compactList);
+    const ways = [
+      sql`has(${sql.texts(values)}, ${text(property)})`,
+      ...(numbers.length > 0 ? [sql`(${isNumber} AND has(${sql.floats(numbers)}, ${asNumber}))`] : []),
+      ...(lists.length > 0 ? [sql`has(${sql.texts(lists)}, JSONExtractRaw(${document}, ${key}))`] : []),
+    ];
+    return sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
+  },
+  contains: (value, part) => sql`coalesce(position(lowerUTF8(${value}), lowerUTF8(${sql.text(part)})) > 0, false)`,
+  matches: (value, pattern) => sql`coalesce(match(${value}, ${sql.text(clickhousePattern(pattern))}), false)`,
+  label,
+  millis: (time) => sql`toUnixTimestamp64Milli(${time})`,
+  bucket: (time, edges) => {
+    const millis = sql`toUnixTimestamp64Milli(${time})`;
+    const places = edges.map((_, at) => at);
+    return sql`if(${millis} < ${sql.float(edges[0] ?? 0)}, -1,
+      toInt32(transform(roundDown(${millis}, ${sql.millis(edges)}), ${sql.millis(edges)}, ${sql.ints(places)}, -1)))`;
+  },
+  percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
+  windows: (spans) => sql`(SELECT span.1 AS point, span.2 AS first, span.3 AS beyond
+    FROM (SELECT arrayJoin(arrayZip(range(${sql.int(spans.length)}), ${sql.ints(spans.map(({ first }) => first))},
+                                    ${sql.ints(spans.map(({ end }) => end))})) AS span)) AS w`,
+  inByteOrder: (value) => value,
+  uuidText: (uuid) => sql`toString(${uuid})`,
+  nullable: (value) => sql`toNullable(${value})`,
+  storedAt: sql`e.captured_at`,
+  unit: (unit: Unit) => {
+    switch (unit.of) {
+      case 'person':
+        return person;
+      case 'group':
+        return groupKey(unit.index);
+      case 'session':
+        return sql`nullIf(${text({ of: 'event', key: '$session_id' })}, '')`;
+      default:
+        return unit satisfies never;
+    }
+  },
+};
+
+function groupKey(index: number): Fragment {
+  return sql`nullIf(${text({ of: 'event', key: `$group_${index}` })}, '')`;
+}
+
+function found(property: Exclude<Property, { of: 'column' }>) {
+  const key = sql.text(property.key);
+  const document = documentOf(property);
+  const kind = sql`JSONType(${document}, ${key})`;
+  return {
+    document,
+    key: sql`${key}`,
+    kind,
+    isNumber: sql`${kind} IN ('Int64', 'UInt64', 'Double')`,
+    asNumber: sql`JSONExtract(${document}, ${key}, 'Nullable(Float64)')`,
+  };
+}
+
+function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
+  switch (property.of) {
+    case 'event':
+      return sql`e.readable`;
+    case 'person':
+      return sql`ifNull(p.properties, '{}')`;
+    case 'stored person':
+      return sql`e.person_properties`;
+    case 'group':
+      return sql`ifNull(${sql.numbered('g', property.index)}.group_properties, '{}')`;
+    default:
+      return property satisfies never;
+  }
+}
+
+function column({ key }: Extract<Property, { of: 'column' }>): Fragment {
+  switch (key) {
+    case 'distinct_id':
+      return sql`e.distinct_id`;
+    case 'event':
+      return sql`e.event`;
+    case 'elements_chain':
+      return sql`e.elements_chain`;
+    case 'person_id':
+      return sql`toString(${person})`;
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Numbers are written in their shortest form; lists as JSON. */
+function text(property: Property): Fragment {
+  if (property.of === 'column') return column(property);
+  const { document, key, kind } = found(property);
+  return sql`if(${kind} = 'Null', NULL, JSONExtractString(${document}, ${key}))`;
+}
+
+function label({ property, isUrl, bins }: Breakdown): Fragment {
+  if (bins !== null) {
+    const number = clickhouseDialect.number(property);
+    return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
+  }
+  const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(none)}), '')`;
+  const value = isUrl
+    ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
+    : whole;
+  return sql`substringUTF8(${value}, 1, ${sql.int(longestLabel)})`;
+}
+
+function numberOf(value: Fragment): Fragment {
+  return sql`if(match(${value}, '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$'), toFloat64OrNull(trimBoth(${value})), NULL)`;
+}
+
+/** A list or an object, as this engine writes it. */
+function compactList(value: string): string[] {
+  if (!/^\s*[[{]/.test(value)) return [];
+  try {
+    return [JSON.stringify(JSON.parse(value))];
+  } catch {
+    return [];
+  }
+}
+
+/** As the subset is meant: `.` is any character, and `$` the end of the text. */
+function clickhousePattern(pattern: string): string {
+  const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
+  return `${flags}(?s)(?:${pattern.slice(flags.length)})`;
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import type { Engine } from '../engine.ts';
+import { OverBudget } from '../port.ts';
+import { render, type Value, type ValueType } from '../sql.ts';
+import { clickhouseDialect } from './dialect.ts';
+
+const types: Record<ValueType, string> = {
+  text: 'String',
+  texts: 'Array(String)',
+  int: 'Int32',
+  ints: 'Array(Int32)',
+  float: 'Float64',
+  floats: 'Array(Float64)',
+  time: 'Int64',
+  times: 'Array(Int64)',
+  millis: 'Array(Int64)',
+  uuid: 'UUID',
+};
+
+/** What makes answers those of PostgreSQL, and what one question may cost. */
+const settings = {
+  final: 1,
+  do_not_merge_across_partitions_select_final: 1,
+  join_use_nulls: 1,
+  aggregate_functions_null_for_empty: 1,
+  prefer_column_name_to_alias: 1,
+  external_table_functions_use_nulls: 1,
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_denormals: 1,
+  date_time_output_format: 'iso',
+  max_memory_usage: '2000000000',
+  max_bytes_before_external_group_by: '1000000000',
+  max_bytes_before_external_sort: '1000000000',
+  timeout_overflow_mode: 'throw',
+  // An answer that fails midway is an error, and no short list.
+  http_write_exception_in_output_format: 0,
+  cancel_http_readonly_queries_on_client_close: 1,
+} as const;
+
+/** Codes of ClickHouse: too slow, too slow by its estimate; memory; too many rows or bytes. */
+const limits: Record<string, OverBudget['limit']> = {
+  '159': 'time',
+  '160': 'time',
+  '241': 'memory',
+  '158': 'bytes',
+  '307': 'bytes',
+  '396': 'bytes',
+};
+
+/** Stored events in ClickHouse. @param client of a user who only reads */
+export function clickhouseEngine(client: ClickHouseClient): Engine {
+  return {
+    dialect: clickhouseDialect,
+    async read(question, { signal, maxMs, maxBytes }, each) {
+      signal.throwIfAborted();
+      const { text, values } = render(question, placeholder);
+      const controller = new AbortController();
+      let over: OverBudget | null = null;
+      const stop = (limit: OverBudget['limit']) => {
+        over ??= new OverBudget(limit);
+        controller.abort();
+      };
+      const onAbort = () => controller.abort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      const timer = setTimeout(() => stop('time'), maxMs);
+      try {
+        const result = await client.query({
+          query: text,
+          query_params: Object.fromEntries(values.map((value, at) => [`p${at + 1}`, parameterOf(value)])),
+          format: 'JSONCompactEachRow',
+          query_id: randomUUID(),
+          abort_signal: controller.signal,
+          clickhouse_settings: { ...settings, max_execution_time: Math.ceil(maxMs / 1000) },
+        });
+        let bytes = 0;
+        for await (const rows of result.stream<unknown[]>()) {
+          for (const row of rows) {
+            bytes += row.text.length;
+            if (bytes > maxBytes) stop('bytes');
+            if (over !== null) throw over;
+            each(row.json());
+          }
+        }
+        if (over !== null) throw over;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (over !== null) throw over;
+        const limit = error instanceof ClickHouseError ? limits[error.code] : undefined;
+        throw limit === undefined ? error : new OverBudget(limit, { cause: error });
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+}
+
+function placeholder({ type }: Value, position: number): string {
+  const parameter = `{p${position}:${types[type]}}`;
+  if (type === 'time') return `fromUnixTimestamp64Milli(${parameter}, 'UTC')`;
+  if (type === 'times') return `arrayMap(ms -> fromUnixTimestamp64Milli(ms, 'UTC'), ${parameter})`;
+  return parameter;
+}
+
+const parameterOf = ({ value }: Value) => value;

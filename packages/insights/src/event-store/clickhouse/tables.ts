@@ -1,0 +1,108 @@
+// The tables that questions read in ClickHouse: events of its own, and what PostgreSQL decides of persons, groups and cohorts.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+
+/** Where ClickHouse finds PostgreSQL, by a role that reads the views of the schema `clickhouse`. */
+export interface ReadablePostgres {
+  /** `postgresql://role:password@host:port/database`, as the server of ClickHouse reaches it. */
+  url: string;
+}
+
+const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** The arguments of the engine and of the function that read PostgreSQL. @param what a table's name or a query, quoted already */
+function source({ url }: ReadablePostgres, what: string): string {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return `${quoted(`${hostname}:${port || '5432'}`)}, ${quoted(pathname.slice(1))}, ${what}, ${quoted(user)}, ${quoted(secret)}`;
+}
+
+/**
+ * Numbers that are larger than 64 bits stop ClickHouse's reader of JSON, which then finds nothing in the whole document: there they are
+ * written with an exponent, or are null where no double holds them. What is shown stays as it was sent.
+ */
+const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
+    part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
+      '-?(\\\\d[\\\\d.]*[eE]\\\\+?[3-9]\\\\d\\\\d+|\\\\d{300,})', 'null'), '(-?\\\\d{17,}(\\\\.\\\\d+)?)', '\\\\1e0')),
+    extractAll(properties, '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
+
+const columns = [
+  ...['project_id', 'timestamp', 'uuid', 'event', 'distinct_id', 'person_id', 'person_created_at', 'person_properties'],
+  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at'],
+].join(', ');
+
+/** @param name beside which a new one is made and put in its place (`rebuild`) */
+export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
+      project_id           Int32,
+      timestamp            DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+      uuid                 UUID,
+      event                LowCardinality(String),
+      distinct_id          String CODEC(ZSTD(1)),
+      -- The person as of ingestion. Questions ask PostgreSQL whose the id is now.
+      person_id            UUID,
+      person_created_at    Nullable(DateTime64(3, 'UTC')),
+      person_properties    String CODEC(ZSTD(3)),
+      person_mode          LowCardinality(String),
+      properties           String CODEC(ZSTD(3)),
+      readable             String MATERIALIZED ${readable} CODEC(ZSTD(3)),
+      elements_chain       String CODEC(ZSTD(3)),
+      historical_migration Bool,
+      captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+      INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
+      INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1
+    ) ENGINE = ReplacingMergeTree
+    PARTITION BY toYYYYMM(timestamp)
+    ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
+    SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1`;
+
+/** Makes what is not there yet, in the database of the connection; what reads PostgreSQL is made anew, should its address be another. */
+export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
+  await client.command({ query: createEvents('events') });
+  const tables = {
+    person: 'project_id Int32, uuid UUID, properties String, created_ms Int64',
+    person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
+    group: 'project_id Int32, group_type_index Int32, group_key String, group_properties String, created_ms Int64',
+    cohort_member: 'project_id Int32, cohort_id Int32, person_uuid UUID',
+  };
+  for (const [name, fields] of Object.entries(tables)) {
+    const from = `${source(postgres, quoted(name))}, 'clickhouse'`;
+    await client.command({ query: `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${from})` });
+  }
+}
+
+/** Which stored events are copied. Those that are there already stay one each. */
+export interface Stored {
+  /** SQL of PostgreSQL on the view `clickhouse.event`, made of the program's own words, numbers and times. */
+  where: string;
+}
+
+/** Copies events from PostgreSQL. */
+export async function copyEvents(
+  client: ClickHouseClient,
+  postgres: ReadablePostgres,
+  { where, into = 'events' }: Stored & { into?: 'events' | 'events_rebuilt' },
+): Promise<void> {
+  const query = quoted(
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms FROM clickhouse.event WHERE ${where}`,
+  );
+  const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
+  await client.command({
+    query: `INSERT INTO ${into} (${columns})
+      SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
+             if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
+             elements_chain, historical_migration, ${time('captured_ms')}
+        FROM postgresql(${source(postgres, `query(${query})`)})`,
+  });
+}
+
+/** Takes events of some ids of a project away, at once for every question. @param before milliseconds; captured until then */
+export async function deleteEvents(
+  client: ClickHouseClient,
+  { projectId, distinctIds, before }: { projectId: number; distinctIds: readonly string[] | null; before: number },
+): Promise<void> {
+  await client.command({
+    query: `DELETE FROM events WHERE project_id = {project:Int32}${distinctIds === null ? '' : ' AND distinct_id IN {ids:Array(String)}'}
+              AND captured_at <= fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
+    query_params: { project: projectId, ids: distinctIds ?? [], before },
+  });
+}

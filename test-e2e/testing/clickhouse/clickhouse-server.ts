@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface TestClickHouse {
+  /** `http://127.0.0.1:port`. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A ClickHouse of the test's own: the real engine, in a child that speaks its HTTP.
+ * @param modules where `chdb` is installed (`node_modules`)
+ */
+export async function startClickHouse(modules: string): Promise<TestClickHouse> {
+  const path = await mkdtemp(join(tmpdir(), 'millrace-clickhouse-'));
+  const script = fileURLToPath(new URL('./serve-chdb.mjs', import.meta.url));
+  const child = spawn(process.execPath, [script, modules, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`ClickHouse ended with ${code}.`))),
+  ])) as [string];
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      // Closing waits for whatever still runs.
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}

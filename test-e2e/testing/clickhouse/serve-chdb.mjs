@@ -1,0 +1,68 @@
+// A child of tests: ClickHouse in the process (npm chdb), spoken to as a server over HTTP. The engine's crash must not take a test along.
+import { createServer } from 'node:http';
+
+const [modules, path] = process.argv.slice(2);
+const { Session } = await import(`${modules}/chdb/index.mjs`);
+
+/** Several on one path run side by side; each runs one query at a time. */
+const idle = Array.from({ length: 4 }, () => new Session(path));
+const waiting = [];
+const take = () => (idle.length > 0 ? Promise.resolve(idle.pop()) : new Promise((resolve) => waiting.push(resolve)));
+const give = (session) => {
+  const next = waiting.shift();
+  if (next) next(session);
+  else idle.push(session);
+};
+
+const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const escapes = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' };
+/** Parameters arrive as fields of tab-separated files. */
+const unescaped = (text) => text.replace(/\\(.)/gs, (_, letter) => escapes[letter] ?? letter);
+
+/** `{p1:Array(String)}` becomes a literal of that type. */
+function bound(query, parameters) {
+  return query.replace(/\{(\w+):([^{}]+)\}/g, (whole, name, type) => {
+    const value = parameters.get(`param_${name}`);
+    if (value === null) return whole;
+    if (type === 'String') return quoted(unescaped(value));
+    if (/^U?Int\d+$/.test(type)) return `to${type}(${BigInt(value)})`;
+    return `CAST(${quoted(type.startsWith('Array') ? value : unescaped(value))} AS ${type})`;
+  });
+}
+
+const ours = /^(param_.*|query|query_id|database|session_id|session_timeout|default_format|user|password|role)$/;
+
+async function answer(request, response) {
+  const { searchParams, pathname } = new URL(request.url, 'http://localhost');
+  if (pathname === '/ping') return response.end('Ok.\n');
+  let body = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) body += chunk;
+  const text = `${searchParams.get('query') ?? ''}${body}`.trim();
+  const [, query = text, format = 'TabSeparated'] = /^([\s\S]*?)\s+FORMAT\s+(\w+)\s*;?$/i.exec(text) ?? [];
+  const settings = [...searchParams]
+    .filter(([name]) => !ours.test(name))
+    .map(([name, value]) => `${name} = ${quoted(value)}`);
+  const isSelect = /^\s*(\(|SELECT|WITH)/i.test(query);
+  const whole =
+    bound(query, searchParams) + (isSelect && settings.length > 0 ? ` SETTINGS ${settings.join(', ')}` : '');
+  const session = await take();
+  try {
+    const result = await session.queryAsync(whole, { format });
+    response.setHeader('x-clickhouse-query-id', searchParams.get('query_id') ?? '');
+    response.end(result.bytes());
+  } catch (error) {
+    const [, code = '0'] = /Code: (\d+)/.exec(String(error?.message)) ?? [];
+    response.writeHead(500, { 'x-clickhouse-exception-code': code });
+    response.end(`Code: ${code}. ${String(error?.message)}`);
+    // After a failure the next query would be given what is left of this one.
+    await session.queryAsync('SELECT 1').catch(() => {});
+  } finally {
+    give(session);
+  }
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
+});
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
