@@ -20,7 +20,7 @@ const foldersInOrder = {
   ],
   'services/delivery-worker': [
     ...['config.ts', 'poll.ts', 'outbound.ts'],
-    ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'deletion', '.'],
+    ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'event-store', 'deletion', '.'],
   ],
   'services/management-api': [
     ...['signing-secret.ts', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],

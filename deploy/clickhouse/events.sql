@@ -3,33 +3,39 @@
 -- Set PUBLISH_PROCESSED=on for the event consumer, put your brokers (and TOPIC_PREFIX, if you have one) into the Kafka
 -- table below, and run this file once: clickhouse-client --multiquery < events.sql
 --
+-- Insights need none of this: with EVENT_STORE=clickhouse the delivery worker makes the same table and copies what is stored
+-- (docs/operations/clickhouse.md). This reads the topic, for those who want their events here within a second.
+--
 -- Records arrive at least once (packages/contracts/src/processed-event.ts). ReplacingMergeTree removes repetitions when
 -- parts merge, because a repetition has the same sorting key; `FINAL`, or counting distinct uuids, hides them before.
 
 CREATE DATABASE IF NOT EXISTS millrace;
 
-CREATE TABLE IF NOT EXISTS millrace.events
-(
-    project_id           Int32,
-    timestamp            DateTime64(3, 'UTC'),
-    uuid                 UUID,
-    event                LowCardinality(String),
-    distinct_id          String,
-    -- The person as of ingestion. After a merge the table person_distinct_id in PostgreSQL knows the current one.
-    person_id            UUID,
-    person_created_at    Nullable(DateTime64(3, 'UTC')),
-    -- JSON text; read it with JSONExtract… or JSON_VALUE.
-    person_properties    String CODEC(ZSTD(3)),
-    person_mode          LowCardinality(String),
-    properties           String CODEC(ZSTD(3)),
-    elements_chain       String CODEC(ZSTD(3)),
-    historical_migration Bool,
-    captured_at          DateTime64(3, 'UTC'),
-    version              UInt16
-)
-ENGINE = ReplacingMergeTree
+CREATE TABLE IF NOT EXISTS millrace.events (
+  project_id           Int32,
+  timestamp            DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  uuid                 UUID,
+  event                LowCardinality(String),
+  distinct_id          String CODEC(ZSTD(1)),
+  -- The person as of ingestion. Questions ask PostgreSQL whose the id is now.
+  person_id            UUID,
+  person_created_at    Nullable(DateTime64(3, 'UTC')),
+  person_properties    String CODEC(ZSTD(3)),
+  person_mode          LowCardinality(String),
+  properties           String CODEC(ZSTD(3)),
+  readable             String MATERIALIZED if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
+part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
+  '-?(\\d[\\d.]*[eE]\\+?[3-9]\\d\\d+|\\d{300,})', 'null'), '(-?\\d{17,}(\\.\\d+)?)', '\\1e0')),
+extractAll(properties, '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(ZSTD(3)),
+  elements_chain       String CODEC(ZSTD(3)),
+  historical_migration Bool,
+  captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1
+) ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(timestamp)
-ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid);
+ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
+SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
 
 -- Typed columns: a record that does not fit is one error and stops no other, and fields may be added. Objects come as their exact
 -- text. (JSONExtract… of a whole record gives nothing at all when it holds a number of 2^64 or more.)
@@ -47,8 +53,7 @@ CREATE TABLE IF NOT EXISTS millrace.events_queue
     properties           String,
     elements_chain       String,
     historical_migration Bool,
-    captured_at          DateTime64(3, 'UTC'),
-    version              UInt16
+    captured_at          DateTime64(3, 'UTC')
 )
 ENGINE = Kafka
 SETTINGS
@@ -99,7 +104,6 @@ SELECT
     properties,
     elements_chain,
     historical_migration,
-    captured_at,
-    version
+    captured_at
 FROM millrace.events_queue
 WHERE length(_error) = 0 AND notEmpty(uuid) AND notEmpty(person_id) AND project_id != 0;

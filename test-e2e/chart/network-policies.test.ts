@@ -1,4 +1,4 @@
-import type { Manifest } from './testing/manifest.ts';
+import { environmentOf, type Manifest } from './testing/manifest.ts';
 import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
 const values = {
@@ -79,4 +79,27 @@ test('named clients and stores are the only ones, beside the API that sends test
 test('they can be left to somebody else', async () => {
   const none = await renderChart({ values: { ...values, networkPolicies: { enabled: false } } });
   expect(ofKind(none, 'NetworkPolicy')).toEqual([]);
+});
+
+test('with ClickHouse those who ask it and those who copy to it reach it, and nobody else', async () => {
+  const clickhouse = { existingSecret: { name: 'clickhouse' } };
+  const asking = await renderChart({ values: { ...values, clickhouse } });
+  const ports = (component: string) =>
+    (find(asking, 'NetworkPolicy', `m-millrace-${component}`).spec.egress ?? []).flatMap(
+      ({ ports: some }) => some?.map(({ port }) => port) ?? [],
+    );
+  expect(['management-api', 'delivery-worker', 'gateway'].map((one) => ports(one).includes(8123))).toEqual([
+    ...[true, true, false],
+  ]);
+  const settingsOf = (component: string) => environmentOf(find(asking, 'Deployment', `m-millrace-${component}`));
+  expect(settingsOf('delivery-worker')).toMatchObject({
+    EVENT_STORE: 'clickhouse',
+    CLICKHOUSE_URL: 'clickhouse/CLICKHOUSE_URL',
+    CLICKHOUSE_POSTGRES_URL: 'clickhouse/CLICKHOUSE_POSTGRES_URL',
+  });
+  expect(settingsOf('management-api')).toMatchObject({
+    EVENT_STORE: 'clickhouse',
+    CLICKHOUSE_URL: 'clickhouse/CLICKHOUSE_URL',
+  });
+  expect(settingsOf('gateway')).not.toHaveProperty('EVENT_STORE');
 });

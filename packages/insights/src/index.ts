@@ -5,8 +5,10 @@ export {
   createEvents,
   createTables,
   deleteEvents,
+  deleteOldEvents,
   type ReadablePostgres,
 } from './event-store/clickhouse/tables.ts';
+export { connectClickHouse, type EventStoreConfig, eventStoreFields, openEventStore } from './event-store/open.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';

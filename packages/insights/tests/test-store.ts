@@ -1,10 +1,9 @@
-import { createClient } from '@clickhouse/client';
 import { createDatabase, createReader, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, startClickHouse } from '@millrace/testing';
 import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
 import { copyEvents, createTables } from '../src/event-store/clickhouse/tables.ts';
-import { createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
+import { connectClickHouse, createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
 
 export interface TestStore {
   database: Database;
@@ -18,7 +17,7 @@ export interface TestEngine {
   open(): Promise<TestStore>;
 }
 
-export const onPostgres: TestEngine = {
+const onPostgres: TestEngine = {
   name: 'PostgreSQL',
   async open() {
     const { url, database, drop } = await openDatabase();
@@ -40,7 +39,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
   async open() {
     const { url, database, drop } = await openDatabase();
     const server = await startClickHouse(modules);
-    const client = createClient({ url: server.url });
+    const client = connectClickHouse(server.url);
     await createTables(client, { url });
     const events = createEventStore(clickhouseEngine(client));
     const known = new Map<number, number>();

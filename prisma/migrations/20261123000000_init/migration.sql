@@ -1404,7 +1404,5 @@ CREATE TABLE "event_store_removal" (
     "project_id" INTEGER NOT NULL,
     -- Null: all of the project.
     "distinct_id" TEXT,
-    -- Events that were captured after it belong to somebody else.
-    "before" TIMESTAMPTZ(3) NOT NULL,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );

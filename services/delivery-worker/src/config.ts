@@ -1,4 +1,5 @@
 import { databaseConfigFields } from '@millrace/db';
+import { eventStoreFields } from '@millrace/insights';
 import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -18,6 +19,18 @@ export const configSchema = Type.Object({
   mailsPerOrganizationHour: integerSetting(
     1000,
     'mails one organization may send in an hour, reports and invites together; the same for the API; 0 = no limit',
+  ),
+  ...eventStoreFields,
+  ...secretSetting(
+    'clickhousePostgresUrl',
+    Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://[^\\s]+$',
+        description:
+          'with EVENT_STORE=clickhouse: PostgreSQL as ClickHouse reaches it, with a role that reads the schema `clickhouse`; by default the address of the worker',
+      }),
+    ),
+    'read at the start',
   ),
   publicAppUrl: Type.Optional(
     Type.String({

@@ -123,7 +123,7 @@ test('while it is exported: nothing appears at the destination, and the clean-up
   expect(await oneRound((slots) => exportDue(deps, new AbortController().signal, slots))).toBe(false);
   // As if the wait for stragglers were over.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
-  for (let rounds = 0; await cleanUp(fixture.database, 5000); rounds += 1) expect(rounds).toBeLessThan(100);
+  for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);
   const left = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
   expect(left).toEqual([{ project_id: other.environmentId, n: 10 }]);
   expect(await sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);

@@ -1,5 +1,5 @@
 import { createDatabase, createReader, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
-import { createEventStore, postgresEngine } from '@millrace/insights';
+import { openEventStore } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -51,6 +51,11 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       applicationName: `millrace-${name} reports`,
     }),
   );
+  const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: longestQuestionMs }));
+  const { databaseUrl } = config;
+  const ownUrl = typeof databaseUrl === 'function' ? databaseUrl() : databaseUrl;
+  const postgresUrl = secretOf(config, 'clickhousePostgresUrl')?.() ?? ownUrl;
+  const copying = store.clickhouse && { client: store.clickhouse, postgres: { url: postgresUrl } };
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
@@ -59,7 +64,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
-    { database, mailer, events: createEventStore(postgresEngine(reader)), logger, metrics, secretBox },
+    { database, mailer, events: store.events, copying, logger, metrics, secretBox },
     {
       publicAppUrl,
       publicApiUrl,

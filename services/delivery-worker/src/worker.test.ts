@@ -37,7 +37,7 @@ test('a worker sends what is due once, clean up, and end when they are told to',
     `INSERT INTO cookieless_salt (day, salt, expires_at)
      VALUES ('2026-01-01', '\\x00', now() - interval '1 second'), ('2999-01-01', '\\x00', now() + interval '1 hour')`,
   );
-  const worker = startWorker(fixture, options);
+  const worker = startWorker({ ...fixture, copying: null }, options);
   await eventually(() => fixture.mailServer.mails.length > 0, { what: 'The report' });
   await eventually(async () => (await sql.query('SELECT 1 FROM environment_cleanup')).length === 0, {
     what: 'Cleaning up',
@@ -75,7 +75,10 @@ test('a target that never answers holds up the reports of nobody else', async ()
   for (let number = 0; number < 60; number += 1) {
     await storeSubscription(sql, bad.environmentId, { ...due, target_value: silence.url });
   }
-  const worker = startWorker({ ...fixture, metrics: createMetrics({ withProcessMetrics: false }) }, options);
+  const worker = startWorker(
+    { ...fixture, copying: null, metrics: createMetrics({ withProcessMetrics: false }) },
+    options,
+  );
   await eventually(() => silence.connections() > 0, { what: 'the first silence' });
   await storeSubscription(sql, good.environmentId, { ...due, target_value: `${fixture.receiver.url}/good` });
   await eventually(() => fixture.receiver.posts.length > 0, { what: 'the report of another organization' });

@@ -8,6 +8,7 @@ import { createExportMetrics, exportDue } from './batch-exports/run.ts';
 import { countDue, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
+import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
 import { createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealFlagPayloads, sealSecrets } from './sealing/seal.ts';
@@ -20,6 +21,8 @@ export interface WorkerDeps {
   mailer: Mailer | null;
   /** Answers the questions of reports. */
   events: EventStore;
+  /** Where stored events are copied to; null: nowhere. */
+  copying: CopyTarget | null;
   logger: Logger;
   metrics: Metrics;
   secretBox: SecretBox;
@@ -75,6 +78,14 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
+  const isCopied = deps.copying !== null;
+  const follow =
+    deps.copying &&
+    createFollower({
+      ...{ database, logger, target: deps.copying, gauge: createCopyMetrics(deps.metrics) },
+      eventRetentionDays: options.eventRetentionDays,
+      settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
+    });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'make_reports', work: (signal) => makeDueReports({ ...deps, stopping: signal }, making) },
@@ -85,8 +96,9 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
-    { name: 'delete_person_data', work: () => deletePersonData(database) },
-    { name: 'clean_up', work: () => cleanUp(database) },
+    { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
+    { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
+    ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
     ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },

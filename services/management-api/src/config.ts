@@ -1,5 +1,6 @@
 import { databaseConfigFields, type withDatabaseAddress } from '@millrace/db';
 import { kafkaConfigFields } from '@millrace/event-log';
+import { eventStoreFields } from '@millrace/insights';
 import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
@@ -19,6 +20,7 @@ export const configSchema = Type.Object({
     max: 100,
   }),
   queryTimeoutMs: integerSetting(30_000, 'milliseconds one insight query may take', { min: 100, max: 600_000 }),
+  ...eventStoreFields,
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),

@@ -11,7 +11,7 @@ import {
 } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
-import { createEventStore, postgresEngine } from '@millrace/insights';
+import { openEventStore } from '@millrace/insights';
 import {
   createSecretBox,
   type Lifecycle,
@@ -158,11 +158,12 @@ function startQuestions(
     'connections for queries',
     createReader({ url, logger, poolSize: connections, ...names }),
   );
+  const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: queryTimeoutMs }));
   const questions = createQuestions({
     ...{ sql, keyValue, logger },
-    events: createEventStore(postgresEngine(reader)),
+    events: store.events,
     turns: createSearches({ sql, connections }),
-    maxMs: queryTimeoutMs,
+    maxMs: store.maxMs,
   });
   return lifecycle.own('queries', questions);
 }

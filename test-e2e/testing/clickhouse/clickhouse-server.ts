@@ -27,9 +27,12 @@ export async function startClickHouse(modules: string): Promise<TestClickHouse> 
   return {
     url: `http://127.0.0.1:${port}`,
     async stop() {
-      // Closing waits for whatever still runs.
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        // Closing waits for whatever still runs.
+        child.kill('SIGKILL');
+        await ended;
+      }
       await rm(path, { recursive: true, force: true });
     },
   };

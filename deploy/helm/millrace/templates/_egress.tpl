@@ -9,7 +9,7 @@
     {{- end }}
 {{- end -}}
 
-{{/* The way to a store. Takes: root, store (postgresql, kafka, redis or mail), also (further ports). */}}
+{{/* The way to a store. Takes: root, store (postgresql, kafka, redis, mail or clickhouse), also (further ports). */}}
 {{- define "millrace.egress.store" -}}
 {{- $policy := get .root.Values.networkPolicies .store -}}
 {{- $ports := $policy.ports -}}

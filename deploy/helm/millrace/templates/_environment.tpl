@@ -11,6 +11,7 @@ docs/configuration.md. Takes: root, kind, values.
 {{- if has .kind (list "gateway" "flags" "managementApi") -}}{{- $parts = append $parts (include "millrace.env.redis" $root) -}}{{- end -}}
 {{- if ne .kind "consumer" -}}{{- $parts = append $parts (include "millrace.env.keys" (dict "root" $root "kind" .kind)) -}}{{- end -}}
 {{- if has .kind (list "managementApi" "deliveryWorker") -}}{{- $parts = append $parts (include "millrace.env.mail" $root) -}}{{- end -}}
+{{- if has .kind (list "managementApi" "deliveryWorker") -}}{{- $parts = append $parts (include "millrace.env.clickhouse" (dict "root" $root "kind" .kind)) -}}{{- end -}}
 {{- $parts = append $parts (include (printf "millrace.env.%s" .kind) .) -}}
 {{- range $parts -}}{{- with . | trim }}
 {{ . }}
@@ -98,6 +99,17 @@ http://{{ include "millrace.fullname" .root }}-{{ .name }}:{{ include "millrace.
 - { name: SMTP_FROM, value: {{ . | quote }} }
 {{- end }}
 - { name: MAILS_PER_ORGANIZATION_HOUR, value: {{ include "millrace.text" $mail.perOrganizationHour | quote }} }
+{{- end -}}
+
+{{- define "millrace.env.clickhouse" -}}
+{{- $secret := .root.Values.clickhouse.existingSecret -}}
+{{- if $secret.name }}
+- { name: EVENT_STORE, value: clickhouse }
+{{ include "millrace.fromSecret" (dict "name" "CLICKHOUSE_URL" "secret" $secret.name "key" $secret.urlKey) }}
+{{- if eq .kind "deliveryWorker" }}
+{{ include "millrace.fromSecret" (dict "name" "CLICKHOUSE_POSTGRES_URL" "secret" $secret.name "key" $secret.postgresUrlKey) }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* A variable from a secret. Takes: name, secret, key. */}}

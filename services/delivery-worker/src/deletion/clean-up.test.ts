@@ -57,7 +57,7 @@ test('the data of a deleted project go in portions, those of others stay', async
   await storeData(kept.environmentId);
   await deleteProject(gone.projectId, { isOver: true });
   let rounds = 0;
-  while (await cleanUp(database, 10)) rounds += 1;
+  while (await cleanUp(database, { limit: 10 })) rounds += 1;
   expect(rounds).toBeGreaterThan(6);
   expect(await rowsOf(gone.environmentId)).toBe(0);
   expect(await rowsOf(kept.environmentId)).toBe(81);
@@ -80,7 +80,7 @@ test('workers side by side get through and leave nothing', async () => {
     await deleteProject(projectId, { isOver: true });
   }
   const untilDone = async () => {
-    while (await cleanUp(database, 5));
+    while (await cleanUp(database, { limit: 5 }));
   };
   await Promise.all([untilDone(), untilDone(), untilDone()]);
   for (const { environmentId } of tenants) expect(await rowsOf(environmentId)).toBe(0);

@@ -15,6 +15,7 @@ import {
   type PersonDeletionRow,
   readIdsToForget,
   removeFromEvents,
+  requestRemoval,
 } from './store.ts';
 
 /** Events, and ids, in one transaction: short enough to hold nobody up, long enough to get through. */
@@ -25,9 +26,13 @@ const portion = { events: 2000, ids: 100 };
  * last the ids themselves. Whatever dies in between, the next portion begins where the last one ended. Touches no row the
  * consumer locks: persons and their ids were deleted with the request.
  *
+ * @param isCopied their events are in another store too, and leave it after
  * @returns whether there may be more.
  */
-export async function deletePersonData(database: Database, limit = portion): Promise<boolean> {
+export async function deletePersonData(
+  database: Database,
+  { isCopied = false, limit = portion }: { isCopied?: boolean; limit?: typeof portion } = {},
+): Promise<boolean> {
   return database.transaction(async (tx) => {
     await noteHorizons(tx);
     const deletion = await lockDeletion(tx);
@@ -36,6 +41,7 @@ export async function deletePersonData(database: Database, limit = portion): Pro
     const { done, events } = await removeSome(tx, deletion, ids, limit.events);
     if (done.length > 0) {
       await deleteWarningsAbout(tx, deletion, done);
+      if (isCopied) await requestRemoval(tx, deletion.project_id, done);
       await forgetIds(tx, deletion, done);
     }
     const isLast = done.length === ids.length && ids.length < limit.ids;
@@ -80,13 +86,17 @@ const rowsAtOnce = 2000;
  *
  * @returns whether there may be more.
  */
-export async function cleanUp(database: Database, limit = rowsAtOnce): Promise<boolean> {
+export async function cleanUp(
+  database: Database,
+  { isCopied = false, limit = rowsAtOnce }: { isCopied?: boolean; limit?: number } = {},
+): Promise<boolean> {
   return database.transaction(async (tx) => {
     const environmentId = await lockCleanup(tx);
     if (environmentId === undefined) return false;
     for (const table of ingestedTables) {
       if ((await deleteSome(tx, table, { environmentId, limit })) > 0) return true;
     }
+    if (isCopied) await requestRemoval(tx, environmentId, [null]);
     await finishCleanup(tx, environmentId);
     return true;
   });

@@ -60,7 +60,7 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {
-    while (await deletePersonData(fixture.database, limit)) rounds += 1;
+    while (await deletePersonData(fixture.database, { limit })) rounds += 1;
     return (await query('SELECT 1 FROM person_deletion WHERE finished_at IS NULL')).length === 0;
   };
   await eventually(isDone, { what: 'The deletion' });
@@ -87,7 +87,7 @@ test('the events of all ids go in portions, those of others and of a later life 
   const id = await ask(uuid, true);
   expect(await progressOf(id)).toEqual({ status: 'waiting', delete_events: true, events: 0 });
   await storeEvents('ada', next, { captured: 60 });
-  await eventually(() => deletePersonData(fixture.database, { events: 10, ids: 2 }), {
+  await eventually(() => deletePersonData(fixture.database, { limit: { events: 10, ids: 2 } }), {
     what: 'The first portion',
   });
   expect(await progressOf(id)).toMatchObject({ status: 'running' });

@@ -132,6 +132,18 @@ export async function deleteWarningsAbout(
   );
 }
 
+/** Leaves it to whoever copies events to take these away at the other store. @param distinctIds null: all of the project */
+export async function requestRemoval(
+  tx: Transaction,
+  projectId: number,
+  distinctIds: (string | null)[],
+): Promise<void> {
+  await tx.query(
+    'INSERT INTO event_store_removal (project_id, distinct_id) SELECT $1::int, id FROM unnest($2::text[]) AS id',
+    [projectId, distinctIds],
+  );
+}
+
 /** Nothing is left of these ids: only their hashes are kept from now on. */
 export async function forgetIds(
   tx: Transaction,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { AppError } from '@millrace/runtime';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
 import { render, type Value, type ValueType } from '../sql.ts';
@@ -87,13 +88,24 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
         signal.throwIfAborted();
         if (over !== null) throw over;
         const limit = error instanceof ClickHouseError ? limits[error.code] : undefined;
-        throw limit === undefined ? error : new OverBudget(limit, { cause: error });
+        if (limit !== undefined) throw new OverBudget(limit, { cause: error });
+        throw notAnswered(error);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
       }
     },
   };
+}
+
+/** For whoever asked: nothing of the question is wrong. */
+function notAnswered(cause: unknown): AppError {
+  const why = cause instanceof ClickHouseError ? `could not answer (code ${cause.code})` : 'does not answer';
+  return new AppError('unavailable', `ClickHouse ${why}. Please try again.`, {
+    code: 'event_store_unavailable',
+    retryAfterSeconds: 5,
+    cause,
+  });
 }
 
 function placeholder({ type }: Value, position: number): string {

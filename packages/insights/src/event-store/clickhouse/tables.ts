@@ -95,14 +95,26 @@ export async function copyEvents(
   });
 }
 
-/** Takes events of some ids of a project away, at once for every question. @param before milliseconds; captured until then */
+/** Takes events of some ids of a project away, at once for every question. @param distinctIds null: of all */
 export async function deleteEvents(
   client: ClickHouseClient,
-  { projectId, distinctIds, before }: { projectId: number; distinctIds: readonly string[] | null; before: number },
+  { projectId, distinctIds }: { projectId: number; distinctIds: readonly string[] | null },
 ): Promise<void> {
+  const ids = distinctIds === null ? '' : ' AND distinct_id IN {ids:Array(String)}';
   await client.command({
-    query: `DELETE FROM events WHERE project_id = {project:Int32}${distinctIds === null ? '' : ' AND distinct_id IN {ids:Array(String)}'}
-              AND captured_at <= fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
-    query_params: { project: projectId, ids: distinctIds ?? [], before },
+    query: `DELETE FROM events WHERE project_id = {project:Int32}${ids}`,
+    query_params: { project: projectId, ids: distinctIds ?? [] },
+  });
+}
+
+/** Takes events from before a time away. @param projectId null: of all projects */
+export async function deleteOldEvents(
+  client: ClickHouseClient,
+  { projectId, before }: { projectId: number | null; before: Date },
+): Promise<void> {
+  const project = projectId === null ? '' : ' AND project_id = {project:Int32}';
+  await client.command({
+    query: `DELETE FROM events WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')${project}`,
+    query_params: { project: projectId ?? 0, before: before.getTime() },
   });
 }

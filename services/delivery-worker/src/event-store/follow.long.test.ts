@@ -1,0 +1,188 @@
+import { createDatabase } from '@millrace/db';
+import { connectClickHouse, openEventStore, runQuery } from '@millrace/insights';
+import { createTestTenant, installNpmPackages, orSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createCopyMetrics, createFollower } from './follow.ts';
+
+/** A real ClickHouse that follows a real PostgreSQL. */
+// 550 MB: nobody gets it with the packages of the repository.
+const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+
+(modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
+  let fixture: WorkerFixture;
+  let server: TestClickHouse;
+  let client: ReturnType<typeof connectClickHouse>;
+  beforeAll(async () => {
+    fixture = await startWorkerFixture();
+    server = await startClickHouse(String(modules));
+    client = connectClickHouse(server.url);
+    await fixture.database.sql.query(
+      "CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')",
+    );
+  });
+  afterAll(async () => {
+    await client.close();
+    await server.stop();
+    await fixture.stop();
+  });
+
+  const follower = (eventRetentionDays = 0) =>
+    createFollower({
+      ...{ database: fixture.database, logger: fixture.logger, eventRetentionDays, settledUntil: fixture.atOnce },
+      target: { client, postgres: { url: fixture.databaseUrl } },
+      gauge,
+    });
+  let gauge: ReturnType<typeof createCopyMetrics>;
+  beforeAll(() => {
+    gauge = createCopyMetrics(fixture.metrics);
+  });
+  const followAll = async (follow = follower()) => {
+    while (await follow());
+  };
+  /** @param stored when, an interval of PostgreSQL before now */
+  const store = (projectId: number, ids: readonly string[], { stored = '0 seconds', at = '2026-11-10T12:00Z' } = {}) =>
+    fixture.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
+       SELECT $1, $3::timestamptz, gen_random_uuid(), 'order', id, gen_random_uuid(), '{"total": 42.50, "wide": 18446744073709551616}',
+              $3::timestamptz, now() - $4::interval FROM unnest($2::text[]) AS id`,
+      [projectId, ids, at, stored],
+    );
+  const there = async (projectId: number) => {
+    const result = await client.query({
+      query: 'SELECT distinct_id, count() AS n FROM events FINAL WHERE project_id = {id:Int32} GROUP BY 1 ORDER BY 1',
+      query_params: { id: projectId },
+      format: 'JSONCompactEachRow',
+    });
+    return Object.fromEntries((await result.json<[string, number | string]>()).map(([id, n]) => [id, Number(n)]));
+  };
+  const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
+
+  test('what is stored is there, once, however often it is copied', async () => {
+    const project = await tenant();
+    await store(project, ['a', 'b'], { stored: '40 days' });
+    await store(project, ['a']);
+    await followAll();
+    expect(await there(project)).toEqual({ a: 2, b: 1 });
+    await store(project, ['c']);
+    await followAll();
+    expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
+    // As after a portion that was copied and not noted.
+    await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
+    await followAll();
+    expect(await there(project)).toEqual({ a: 2, b: 1, c: 1 });
+  });
+
+  test('questions are answered from it, and see a merge at once', async () => {
+    const project = await tenant();
+    await store(project, ['x', 'y']);
+    await followAll();
+    const reader = createDatabase({ url: fixture.databaseUrl, logger: fixture.logger, poolSize: 1 });
+    const opened = openEventStore(
+      { eventStore: 'clickhouse', clickhouseUrl: server.url },
+      { reader: { read: () => Promise.reject(new Error('PostgreSQL was asked')) }, maxMs: 30_000 },
+    );
+    expect(opened.maxMs).toBe(15_000);
+    const persons = async () => {
+      const query = {
+        kind: 'TrendsQuery',
+        series: [{ kind: 'EventsNode', event: 'order', math: 'dau' }],
+        properties: [{ key: 'total', type: 'event', operator: 'exact', value: '42.5' }],
+        dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+      };
+      const asked = { projectId: project, query, now: Date.parse('2026-11-11T00:00Z') };
+      const budget = { signal: new AbortController().signal, maxMs: 10_000, maxBytes: 1e6 };
+      const { results } = await runQuery({ sql: reader.sql, events: opened.events }, asked, budget);
+      return (results as { count: number }[])[0]?.count;
+    };
+    expect(await persons()).toBe(2);
+    await fixture.database.sql.query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+       SELECT $1, id, '00000000-0000-4000-8000-000000000001', 1 FROM unnest('{x,y}'::text[]) AS id`,
+      [project],
+    );
+    expect(await persons()).toBe(1);
+    await opened.stop();
+    await reader.stop();
+  });
+
+  test('a person who is deleted leaves it, and whoever has the id after stays', async () => {
+    const project = await tenant();
+    const { sql } = fixture.database;
+    await store(project, ['gone', 'stays']);
+    await followAll();
+    await sql.query(
+      `WITH deletion AS (
+         INSERT INTO person_deletion (id, project_id, person_uuid, delete_events, requested_at)
+         VALUES (gen_random_uuid(), $1, gen_random_uuid(), true, now()) RETURNING id)
+       INSERT INTO deleted_distinct_id (project_id, id_hash, distinct_id, deletion_id, person_uuid, version, deleted_at)
+       SELECT $1, sha256(convert_to('gone', 'UTF8')), 'gone', id, gen_random_uuid(), 1, now() FROM deletion`,
+      [project],
+    );
+    // Of somebody new.
+    await store(project, ['gone'], { at: '2099-01-01T00:00Z' });
+    await sql.query(`UPDATE event SET captured_at = '2099-01-01' WHERE project_id = $1 AND timestamp > '2098-01-01'`, [
+      project,
+    ]);
+    for (let at = 0; at < 5; at += 1) await deletePersonData(fixture.database, { isCopied: true });
+    expect(await sql.query('SELECT distinct_id FROM event_store_removal')).toEqual([{ distinct_id: 'gone' }]);
+    await followAll();
+    expect(await there(project)).toEqual({ gone: 1, stays: 1 });
+    expect(await sql.query('SELECT 1 FROM event_store_removal')).toEqual([]);
+  });
+
+  test('a project that is deleted leaves it', async () => {
+    const { environmentId: project, projectId } = await createTestTenant(fixture.database);
+    await store(project, ["it's", 'b\\c']);
+    await followAll();
+    expect(await there(project)).toEqual({ "it's": 1, 'b\\c': 1 });
+    await fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
+    await fixture.database.sql.query('UPDATE environment_cleanup SET not_before = now()');
+    while (await cleanUp(fixture.database, { isCopied: true }));
+    await followAll();
+    expect(await there(project)).toEqual({});
+  });
+
+  test('what an environment does not keep any more is not kept there', async () => {
+    const project = await tenant();
+    await store(project, ['old'], { at: '2020-01-01T00:00Z' });
+    await store(project, ['new'], { at: new Date().toISOString() });
+    await followAll();
+    expect(await there(project)).toEqual({ new: 1, old: 1 });
+    await fixture.database.sql.query('UPDATE environment SET event_retention_days = 30 WHERE id = $1', [project]);
+    await followAll();
+    expect(await there(project)).toEqual({ new: 1 });
+  });
+
+  test('two workers do not copy at once, and one that died holds it only for a while', async () => {
+    const project = await tenant();
+    await store(project, ['a']);
+    const { sql } = fixture.database;
+    await sql.query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
+    await followAll();
+    expect(await there(project)).toEqual({});
+    await sql.query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
+    await followAll();
+    expect(await there(project)).toEqual({ a: 1 });
+  });
+
+  test('without ClickHouse nothing is lost: it goes on where it was', async () => {
+    const project = await tenant();
+    const follow = follower();
+    await followAll(follow);
+    await store(project, ['a'], { stored: '0 seconds' });
+    const away = createFollower({
+      ...{
+        database: fixture.database,
+        logger: fixture.logger,
+        eventRetentionDays: 0,
+        settledUntil: fixture.atOnce,
+        gauge,
+      },
+      target: { client: connectClickHouse('http://127.0.0.1:9'), postgres: { url: fixture.databaseUrl } },
+    });
+    await expect(away()).rejects.toThrow();
+    await followAll(follow);
+    expect(await there(project)).toEqual({ a: 1 });
+  });
+});

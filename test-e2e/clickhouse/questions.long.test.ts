@@ -1,0 +1,89 @@
+import {
+  compilePrograms,
+  eventually,
+  installNpmPackages,
+  orSkip,
+  type ServiceProcess,
+  startClickHouse,
+  startService,
+  type TestClickHouse,
+} from '@millrace/testing';
+import { post } from '../support/post.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** The services with `EVENT_STORE=clickhouse`: what SDKs send is asked from ClickHouse. */
+// 550 MB: nobody gets it with the packages of the repository.
+const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+
+(modules === null ? describe.skip : describe)('questions on ClickHouse', () => {
+  let clickhouse: TestClickHouse;
+  let services: RunningServices;
+  let worker: ServiceProcess;
+  beforeAll(async () => {
+    clickhouse = await startClickHouse(String(modules));
+    const settings = { EVENT_STORE: 'clickhouse', CLICKHOUSE_URL: clickhouse.url };
+    services = await startServices({ eventLog: 'postgres', settings });
+    const programs = await compilePrograms(['services/delivery-worker/src/main.ts']);
+    worker = await startService('delivery-worker', String(programs.files[0]), {
+      ...settings,
+      ...{ DATABASE_URL: services.databaseUrl, HEALTH_PORT: '0', NODE_ENV: 'production' },
+    });
+  });
+  afterAll(async () => {
+    await worker?.stop();
+    await services?.stop();
+    await clickhouse?.stop();
+  });
+
+  async function ask(
+    query: object,
+  ): Promise<{ status: number; body: { results?: { count: number }[]; code?: string; detail?: string } }> {
+    const response = await fetch(`${services.apiUrl}/api/projects/${services.tenant.projectId}/query/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${services.tenant.personalApiKey}` },
+      body: JSON.stringify({ query, refresh: 'force_blocking' }),
+    });
+    return { status: response.status, body: (await response.json()) as never };
+  }
+  const orders = (math: string) => ({
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'order', math }],
+    dateRange: { date_from: '-1d' },
+  });
+  const send = (event: string, distinct_id: string, properties: object = {}) =>
+    post(`${services.ingestUrl}/capture/`, {
+      ...{ api_key: services.tenant.projectApiKey, event, distinct_id, properties },
+    });
+
+  test('what is sent is counted, a merge is seen at once, and PostgreSQL is not asked for events', async () => {
+    await send('order', 'anon-1');
+    await send('order', 'ada');
+    await eventually(async () => expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2), {
+      what: 'Both orders in ClickHouse',
+    });
+    expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(2);
+    await send('$identify', 'ada', { $anon_distinct_id: 'anon-1' });
+    await eventually(async () => expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(1), {
+      what: 'One person',
+    });
+    await services.database.query(`DELETE FROM event WHERE event = 'order'`);
+    expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2);
+  });
+
+  test('a wrong question is the same there', async () => {
+    const { status, body } = await ask({ ...orders('sum') });
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);
+  });
+
+  test('E-S-28: without it a question says so, and everything else goes on', async () => {
+    await clickhouse.stop();
+    expect(await ask(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
+    expect((await send('order', 'grace')).status).toBe(200);
+    await eventually(
+      async () =>
+        expect((await services.database.query(`SELECT 1 FROM event WHERE distinct_id = 'grace'`)).rowCount).toBe(1),
+      { what: 'The event in PostgreSQL' },
+    );
+    await eventually(() => worker.output().includes('"task":"copy_events"'), { what: 'The warning of the worker' });
+  });
+});
