@@ -1,11 +1,15 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSqlDatabase } from '@millrace/db/sql';
+import { createLogger } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { paste } from '../testing/paste.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
+import { createConsoleLink } from './demo.ts';
+import { ensureExampleShop } from './example-shop.ts';
 
 /** What somebody does who has just cloned the repository. */
 const directory = mkdtempSync(join(tmpdir(), 'millrace-first-minute-'));
@@ -58,3 +62,41 @@ test('C-047 npm start prints a link that leads in, the page has a command to pas
   await other.getByText('This link cannot be used').waitFor();
   expect(new URL(other.url()).pathname).not.toContain('/projects/');
 });
+
+test('it prints a link to a made-up shop of 30 days: four insights with numbers, made once', async () => {
+  const [, link = ''] = /^ {2}Example +(\S+)$/m.exec(command.output()) ?? [];
+  const connection = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8'));
+  const secret = await consoleSecret(connection.settings.DATABASE_URL);
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${connection.apiUrl}/console/enter#${secret}`);
+  await page.getByText('Demo project').first().waitFor();
+  await eventually(
+    async () => {
+      await page.goto(link);
+      await page.getByRole('list', { name: 'Tiles' }).getByRole('listitem').nth(3).waitFor();
+      const orders = page.getByRole('listitem').filter({ hasText: 'Orders' });
+      expect(Number((await orders.locator('strong').first().textContent())?.replaceAll(',', ''))).toBeGreaterThan(20);
+    },
+    { what: 'the numbers of the shop', timeoutMs: 120_000 },
+  );
+  const names = await page.getByRole('list', { name: 'Tiles' }).getByRole('heading').allTextContents();
+  expect(names).toEqual(['Orders', 'Visitors by browser', 'From the shelf to the order', 'Who comes back']);
+
+  expect(await ensureExampleShop(connection, directory)).toBe(new URL(link).pathname + new URL(link).search);
+  const headers = { authorization: `Bearer ${connection.personalApiKey}`, 'content-type': 'application/json' };
+  const [, projectId, dashboardId] = /projects\/(\d+)\/dashboards\?dashboard=(\d+)/.exec(link) ?? [];
+  const dashboard = `${connection.apiUrl}/api/projects/${projectId}/dashboards/${dashboardId}/`;
+  await fetch(dashboard, { method: 'PATCH', headers, body: '{"deleted": true}' });
+  // What its owner has deleted does not come back.
+  expect(await ensureExampleShop(connection, directory)).toBeNull();
+});
+
+/** Of a link as `npm start` prints one. */
+async function consoleSecret(url: string): Promise<string> {
+  const database = createSqlDatabase({ url, logger: createLogger('test', 'error'), poolSize: 1 });
+  try {
+    return await createConsoleLink(database);
+  } finally {
+    await database.stop();
+  }
+}

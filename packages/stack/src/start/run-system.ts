@@ -11,6 +11,7 @@ import { freePort, type Reaper, type RunningServer } from '../servers/server-pro
 import type { Connection } from './connection-file.ts';
 import { createConsoleLink, type Demo, ensureDemo } from './demo.ts';
 import { ensureDemoFlags } from './demo-flags.ts';
+import { ensureExampleShop } from './example-shop.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
 import { type ServiceSettings, serviceEnvironment, serviceUrl, storageSettings } from './service-environment.ts';
@@ -31,6 +32,8 @@ export interface RunningSystem {
   connection: Connection;
   /** Signs the demo's owner in, once; null where no pages are served. */
   consoleUrl: string | null;
+  /** A dashboard with 30 days of made-up events; null where it was deleted. */
+  exampleUrl: string | null;
   /** Services first, the outermost first, so that nobody loses what he still needs; then the servers. */
   stop(): Promise<void>;
 }
@@ -70,8 +73,16 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       settings: storageSettings(process.env, settings),
     };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
+    const examplePath = stopRequest.isMade()
+      ? null
+      : await progress.step('Example shop', () => ensureExampleShop(connection, directory));
     const isServed = process.env.CONSOLE !== 'off';
-    return { connection, consoleUrl: isServed ? `${apiUrl}/console/enter#${consoleSecret}` : null, stop };
+    return {
+      connection,
+      consoleUrl: isServed ? `${apiUrl}/console/enter#${consoleSecret}` : null,
+      exampleUrl: isServed && examplePath !== null ? `${apiUrl}${examplePath}` : null,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

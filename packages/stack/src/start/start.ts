@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Command, dataDirectory, SetupProblem } from '../command.ts';
 import { createReaper } from '../servers/server-process.ts';
 import { connectionFile } from './connection-file.ts';
+import { exampleShopFile } from './example-shop.ts';
 import { lockInstance } from './instance-lock.ts';
 import { runSystem } from './run-system.ts';
 import { createStopRequest } from './stop-request.ts';
@@ -30,9 +31,16 @@ export const main: Command = async ({ progress, root, programArguments }) => {
       if (!stopRequest.isMade()) {
         connection.write(system.connection);
         const log = withKafka ? 'Kafka and Redis' : 'PostgreSQL alone';
-        const { consoleUrl } = system;
+        const { consoleUrl, exampleUrl } = system;
         console.log(
-          welcome(system.connection, { root, connectionPath: connection.path, logDirectory, log, consoleUrl }),
+          welcome(system.connection, {
+            root,
+            connectionPath: connection.path,
+            logDirectory,
+            log,
+            consoleUrl,
+            exampleUrl,
+          }),
         );
       }
       await stopRequest.made;
@@ -62,7 +70,7 @@ function readArguments(programArguments: readonly string[]): { withKafka: boolea
 
 /** Moves databases, logs and keys of this installation into a folder of their own, where they can be fetched back from. */
 function setDataAside(directory: string, print: (line: string) => void): void {
-  const data = ['postgres', 'kafka', 'redis', 'demo.json', 'secrets.key'].filter((name) =>
+  const data = ['postgres', 'kafka', 'redis', 'demo.json', exampleShopFile, 'secrets.key'].filter((name) =>
     existsSync(join(directory, name)),
   );
   if (data.length === 0) return;

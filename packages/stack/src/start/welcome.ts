@@ -4,13 +4,20 @@ import type { Connection } from './connection-file.ts';
 /** What a person at the terminal reads once all is ready: where things are, and commands that work when pasted. */
 export function welcome(
   connection: Connection,
-  facts: { root: string; connectionPath: string; logDirectory: string; log: string; consoleUrl: string | null },
+  facts: {
+    root: string;
+    connectionPath: string;
+    logDirectory: string;
+    log: string;
+    consoleUrl: string | null;
+    exampleUrl: string | null;
+  },
 ) {
   const { ingestUrl, apiUrl, shopUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
   return `
 Millrace is running on ${facts.log}.
-${facts.consoleUrl ? `\n  Console        ${facts.consoleUrl}\n                 open it: the link signs you in, once and within an hour\n` : ''}
+${facts.consoleUrl ? `\n  Console        ${facts.consoleUrl}\n                 open it: the link signs you in, once and within an hour\n` : ''}${facts.exampleUrl ? `  Example        ${facts.exampleUrl}\n                 30 days of a made-up shop, in a project of their own\n` : ''}
   Events         ${ingestUrl}      point an SDK's host here
   Management     ${apiUrl}
   Demo shop      ${shopUrl}     a page that sends events: open it

@@ -1,0 +1,254 @@
+// A second project with something to see: 30 days of a made-up shop, four insights and a dashboard.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection } from './connection-file.ts';
+
+export const exampleShopFile = 'example-shop.json';
+
+/** What was made; a start that was broken off goes on. */
+interface ExampleShop {
+  projectId: number;
+  projectApiKey: string;
+  /** The last of the 30 days ends then; milliseconds. */
+  madeAt: number;
+  dashboardId?: number;
+}
+
+type Reached = Pick<Connection, 'apiUrl' | 'ingestUrl' | 'organizationId' | 'environmentId' | 'personalApiKey'>;
+
+/**
+ * Makes the project once by the API, as a person would. What its owner has changed or deleted does not come back.
+ * @param directory keeps what was made
+ * @returns the path of its dashboard in the console; null when it is gone.
+ */
+export async function ensureExampleShop(reached: Reached, directory: string): Promise<string | null> {
+  const file = join(directory, exampleShopFile);
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ExampleShop) : null;
+  const keep = (shop: ExampleShop) => writeFileSync(file, `${JSON.stringify(shop, null, 2)}\n`, { mode: 0o600 });
+  const api = apiOf(reached);
+  const shop = known ?? (await makeProject(api, reached));
+  keep(shop);
+  if (shop.dashboardId === undefined) {
+    await sendEvents(reached, shop);
+    shop.dashboardId = await makeDashboard(api, shop);
+    keep(shop);
+  }
+  const isThere = await api.exists(`/api/projects/${shop.projectId}/dashboards/${shop.dashboardId}/`);
+  return isThere ? `/console/projects/${shop.projectId}/dashboards?dashboard=${shop.dashboardId}` : null;
+}
+
+type Api = ReturnType<typeof apiOf>;
+
+function apiOf({ apiUrl, personalApiKey }: Reached) {
+  const headers = { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' };
+  return {
+    async send<Answer>(method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer> {
+      return (await ask(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) })) as Answer;
+    },
+    async exists(path: string): Promise<boolean> {
+      return (await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(30_000) })).ok;
+    },
+  };
+}
+
+/** The console opens with the project that is there for the person's own events, and not with the newest one. */
+async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
+  const made = await api.send<{ id: number; api_token: string }>(
+    'POST',
+    `/api/organizations/${organizationId}/projects/`,
+    {
+      name: 'Example shop',
+    },
+  );
+  await api.send('PATCH', '/api/users/@me/', { set_current_team: environmentId });
+  return { projectId: made.id, projectApiKey: made.api_token, madeAt: Date.now() };
+}
+
+const eventsAtOnce = 1000;
+
+async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: ExampleShop): Promise<void> {
+  const events = shopEvents(madeAt);
+  for (let at = 0; at < events.length; at += eventsAtOnce) {
+    const batch = events.slice(at, at + eventsAtOnce);
+    const body = JSON.stringify({ api_key: projectApiKey, historical_migration: true, batch });
+    await ask(`${ingestUrl}/batch/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  }
+}
+
+const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
+const lastMonth = { dateRange: { date_from: '-30d' } };
+
+/** In the order of the dashboard. */
+const insights: readonly [name: string, description: string, source: object][] = [
+  [
+    'Orders',
+    'How many, and how many in the two weeks before.',
+    {
+      ...{ kind: 'TrendsQuery', dateRange: { date_from: '-14d' }, series: [event('order placed')] },
+      compareFilter: { compare: true },
+    },
+  ],
+  [
+    'Visitors by browser',
+    'Different persons of each day.',
+    {
+      ...{ kind: 'TrendsQuery', ...lastMonth, series: [event('$pageview', { math: 'dau' })] },
+      breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' },
+    },
+  ],
+  [
+    'From the shelf to the order',
+    'How far visitors get within a week.',
+    {
+      ...{ kind: 'FunnelsQuery', ...lastMonth },
+      series: ['product viewed', 'product added', 'order placed'].map((name) => event(name)),
+      funnelsFilter: { funnelWindowInterval: 7, funnelWindowIntervalUnit: 'day' },
+    },
+  ],
+  [
+    'Who comes back',
+    'Of the visitors of a week, how many come in the weeks after.',
+    {
+      ...{ kind: 'RetentionQuery', ...lastMonth },
+      retentionFilter: {
+        ...{ period: 'Week', totalIntervals: 5, retentionType: 'retention_first_time' },
+        targetEntity: { id: '$pageview', name: '$pageview', type: 'events' },
+        returningEntity: { id: '$pageview', name: '$pageview', type: 'events' },
+      },
+    },
+  ],
+];
+
+async function makeDashboard(api: Api, { projectId }: ExampleShop): Promise<number> {
+  const base = `/api/projects/${projectId}`;
+  const { id } = await api.send<{ id: number }>('POST', `${base}/dashboards/`, {
+    ...{ name: 'The shop at a glance', pinned: true },
+    description: 'Made up by npm start, so that there is something to see.',
+  });
+  for (const [name, description, source] of insights) {
+    const query = { kind: 'InsightVizNode', source };
+    await api.send('POST', `${base}/insights/`, { name, description, query, saved: true, dashboards: [id] });
+  }
+  return id;
+}
+
+export interface ShopEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: string;
+  properties: Record<string, unknown>;
+}
+
+interface Visitor {
+  id: string;
+  device: object;
+}
+
+const dayMs = 86_400_000;
+const days = 30;
+const newVisitorsADay = 14;
+const browsers = ['Chrome', 'Chrome', 'Chrome', 'Safari', 'Safari', 'Firefox', 'Edge'] as const;
+const systems = ['Mac OS X', 'Windows', 'Android', 'iOS', 'Linux'] as const;
+const cities = ['Berlin', 'Lyon', 'Porto', 'Vienna', 'Bergen', 'Gdansk'] as const;
+const firstNames = ['Ada', 'Grace', 'Lin', 'Emmy', 'Hedy', 'Katherine', 'Alan', 'Edsger', 'Barbara', 'Donald'] as const;
+const products = [
+  ['rye-flour', 4.9],
+  ['spelt-flour', 5.4],
+  ['hand-mill', 189],
+  ['sourdough-kit', 24.5],
+  ['proofing-basket', 19],
+  ['baking-stone', 42],
+] as const;
+
+/** The same for the same end: sent twice it is stored once. @param end milliseconds */
+export function shopEvents(end: number): ShopEvent[] {
+  const random = seeded(7);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const events: ShopEvent[] = [];
+  const begin = end - days * dayMs;
+  const tell = (name: string, who: Visitor, at: number, properties: object = {}) => {
+    if (at >= end) return;
+    const uuid = uuidOf(`${end} ${events.length}`);
+    const all = { ...who.device, ...properties };
+    events.push({ uuid, event: name, distinct_id: who.id, timestamp: new Date(at).toISOString(), properties: all });
+  };
+
+  for (let day = 0; day < days; day += 1) {
+    const date = new Date(begin + day * dayMs);
+    const isWeekend = [0, 6].includes(date.getUTCDay());
+    // It grows, and is quiet at weekends.
+    const visitors = Math.round(newVisitorsADay * (0.7 + (0.6 * day) / days) * (isWeekend ? 0.6 : 1));
+    for (let number = 0; number < visitors; number += 1) {
+      const device = { $browser: pick(browsers), $os: pick(systems), $geoip_city_name: pick(cities), $lib: 'web' };
+      const anonymous = { id: `visitor-${uuidOf(`${end} ${day} ${number}`).slice(0, 8)}`, device };
+      let who: Visitor = anonymous;
+      let at = begin + day * dayMs + Math.floor(random() * dayMs);
+      for (let visit = 0; at < end; visit += 1) {
+        who = shopping(who, { at, visit });
+        // Two in five come back within some days, those who have bought more often.
+        if (random() > (who === anonymous ? 0.4 : 0.7)) break;
+        at += (1 + Math.floor(random() * 8)) * dayMs + Math.floor((random() - 0.5) * 6 * 3_600_000);
+      }
+    }
+  }
+  return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
+
+  /** One visit. @returns who it turned out to be. */
+  function shopping(who: Visitor, { at, visit }: { at: number; visit: number }) {
+    const minute = () => Math.floor((0.3 + random() * 3) * 60_000);
+    let [time, known] = [at, who];
+    tell('$pageview', known, time, { $current_url: 'https://shop.example.com/', $pathname: '/' });
+    if (random() < 0.25) return known;
+    for (let looks = 1 + Math.floor(random() * 3); looks > 0; looks -= 1) {
+      const [product, price] = pick(products);
+      time += minute();
+      tell('$pageview', known, time, { $current_url: `https://shop.example.com/${product}`, $pathname: `/${product}` });
+      tell('product viewed', known, time + 500, { product, price });
+      if (random() > 0.42) continue;
+      time += minute();
+      tell('product added', known, time, { product, price });
+      if (random() > 0.55) continue;
+      time += minute();
+      if (visit === 0 || known.id.startsWith('visitor-')) {
+        const name = pick(firstNames);
+        const address = `${name.toLowerCase()}.${known.id.slice(-6)}@customers.example`;
+        const plan = random() < 0.2 ? 'club' : 'guest';
+        const properties = { $anon_distinct_id: known.id, $set: { email: address, name, plan } };
+        known = { ...known, id: address };
+        tell('$identify', known, time, properties);
+      }
+      const items = 1 + Math.floor(random() * 3);
+      const total = Math.round(price * items * 100) / 100;
+      tell('order placed', known, time + 2000, { total, items, currency: 'EUR', product });
+      break;
+    }
+    return known;
+  }
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** A uuid of a name, of the version for hashes of one's own. */
+function uuidOf(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+async function ask(url: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status} to the example shop: ${text.slice(0, 300)}`);
+  return JSON.parse(text) as unknown;
+}
