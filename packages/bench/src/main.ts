@@ -6,6 +6,7 @@ import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchFlags } from './flags-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
+import { benchInsights } from './insights-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { orUsage } from './process/or-usage.ts';
 
@@ -19,6 +20,7 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench browser  [--pairs 3] [--visits 20]
        pnpm bench console  [--only load,live,flood,watchers,events] [--visits 20] [--seconds 60]
                           [--projects 20] [--watchers 50] [--rate 5000] [--events 1000000]
+       pnpm bench insights [--events 1000000] [--pairs 3] [--clickhouse]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
@@ -41,6 +43,7 @@ const { values, positionals } = orUsage(usage, () =>
       rate: { type: 'string', default: '5000' },
       visits: { type: 'string', default: '20' },
       watchers: { type: 'string', default: '50' },
+      clickhouse: { type: 'boolean', default: false },
       only: { type: 'string', default: consoleParts.join(',') },
     },
   }),
@@ -100,6 +103,9 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'browser':
     await benchBrowser({ pairs: Number(pairs), visits: Number(visits) }, print);
+    break;
+  case 'insights':
+    await benchInsights({ events: events(1_000_000), runs: Number(pairs), withClickHouse: values.clickhouse }, print);
     break;
   case 'console':
     await benchConsole(

@@ -38,7 +38,8 @@ export function withHostOptions(command: Command, scopes: string): Command {
     .option('--personal-api-key <key>', `key with ${scopes} (default: PERSONAL_API_KEY)`);
 }
 
-const timeoutMs = 30_000;
+/** Longer than a question takes at most, which then says so itself. */
+const timeoutMs = 60_000;
 
 /** The project that the options name. @throws UsageError naming the option that is missing. */
 export function connectApi(options: ApiOptions, terminal: Terminal): Api {

@@ -24,7 +24,7 @@ const trend = (event: string) => ({
   series: [{ kind: 'EventsNode', event }],
 });
 const insight = (name: string, query: object = trend('ordered')) =>
-  console.api<{ id: number }>('POST', 'insights', { name, saved: true, query });
+  console.api<{ id: number; short_id: string }>('POST', 'insights', { name, saved: true, query });
 const namesOf = (page: Page) => page.getByRole('list', { name: 'Tiles' }).getByRole('heading').allTextContents();
 
 test('C-007: no dashboard yet, nothing that fits, one that is not there', async () => {
@@ -95,6 +95,31 @@ test('a tile is dragged to another place, and a click on its name opens the insi
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.getByRole('link', { name: 'Two' }).click();
   await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
+});
+
+test('a tile is made wide and narrow again, and an insight says on which dashboards it is', async () => {
+  const [{ id: first }, { id: second }] = [
+    await console.api<{ id: number }>('POST', 'dashboards', { name: 'Widths' }),
+    await console.api<{ id: number }>('POST', 'dashboards', { name: 'Another' }),
+  ];
+  const { id: made, short_id: shortId } = await insight('Stretched');
+  await console.api('PATCH', `insights/${made}`, { dashboards: [first] });
+  const page = await console.open(`dashboards?dashboard=${first}`);
+  await page.getByRole('button', { name: 'Show Stretched over the whole width' }).click();
+  await page.locator('.board-wide').filter({ hasText: 'Stretched' }).waitFor();
+  await page.getByRole('button', { name: 'Show Stretched over half of the width' }).click();
+  await eventually(async () => expect(await page.locator('.board-wide').count()).toBe(0));
+  await page.goto(console.address(`insights?insight=${shortId}`));
+  await page.getByRole('button', { name: 'Dashboards' }).click();
+  const dialog = page.getByRole('dialog', { name: 'On which dashboards' });
+  expect(await dialog.getByLabel('Widths').isChecked()).toBe(true);
+  await dialog.getByLabel('Widths').uncheck();
+  await dialog.getByLabel('Another').check();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await console.api('GET', `insights/${made}`)).toMatchObject({ dashboards: [second] });
+  await page.context().close();
 });
 
 test('computed again, it says so; an error of the server is told', async () => {

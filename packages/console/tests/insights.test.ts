@@ -97,6 +97,19 @@ const asked = (question: object) =>
   console.address(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
 const node = (event: string) => ({ kind: 'EventsNode', event });
 
+test('persons are not summed up over days: one who came on two days is no two persons', async () => {
+  const question = {
+    kind: 'TrendsQuery',
+    series: [{ kind: 'EventsNode', event: 'ordered', math: 'dau' }],
+    dateRange: { date_from: '-1d' },
+  };
+  const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
+  // Of two or three days, each with the one person at most.
+  await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
+  expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
+  await page.context().close();
+});
+
 test('the persons behind a number, by keyboard, and the way to each', async () => {
   const page = await console.open('live');
   await page.goto(

@@ -21,9 +21,27 @@ export interface Series {
   aggregated_value?: number;
   /** Index of its event. */
   order?: number;
+  /** Null: of a formula. */
+  action?: { math?: string | null } | null;
 }
 
 export const totalOf = ({ aggregated_value: total, count }: Series) => total ?? count;
+
+/** Counts of events can be summed up over time; persons cannot: one who came on two days is no two persons. */
+const sums = new Set([null, undefined, 'total', 'sum']);
+
+/** One number for all times: the sum, or what it is on average. */
+export function overAllOf(series: readonly Series[]): { value: number; isAverage: boolean } {
+  const isAverage = series.some(
+    ({ aggregated_value: total, action, status }) =>
+      total === undefined && status === undefined && (action === null || !sums.has(action?.math)),
+  );
+  const value = series.reduce(
+    (sum, one) => sum + (isAverage ? totalOf(one) / Math.max(1, one.data.length) : totalOf(one)),
+    0,
+  );
+  return { value, isAverage };
+}
 
 /** Of what was before; null where there was nothing. */
 export const changeOf = (now: number, before: number) => (before === 0 ? null : ((now - before) / before) * 100);

@@ -28,5 +28,6 @@ export const text = {
   anyEvent: 'All events',
   answer: 'Answer',
   against: 'against the time before',
+  onAverage: 'on average',
   noEvents: 'Nothing happened in this time',
 };

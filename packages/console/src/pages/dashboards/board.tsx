@@ -55,6 +55,11 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
     setSaid(text.moved(nameOfTile(tile), to + 1));
     change.mutate({ method: 'POST', path: `${path}/reorder_tiles`, body: { tile_order: order.map((one) => one.id) } });
   };
+  const setWidth = (tile: Tile, isWide: boolean) => {
+    // Its place stays as it is, also where it has none.
+    const layouts = { ...tile.layouts, sm: { ...tile.layouts.sm, w: isWide ? 12 : 6 } };
+    change.mutate({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, layouts }] } });
+  };
   const takeOff = (tile: Tile) =>
     change.mutate({ method: 'PATCH', path, body: { tiles: [{ id: tile.id, deleted: true }] } });
   return (
@@ -123,6 +128,7 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
                       const found = tiles.find(({ id: other }) => other === dragged);
                       if (found && found.id !== tile.id) move(found, at);
                     }}
+                    onWidth={(isWide) => setWidth(tile, isWide)}
                     onTakeOff={() => takeOff(tile)}
                   />
                 ))}

@@ -18,13 +18,15 @@ interface TileProps {
   onLater: (() => void) | undefined;
   /** Another tile was let go over this one. */
   onDropped: (tileId: number) => void;
+  /** Over both columns, or one. */
+  onWidth: (isWide: boolean) => void;
   onTakeOff: () => void;
 }
 
 const dragged = 'application/x-millrace-tile';
 
 /** An insight or a text. It is moved by dragging its head, or by its buttons. */
-export function TilePanel({ tile, onEarlier, onLater, onDropped, onTakeOff }: TileProps) {
+export function TilePanel({ tile, onEarlier, onLater, onDropped, onWidth, onTakeOff }: TileProps) {
   const { id } = useProject();
   const name = nameOfTile(tile);
   const isWide = (tile.layouts.sm?.w ?? 6) > 6;
@@ -58,6 +60,9 @@ export function TilePanel({ tile, onEarlier, onLater, onDropped, onTakeOff }: Ti
         </Button>
         <Button look="plain" aria-label={text.later(name)} isDisabled={!onLater} onPress={() => onLater?.()}>
           →
+        </Button>
+        <Button look="plain" aria-label={isWide ? text.narrow(name) : text.wide(name)} onPress={() => onWidth(!isWide)}>
+          {isWide ? '⇥⇤' : '⇤⇥'}
         </Button>
         <Button look="plain" aria-label={text.takeOff(name)} onPress={onTakeOff}>
           ×

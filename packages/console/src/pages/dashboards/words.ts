@@ -51,6 +51,8 @@ export const text = {
   removeText: 'Its insights stay. Deleted, it is gone from this list; over the API it can be brought back.',
   earlier: (name: string) => `Move ${name} one place back`,
   later: (name: string) => `Move ${name} one place on`,
+  wide: (name: string) => `Show ${name} over the whole width`,
+  narrow: (name: string) => `Show ${name} over half of the width`,
   takeOff: (name: string) => `Take ${name} off the dashboard`,
   textTile: 'text',
   drag: 'Drag to another place',

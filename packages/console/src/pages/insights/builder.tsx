@@ -15,6 +15,7 @@ import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { AnswerPane } from './answer.tsx';
+import { OnDashboards } from './on-dashboards.tsx';
 import { PersonsDialog } from './persons.tsx';
 import { newQuestion, partOf, readQuestion } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
@@ -31,7 +32,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
   const isChanged = written !== null && JSON.stringify(written) !== JSON.stringify(kept);
   const [asked, setAsked] = useState(0);
   const answer = useAnswer(question, asked);
-  const [dialog, setDialog] = useState<'save' | 'copy' | 'remove' | null>(null);
+  const [dialog, setDialog] = useState<'save' | 'copy' | 'dashboards' | 'remove' | null>(null);
   const edit = (next: Question) => change({ question: JSON.stringify(next), persons: '' }, { replace: true });
   const problem = answer.error instanceof ApiProblem && answer.error.status === 400 ? answer.error.message : '';
   const state = stored === null ? text.unsaved : isChanged ? text.changed : text.saved;
@@ -70,6 +71,9 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
               >
                 {text.subscribe}
               </Link>
+              <Button look="plain" onPress={() => setDialog('dashboards')}>
+                {text.dashboards}
+              </Button>
               <Button look="plain" onPress={() => setDialog('copy')}>
                 {text.saveAs}
               </Button>
@@ -100,6 +104,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
           onClose={() => setDialog(null)}
         />
       )}
+      {dialog === 'dashboards' && stored !== null && <OnDashboards stored={stored} onClose={() => setDialog(null)} />}
       {dialog === 'remove' && stored !== null && (
         <RemoveDialog
           stored={stored}

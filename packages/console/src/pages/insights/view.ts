@@ -26,6 +26,8 @@ export interface Insight {
   description: string | null;
   query: unknown;
   tags: string[];
+  /** Numbers of those it is on. */
+  dashboards: number[];
   last_modified_at: string;
   last_modified_by: { first_name: string; email: string } | null;
 }
