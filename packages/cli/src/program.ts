@@ -15,6 +15,7 @@ import { addOrganizationCommands, addPlanCommands } from './commands/organizatio
 import { addPersonCommands } from './commands/person-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
 import { addQuestionCommands } from './commands/question-commands.ts';
+import { addRebuildCommand } from './commands/rebuild-command.ts';
 import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
@@ -95,6 +96,7 @@ export function createProgram(terminal: Terminal): Command {
   addPersonCommands(program, terminal);
   addFlagCommands(program, terminal);
   addQuestionCommands(program, terminal);
+  addRebuildCommand(program, terminal);
   addInsightCommands(program, terminal);
   addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);

@@ -1,8 +1,8 @@
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
+export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
 export {
   copyEvents,
-  createEvents,
   createTables,
   deleteEvents,
   deleteOldEvents,

@@ -134,7 +134,7 @@ async function makeDashboard(api: Api, { projectId }: ExampleShop): Promise<numb
   return id;
 }
 
-export interface ShopEvent {
+interface ShopEvent {
   uuid: string;
   event: string;
   distinct_id: string;
@@ -164,7 +164,7 @@ const products = [
 ] as const;
 
 /** The same for the same end: sent twice it is stored once. @param end milliseconds */
-export function shopEvents(end: number): ShopEvent[] {
+function shopEvents(end: number): ShopEvent[] {
   const random = seeded(7);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const events: ShopEvent[] = [];

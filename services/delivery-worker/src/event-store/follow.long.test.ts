@@ -1,5 +1,5 @@
 import { createDatabase } from '@millrace/db';
-import { connectClickHouse, openEventStore, runQuery } from '@millrace/insights';
+import { connectClickHouse, openEventStore, rebuildEvents, runQuery } from '@millrace/insights';
 import { createTestTenant, installNpmPackages, orSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { cleanUp, deletePersonData } from '../deletion/delete-data.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -184,5 +184,54 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     await expect(away()).rejects.toThrow();
     await followAll(follow);
     expect(await there(project)).toEqual({ a: 1 });
+  });
+
+  test('made anew beside, from the beginning or from where it was broken off; what was deleted meanwhile leaves the new one', async () => {
+    const project = await tenant();
+    const { sql } = fixture.database;
+    await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });
+    const told: number[] = [];
+    const options = { client, sql, postgres: { url: fixture.databaseUrl }, mayLose: false };
+    const rebuild = (more: object = {}) =>
+      rebuildEvents({ ...options, onProgress: (_, share) => void told.push(share), ...more });
+    await rebuild({ mayLose: true });
+    expect(await there(project)).toEqual({ a: 1, b: 1, c: 1 });
+    expect(told.at(-1)).toBe(1);
+    expect(await sql.query('SELECT store FROM event_store_copy')).toEqual([{ store: 'clickhouse' }]);
+
+    // Broken off after its first portion; a deletion waits for its end.
+    await sql.query(
+      `UPDATE event SET created_at = now() - interval '20 days' WHERE project_id = $1 AND distinct_id = 'a'`,
+      [project],
+    );
+    const interrupted = rebuild({
+      onProgress: () => {
+        throw new Error('broken off');
+      },
+    });
+    await expect(interrupted).rejects.toThrow('broken off');
+    expect(await there(project)).toEqual({ a: 1, b: 1, c: 1 });
+    await sql.query(`DELETE FROM event WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
+    await sql.query(`INSERT INTO event_store_removal (project_id, distinct_id) VALUES ($1, 'a')`, [project]);
+    await followAll();
+    expect(await sql.query('SELECT distinct_id FROM event_store_removal')).toEqual([{ distinct_id: 'a' }]);
+    await rebuild({ mayLose: true });
+    await followAll();
+    expect(await there(project)).toEqual({ b: 1, c: 1 });
+  });
+
+  test('it is refused where PostgreSQL has fewer events, and says of which month', async () => {
+    const project = await tenant();
+    await store(project, ['a', 'b'], { at: '2021-07-15T00:00Z' });
+    await followAll();
+    await fixture.database.sql.query(`DELETE FROM event WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
+    const refused = rebuildEvents({
+      ...{ client, sql: fixture.database.sql, postgres: { url: fixture.databaseUrl } },
+      ...{ mayLose: false, onProgress: () => {} },
+    });
+    await expect(refused).rejects.toMatchObject({
+      months: expect.arrayContaining([{ month: '202107', here: 1, there: 2 }]),
+    });
+    expect(await there(project)).toEqual({ a: 1, b: 1 });
   });
 });

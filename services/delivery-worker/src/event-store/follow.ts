@@ -8,6 +8,7 @@ import { findCommonEnd, listOwnEnds } from '../retention/store.ts';
 import {
   claimCopy,
   finishRemovals,
+  isRebuilding,
   noteCopied,
   oldestStored,
   type Removal,
@@ -124,7 +125,8 @@ export function createFollower({
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
     try {
-      await remove();
+      // What is deleted while the table is made anew is to leave the new one.
+      if (!(await isRebuilding(sql))) await remove();
       await forget();
       return await copy(claim.copied_until);
     } finally {

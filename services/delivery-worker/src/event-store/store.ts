@@ -18,6 +18,11 @@ export async function claimCopy(
   return rows[0];
 }
 
+/** Whether `millrace events rebuild` is under way, or was broken off. */
+export async function isRebuilding(sql: Sql): Promise<boolean> {
+  return (await sql.query(`SELECT 1 FROM event_store_copy WHERE store = 'clickhouse rebuild'`)).length > 0;
+}
+
 export async function releaseCopy(sql: Sql): Promise<void> {
   await sql.query(`UPDATE event_store_copy SET claimed_until = '-infinity' WHERE store = $1`, [store]);
 }
