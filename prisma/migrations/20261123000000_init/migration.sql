@@ -1395,8 +1395,8 @@ CREATE TABLE "event_store_copy" (
     "store" TEXT NOT NULL,
     -- Events that were stored before it are there; null: none yet.
     "copied_until" TIMESTAMPTZ(3),
-    -- Whoever copies holds it until then.
-    "claimed_until" TIMESTAMPTZ(3) NOT NULL DEFAULT '-infinity',
+    -- Whoever copies holds it until then; null: nobody does.
+    "claimed_until" TIMESTAMPTZ(3),
     CONSTRAINT "event_store_copy_pkey" PRIMARY KEY ("store")
 );
 CREATE TABLE "event_store_removal" (

@@ -12,7 +12,7 @@ export async function claimCopy(
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [store]);
   const rows = await sql.query<{ copied_until: Date | null }>(
     `UPDATE event_store_copy SET claimed_until = now() + make_interval(secs => $2)
-      WHERE store = $1 AND claimed_until < now() RETURNING copied_until`,
+      WHERE store = $1 AND (claimed_until IS NULL OR claimed_until < now()) RETURNING copied_until`,
     [store, leaseSeconds],
   );
   return rows[0];
@@ -24,7 +24,7 @@ export async function isRebuilding(sql: Sql): Promise<boolean> {
 }
 
 export async function releaseCopy(sql: Sql): Promise<void> {
-  await sql.query(`UPDATE event_store_copy SET claimed_until = '-infinity' WHERE store = $1`, [store]);
+  await sql.query(`UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1`, [store]);
 }
 
 export async function noteCopied(sql: Sql, until: Date): Promise<void> {
