@@ -1,6 +1,7 @@
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
 export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
+export { createSpan } from './event-store/clickhouse/span.ts';
 export {
   copyEvents,
   createTables,

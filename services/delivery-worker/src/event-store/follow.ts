@@ -1,7 +1,14 @@
 // Events that were stored in PostgreSQL are copied to ClickHouse, and what was deleted leaves it too.
 
 import type { Database } from '@millrace/db';
-import { copyEvents, createTables, deleteEvents, deleteOldEvents, type ReadablePostgres } from '@millrace/insights';
+import {
+  copyEvents,
+  createSpan,
+  createTables,
+  deleteEvents,
+  deleteOldEvents,
+  type ReadablePostgres,
+} from '@millrace/insights';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { SettledUntil } from '../batch-exports/read.ts';
 import { findCommonEnd, listOwnEnds } from '../retention/store.ts';
@@ -33,10 +40,6 @@ export interface FollowerDeps {
 
 /** Longer than any portion takes. */
 const leaseSeconds = 600;
-const firstSpanMs = 60_000;
-const longestSpanMs = 30 * 86_400_000;
-/** A portion is as long as takes about this. */
-const [shortMs, longMs] = [2000, 20_000];
 const removalsAtOnce = 500;
 const forgetEveryMs = 3_600_000;
 
@@ -65,7 +68,7 @@ export function createFollower({
 }: FollowerDeps) {
   const { client, postgres } = target;
   let isReady = false;
-  let spanMs = firstSpanMs;
+  const span = createSpan();
   let forgottenAt = Number.NEGATIVE_INFINITY;
 
   async function remove(): Promise<void> {
@@ -89,10 +92,11 @@ export function createFollower({
   async function forget(): Promise<void> {
     if (performance.now() - forgottenAt < forgetEveryMs) return;
     const common = await findCommonEnd(sql, eventRetentionDays);
-    if (common !== null) await deleteOldEvents(client, { projectId: null, before: common });
-    for (const { environment_id: projectId, ends_at: before } of await listOwnEnds(sql, eventRetentionDays)) {
-      await deleteOldEvents(client, { projectId, before });
-    }
+    const own = await listOwnEnds(sql, eventRetentionDays);
+    await deleteOldEvents(client, {
+      common,
+      own: own.map(({ environment_id: projectId, ends_at: before }) => ({ projectId, before })),
+    });
     forgottenAt = performance.now();
   }
 
@@ -104,14 +108,10 @@ export function createFollower({
       gauge.set(0);
       return false;
     }
-    const end = new Date(Math.min(settled.getTime(), begin.getTime() + spanMs));
-    const began = performance.now();
+    const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
     const between = `created_at >= ${literal(begin.toISOString())} AND created_at < ${literal(end.toISOString())}`;
-    await copyEvents(client, postgres, { where: between });
+    await span.measure(() => copyEvents(client, postgres, { where: between }));
     await noteCopied(sql, end);
-    const took = performance.now() - began;
-    if (took < shortMs) spanMs = Math.min(longestSpanMs, spanMs * 2);
-    else if (took > longMs) spanMs = Math.max(1000, spanMs / 2);
     gauge.set(Math.max(0, (Date.now() - end.getTime()) / 1000));
     return end < settled;
   }

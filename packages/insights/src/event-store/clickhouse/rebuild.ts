@@ -2,6 +2,7 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
+import { createSpan } from './span.ts';
 import { copyEvents, createEvents, createTables, type ReadablePostgres } from './tables.ts';
 
 export interface RebuildOptions {
@@ -26,9 +27,6 @@ export class CoversLess extends Error {
 }
 
 const store = 'clickhouse rebuild';
-const firstSpanMs = 3_600_000;
-const longestSpanMs = 30 * 86_400_000;
-const [shortMs, longMs] = [2000, 20_000];
 
 /**
  * Fills a table from PostgreSQL and exchanges it for the one there is; questions are answered from the old one until then. One that was broken
@@ -55,21 +53,19 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   if (bounds?.first) {
     const first = bounds.first.getTime();
     const end = bounds.end.getTime();
-    let spanMs = firstSpanMs;
+    const span = createSpan();
     for (let from = begun?.copied_until?.getTime() ?? first; from < end; ) {
-      const to = Math.min(end, from + spanMs);
-      const began = performance.now();
+      const to = Math.min(end, from + span.ms);
       const [after, before] = [from, to].map((time) => `'${new Date(time).toISOString()}'`);
-      await copyEvents(client, postgres, {
-        where: `created_at >= ${after} AND created_at < ${before}`,
-        into: 'events_rebuilt',
-      });
+      await span.measure(() =>
+        copyEvents(client, postgres, {
+          where: `created_at >= ${after} AND created_at < ${before}`,
+          into: 'events_rebuilt',
+        }),
+      );
       from = to;
       await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [store, new Date(to)]);
       onProgress(new Date(to), (to - first) / (end - first));
-      const took = performance.now() - began;
-      if (took < shortMs) spanMs = Math.min(longestSpanMs, spanMs * 2);
-      else if (took > longMs) spanMs = Math.max(1000, spanMs / 2);
     }
   }
   await client.command({ query: 'EXCHANGE TABLES events AND events_rebuilt' });

@@ -107,14 +107,29 @@ export async function deleteEvents(
   });
 }
 
-/** Takes events from before a time away. @param projectId null: of all projects */
+/**
+ * Takes events away that are older than their project keeps them; nothing is written where there are none.
+ * @param common for all projects; null: nothing
+ */
 export async function deleteOldEvents(
   client: ClickHouseClient,
-  { projectId, before }: { projectId: number | null; before: Date },
+  { common, own }: { common: Date | null; own: readonly { projectId: number; before: Date }[] },
 ): Promise<void> {
-  const project = projectId === null ? '' : ' AND project_id = {project:Int32}';
-  await client.command({
-    query: `DELETE FROM events WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')${project}`,
-    query_params: { project: projectId ?? 0, before: before.getTime() },
+  const ends = '{ends:Array(Int64)}[indexOf({projects:Array(Int32)}, project_id)]';
+  const isOld = `(timestamp < fromUnixTimestamp64Milli({common:Int64}, 'UTC')
+    OR has({projects:Array(Int32)}, project_id) AND timestamp < fromUnixTimestamp64Milli(${ends}, 'UTC'))`;
+  const query_params = {
+    // Nothing is older than this.
+    common: common?.getTime() ?? -2_208_988_800_000,
+    projects: own.map(({ projectId }) => projectId),
+    ends: own.map(({ before }) => before.getTime()),
+  };
+  if (common === null && own.length === 0) return;
+  const found = await client.query({
+    query: `SELECT 1 FROM events WHERE ${isOld} LIMIT 1`,
+    query_params,
+    format: 'JSONCompactEachRow',
   });
+  if ((await found.json()).length > 0)
+    await client.command({ query: `DELETE FROM events WHERE ${isOld}`, query_params });
 }

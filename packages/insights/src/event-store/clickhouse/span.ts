@@ -1,0 +1,31 @@
+/** How much time a portion of copied events covers: as much as takes some seconds, and less after one that failed. */
+export interface Span {
+  readonly ms: number;
+  /** Copies one portion of this length. What it throws is thrown on; the next one is shorter. */
+  measure(copy: () => Promise<void>): Promise<void>;
+}
+
+const firstMs = 60_000;
+const [leastMs, mostMs] = [1000, 86_400_000];
+const [shortMs, longMs] = [2000, 20_000];
+
+export function createSpan(): Span {
+  let ms = firstMs;
+  return {
+    get ms() {
+      return ms;
+    },
+    async measure(copy) {
+      const began = performance.now();
+      try {
+        await copy();
+      } catch (error) {
+        ms = Math.max(leastMs, ms / 4);
+        throw error;
+      }
+      const took = performance.now() - began;
+      if (took < shortMs) ms = Math.min(mostMs, ms * 2);
+      else if (took > longMs) ms = Math.max(leastMs, ms / 2);
+    },
+  };
+}
