@@ -24,7 +24,14 @@ import { type BasePath, defineRoute, defineRoutes } from '../../access/define-ro
 import { requireScope } from '../../access/require-scope.ts';
 import type { Questions } from '../query/questions.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
-import { findDelivery, findEnvironmentName, findReport, findSubscription, type SubscriptionRow } from './store.ts';
+import {
+  type DeliveryRow,
+  findDelivery,
+  findEnvironmentName,
+  findReport,
+  findSubscription,
+  type SubscriptionRow,
+} from './store.ts';
 
 export interface ReportRouteDeps {
   sql: Sql;
@@ -129,14 +136,7 @@ export function reportRoutes(
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
         const shown = content && (await show(query.format, messageOf(subscription, content, addresses, environmentId)));
         if (shown instanceof TextContent) return shown;
-        return {
-          ...delivery,
-          target: showsSecrets ? delivery.target : maskedTarget(delivery.target),
-          due_at: formatDateTime(delivery.due_at),
-          created_at: formatDateTime(delivery.created_at),
-          finished_at: delivery.finished_at && formatDateTime(delivery.finished_at),
-          report: shown,
-        };
+        return { ...toDelivery(delivery, showsSecrets), report: shown };
       },
     }),
   ];
@@ -166,6 +166,17 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
       return new MessageStream({ 'Cache-Control': 'public, max-age=86400, immutable' }, (output) => output.end(png));
     },
   });
+}
+
+/** A row as its caller may see it (docs/api-rules.md#secrets-in-answers). */
+export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
+  return {
+    ...row,
+    target: showsSecrets ? row.target : maskedTarget(row.target),
+    due_at: formatDateTime(row.due_at),
+    created_at: formatDateTime(row.created_at),
+    finished_at: row.finished_at && formatDateTime(row.finished_at),
+  };
 }
 
 /** As its receivers read it. */

@@ -8,7 +8,7 @@ import { environmentBases, parentEnvironment } from '../../access/addressed-proj
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, seesSecrets } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { type ReportRouteDeps, reportPictureRoute, reportRoutes } from './reports.ts';
+import { type ReportRouteDeps, reportPictureRoute, reportRoutes, toDelivery } from './reports.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -186,13 +186,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
         const { count, rows } = await listDeliveries(sql, id, query);
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
-        const results = rows.map((row) => ({
-          ...row,
-          target: showsSecrets ? row.target : maskedTarget(row.target),
-          due_at: formatDateTime(row.due_at),
-          created_at: formatDateTime(row.created_at),
-          finished_at: row.finished_at && formatDateTime(row.finished_at),
-        }));
+        const results = rows.map((row) => toDelivery(row, showsSecrets));
         return offsetPage(request, query, { count, results });
       },
     }),

@@ -139,7 +139,7 @@ export async function countSubscriptions(sql: Sql, organizationId: string): Prom
   return rows[0]?.count ?? 0;
 }
 
-type DeliveryRow = Columns<
+export type DeliveryRow = Columns<
   'subscription_delivery',
   'id' | 'occasion' | 'due_at' | 'target' | 'status' | 'attempts' | 'error' | 'created_at' | 'finished_at'
 >;
