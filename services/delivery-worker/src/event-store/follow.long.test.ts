@@ -13,10 +13,23 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
+  /** Of a role with the rights that docs/operations/clickhouse.md names, and no others. */
+  let readerUrl: string;
   beforeAll(async () => {
     fixture = await startWorkerFixture();
     server = await startClickHouse(String(modules));
     client = connectClickHouse(server.url);
+    const role = `clickhouse_${process.pid}`;
+    for (const statement of [
+      `CREATE ROLE ${role} LOGIN PASSWORD 'it''s a secret'`,
+      `GRANT USAGE ON SCHEMA clickhouse TO ${role}`,
+      `GRANT SELECT ON ALL TABLES IN SCHEMA clickhouse TO ${role}`,
+    ]) {
+      await fixture.database.sql.query(statement);
+    }
+    const address = new URL(fixture.databaseUrl);
+    [address.username, address.password] = [role, encodeURIComponent("it's a secret")];
+    readerUrl = address.href;
     await fixture.database.sql.query(
       "CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')",
     );
@@ -24,13 +37,14 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
   afterAll(async () => {
     await client.close();
     await server.stop();
+    await fixture.database.sql.query(`DROP OWNED BY clickhouse_${process.pid}; DROP ROLE clickhouse_${process.pid}`);
     await fixture.stop();
   });
 
   const follower = (eventRetentionDays = 0) =>
     createFollower({
       ...{ database: fixture.database, logger: fixture.logger, eventRetentionDays, settledUntil: fixture.atOnce },
-      target: { client, postgres: { url: fixture.databaseUrl } },
+      target: { client, postgres: { url: readerUrl } },
       gauge,
     });
   let gauge: ReturnType<typeof createCopyMetrics>;
@@ -179,7 +193,7 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
         settledUntil: fixture.atOnce,
         gauge,
       },
-      target: { client: connectClickHouse('http://127.0.0.1:9'), postgres: { url: fixture.databaseUrl } },
+      target: { client: connectClickHouse('http://127.0.0.1:9'), postgres: { url: readerUrl } },
     });
     await expect(away()).rejects.toThrow();
     await followAll(follow);
@@ -191,7 +205,7 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     const { sql } = fixture.database;
     await store(project, ['a', 'b', 'c'], { stored: '10 minutes' });
     const told: number[] = [];
-    const options = { client, sql, postgres: { url: fixture.databaseUrl }, mayLose: false };
+    const options = { client, sql, postgres: { url: readerUrl }, mayLose: false };
     const rebuild = (more: object = {}) =>
       rebuildEvents({ ...options, onProgress: (_, share) => void told.push(share), ...more });
     await rebuild({ mayLose: true });
@@ -226,7 +240,7 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     await followAll();
     await fixture.database.sql.query(`DELETE FROM event WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
     const refused = rebuildEvents({
-      ...{ client, sql: fixture.database.sql, postgres: { url: fixture.databaseUrl } },
+      ...{ client, sql: fixture.database.sql, postgres: { url: readerUrl } },
       ...{ mayLose: false, onProgress: () => {} },
     });
     await expect(refused).rejects.toMatchObject({
