@@ -71,6 +71,16 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     for (const { image } of Object.values(project.services)) expect(image).toMatch(/:v?\d[\w.-]*$/);
   });
 
+  test('with ClickHouse those who ask it and those who copy to it know where it is', () => {
+    expect(serviceNamed('clickhouse').profiles).toEqual(['clickhouse']);
+    for (const name of ['management-api', 'delivery-worker']) {
+      expect(serviceNamed(name).environment).toMatchObject({
+        EVENT_STORE: 'postgres',
+        CLICKHOUSE_URL: 'http://millrace:millrace@clickhouse:8123/millrace',
+      });
+    }
+  });
+
   test('every setting is one that a service has', () => {
     for (const [, { environment = {} }] of ours()) {
       expect(Object.keys(environment).filter((name) => !configuration.includes(`\n| \`${name}\` |`))).toEqual([]);
@@ -95,7 +105,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     // Gateway or API, then consumer or worker.
     expect(secondsOf(small.stop_grace_period)).toBeGreaterThanOrEqual(25 + 33 + 3);
     const others = Object.keys(project.services).filter((name) => serviceNamed(name).profiles !== undefined);
-    expect(others.sort()).toEqual([allInOne, 'millrace']);
+    expect(others.sort()).toEqual([allInOne, 'clickhouse', 'millrace']);
   });
 
   test.each(ourServices)(
