@@ -86,12 +86,12 @@ function numberOf(one: SeriesResult, isCumulative: boolean): Pick<Figure, 'value
   return { value: (data ?? []).reduce((sum, number) => sum + number, 0) / length, of: 'average' };
 }
 
-/** The share of those in the first step who came to the last one; null for funnels by a breakdown or of times. */
+/** The share of those in the first step who came to the last one; null for funnels by a breakdown or of times, and where nobody was in the first. */
 export function figureOfFunnel(results: unknown): Figure | null {
   if (!Array.isArray(results) || results.some(Array.isArray)) return null;
   const counts = results.filter(isRecord).map(({ count }) => count);
   const [first, last] = [counts[0], counts.at(-1)];
-  if (typeof first !== 'number' || typeof last !== 'number' || counts.length < 2) return null;
-  const value = first === 0 ? 0 : Math.round((last / first) * 10_000) / 100;
+  if (typeof first !== 'number' || typeof last !== 'number' || counts.length < 2 || first === 0) return null;
+  const value = Math.round((last / first) * 10_000) / 100;
   return { label: 'Conversion', value, unit: 'percent', of: 'total', before: null };
 }

@@ -109,7 +109,11 @@ function shownRows({ query_kind: kind, table, left_out: leftOut }: ReportedInsig
 }
 
 function cellText(cell: string | number | boolean | null): string {
-  return cell === null ? '' : typeof cell === 'number' ? numberText(cell) : String(cell).slice(0, 60);
+  if (cell === null) return '';
+  if (typeof cell === 'number') return numberText(cell);
+  const text = String(cell);
+  // The beginning of a day is that day.
+  return /^\d{4}-\d\d-\d\dT00:00:00/.test(text) ? text.slice(0, 10) : text.slice(0, 60);
 }
 
 function tableLines(insight: ReportedInsight): string[] {

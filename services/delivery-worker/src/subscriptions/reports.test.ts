@@ -162,6 +162,28 @@ test.each<[string, object, string]>([
     'Conversion: 100 % (0 points against 100 % before)',
   ],
   [
+    'a funnel that nobody was in before',
+    {
+      kind: 'FunnelsQuery',
+      series: ['order', 'order'].map((event) => ({ kind: 'EventsNode', event })),
+      dateRange: { date_from: '2026-10-26', date_to: '2026-10-31' },
+    },
+    'Conversion: 100 %\n',
+  ],
+  [
+    'who comes back, by days without a time',
+    {
+      kind: 'RetentionQuery',
+      dateRange: { date_from: '-7d' },
+      retentionFilter: {
+        ...{ period: 'Day', totalIntervals: 3 },
+        targetEntity: { id: 'order', type: 'events' },
+        returningEntity: { id: 'order', type: 'events' },
+      },
+    },
+    '\n2026-11-08  1',
+  ],
+  [
     'rows of events',
     { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '2026-11-08', limit: 1 },
     'event  timestamp',
