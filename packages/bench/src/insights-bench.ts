@@ -95,8 +95,8 @@ async function openCopy(
   const began = performance.now();
   // By weeks: whoever copies 90 days at once holds them in memory.
   for (let week = 0; week < 14; week += 1) {
-    const [from, to] = [week * 7, (week + 1) * 7].map((day) => `now() - interval '${98 - day} days'`);
-    await copyEvents(client, { url: database.url }, { where: `created_at >= ${from} AND created_at < ${to}` });
+    const [from, until] = [week - 14, week - 13].map((weeks) => new Date(Date.now() + weeks * 7 * 86_400_000));
+    if (from && until) await copyEvents(client, { url: database.url }, { from, until });
   }
   const seconds = (performance.now() - began) / 1000;
   print(`Copied to ClickHouse in ${readable(seconds)} s, ${readable(events / seconds)} events a second`);

@@ -1,4 +1,14 @@
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
+export {
+  claimCopy,
+  finishRemovals,
+  isRebuilding,
+  noteCopied,
+  oldestStored,
+  type Removal,
+  readRemovals,
+  releaseCopy,
+} from './event-store/clickhouse/copy-store.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
 export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
 export { createSpan } from './event-store/clickhouse/span.ts';
@@ -9,7 +19,13 @@ export {
   deleteOldEvents,
   type ReadablePostgres,
 } from './event-store/clickhouse/tables.ts';
-export { connectClickHouse, type EventStoreConfig, eventStoreFields, openEventStore } from './event-store/open.ts';
+export {
+  type ClickHouseClient,
+  connectClickHouse,
+  type EventStoreConfig,
+  eventStoreFields,
+  openEventStore,
+} from './event-store/open.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';

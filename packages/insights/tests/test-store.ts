@@ -51,7 +51,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
       );
       if (row?.count === known.get(projectId)) return;
       known.set(projectId, row?.count ?? 0);
-      await copyEvents(client, { url }, { where: `project_id = ${projectId}` });
+      await copyEvents(client, { url }, { projectId, distinctIds: null });
     };
     const projectOf = (question: { projectId?: number; select?: { projectId: number } }) =>
       question.projectId ?? question.select?.projectId ?? 0;

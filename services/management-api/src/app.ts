@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
-import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, type Health, type Metrics } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import express, { type RequestHandler } from 'express';
 import { callerAccess } from './access/caller-access.ts';
@@ -23,7 +23,6 @@ export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' 
     signUpsPerMinute: number;
     userChangesPerMinute: number;
   } & SignInLimitSettings;
-  logger: Logger;
   metrics: Metrics;
   health: Health;
   /** Address for links; without it the request's own host. */

@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import type { Addresses } from '@millrace/insights/report';
+import type { Logger } from '@millrace/runtime';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
@@ -60,6 +61,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   payloadSecrets: PayloadSecrets;
   searches: Searches;
   questions: Questions;
+  logger: Logger;
   /** Where reports link to. */
   addresses: Addresses;
   /** Null where nobody has said which log it is. */

@@ -1,8 +1,9 @@
+import { otherLabel } from '../breakdown-labels.ts';
 import type { RetentionRow } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
 import type { RetentionPlan } from '../plan/retention.ts';
-import { otherValue, shownValue } from './trends.ts';
+import { shownValue } from './trends.ts';
 
 /** Rows of each value of the breakdown, the largest first: every interval in which one may begin. */
 export function answerRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
@@ -19,7 +20,7 @@ export function answerRetention(plan: RetentionPlan, rows: RetentionRow[], conte
     .sort((a, b) => b.size - a.size || (a.value < b.value ? -1 : 1));
   const kept = inOrder.slice(0, plan.breakdown.limit);
   const others = inOrder.slice(plan.breakdown.limit).flatMap((one) => one.rows);
-  const all = others.length === 0 || plan.breakdown.hidesOther ? kept : [...kept, { value: otherValue, rows: others }];
+  const all = others.length === 0 || plan.breakdown.hidesOther ? kept : [...kept, { value: otherLabel, rows: others }];
   return { results: all.flatMap(({ value, rows: some }) => tableOf(plan, some, { value, context })) };
 }
 

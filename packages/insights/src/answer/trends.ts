@@ -1,14 +1,11 @@
 // From numbers of buckets to the series that clients draw.
 
+import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { SeriesRow } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn, namesOf } from '../plan/dates.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
-
-/** Stand in answers for "none" and for all values beyond the limit. */
-const nullValue = '$$_posthog_breakdown_null_$$';
-export const otherValue = '$$_posthog_breakdown_other_$$';
 
 /** The numbers of one value of a breakdown, or of all events. */
 interface Line {
@@ -51,7 +48,7 @@ function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeri
     lines.set('', { values: [], isOther: false, data: new Array(length).fill(0) });
   for (const { bucket, values, isOther, number } of rows) {
     const shown = values.map((value, at) =>
-      isOther ? otherValue : shownValue(value, question?.breakdowns[at]?.bins ?? null),
+      isOther ? otherLabel : shownValue(value, question?.breakdowns[at]?.bins ?? null),
     );
     const key = JSON.stringify(shown);
     const line = lines.get(values.length === 0 ? '' : key) ?? {
@@ -69,8 +66,8 @@ function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeri
 
 /** A list is shown as compact JSON, a bucket of numbers by its bounds. */
 export function shownValue(value: string | null, bins: readonly number[] | null): string {
-  if (value === null) return nullValue;
-  if (bins !== null) return binText(bins, Number(value)) ?? nullValue;
+  if (value === null) return nullLabel;
+  if (bins !== null) return binText(bins, Number(value)) ?? nullLabel;
   if (!/^[[{]/.test(value)) return value;
   try {
     return JSON.stringify(JSON.parse(value));
@@ -85,7 +82,7 @@ function binText(bins: readonly number[], at: number): string | null {
 }
 
 function sorted(lines: Line[]): Line[] {
-  const rank = ({ isOther, values }: Line) => (isOther ? 2 : values.includes(nullValue) ? 1 : 0);
+  const rank = ({ isOther, values }: Line) => (isOther ? 2 : values.includes(nullLabel) ? 1 : 0);
   const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   return lines.sort(
     (a, b) => rank(a) - rank(b) || sumOf(b.data) - sumOf(a.data) || byText(a.values.join('\0'), b.values.join('\0')),
@@ -128,7 +125,7 @@ function keepLargest({ breakdown }: TrendsPlan, lines: Line[][]): Line[][] {
     const [first] = others;
     if (first === undefined) return stay;
     const data = first.data.map((_, at) => sumOf(others.map((line) => line.data[at] ?? 0)));
-    return [...stay, { values: first.values.map(() => otherValue), isOther: true, data }];
+    return [...stay, { values: first.values.map(() => otherLabel), isOther: true, data }];
   });
 }
 
@@ -191,7 +188,7 @@ function timeSeries({ isCumulative }: TrendsPlan, { period, line: { data }, cont
 
 function breakdownFields({ breakdown }: TrendsPlan, { values }: Line) {
   if (values.length === 0) return {};
-  return { breakdown_value: breakdown.isList ? values : (values[0] ?? nullValue) };
+  return { breakdown_value: breakdown.isList ? values : (values[0] ?? nullLabel) };
 }
 
 function compareFields({ label }: TrendsPeriod) {

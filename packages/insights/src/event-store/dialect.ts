@@ -1,5 +1,5 @@
 import type { Breakdown, Property, Unit } from './port.ts';
-import type { Fragment } from './sql.ts';
+import { type Fragment, sql } from './sql.ts';
 
 /** The words in which engines differ; all other SQL is the same text. The event is `e` in every question. */
 export interface Dialect {
@@ -50,4 +50,41 @@ export interface Dialect {
   inByteOrder(text: Fragment): Fragment;
   /** What tells units apart, null for none; that of a person needs `personJoin`. */
   unit(unit: Unit): Fragment;
+}
+
+/** Longer values of breakdowns are cut. */
+export const longestLabel = 400;
+
+/** What both engines call alike. @param personText the id of the person of today as a text */
+export function columnText({ key }: Extract<Property, { of: 'column' }>, personText: Fragment): Fragment {
+  switch (key) {
+    case 'distinct_id':
+      return sql`e.distinct_id`;
+    case 'event':
+      return sql`e.event`;
+    case 'elements_chain':
+      return sql`e.elements_chain`;
+    case 'person_id':
+      return personText;
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Of the values a property is compared with, those that are numbers, and those that are lists or objects in JSON. */
+export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {
+  return {
+    numbers: values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value)),
+    lists: values.filter(isJsonList),
+  };
+}
+
+function isJsonList(value: string): boolean {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

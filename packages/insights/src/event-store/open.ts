@@ -9,6 +9,8 @@ import type { EventStore } from './port.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { createEventStore } from './store.ts';
 
+export type { ClickHouseClient };
+
 /** Settings of every service that asks questions. */
 export const eventStoreFields = {
   eventStore: Type.Union([Type.Literal('postgres'), Type.Literal('clickhouse')], {

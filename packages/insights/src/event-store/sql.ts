@@ -1,7 +1,7 @@
 // SQL as a tagged template: text with values between, which no engine has seen yet.
 
 /** How an engine is told the type of a value. Times are milliseconds since 1970. */
-export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'millis' | 'uuid';
+export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'uuid';
 
 export interface Value {
   type: ValueType;
@@ -48,8 +48,6 @@ sql.float = (value: number): Value => ({ type: 'float', value });
 sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
 sql.times = (value: readonly number[]): Value => ({ type: 'times', value });
-/** Times as numbers. */
-sql.millis = (value: readonly number[]): Value => ({ type: 'millis', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });
 
 /**

@@ -1,5 +1,6 @@
 // From an ActorsQuery to the point of an insight whose persons or groups are listed.
 
+import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { Condition, LifecycleStatus, Unit, UnitsQuestion } from '../event-store/port.ts';
 import {
   type ActorsQuery,
@@ -34,8 +35,6 @@ export interface FunnelPoint {
 }
 
 const usualLimit = 100;
-const nullText = '$$_posthog_breakdown_null_$$';
-const otherText = '$$_posthog_breakdown_other_$$';
 
 const personColumns = ['person', 'id', 'person.$delete', 'event_distinct_ids'];
 const groupColumns = ['group', 'id'];
@@ -200,10 +199,10 @@ function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPl
 
   function valueCondition(value: string, at: number): Condition {
     const one = plan.breakdowns[at];
-    if (one === undefined || value === otherText) return { all: [] };
-    if (plan.bins[at] !== null && value !== nullText) return binCondition(value, one.property);
+    if (one === undefined || value === otherLabel) return { all: [] };
+    if (plan.bins[at] !== null && value !== nullLabel) return binCondition(value, one.property);
     if (/^[[{]/.test(value)) return { property: one.property, test: { is: 'equal', values: [value] } };
-    return { breakdown: one, value: value === nullText ? null : value };
+    return { breakdown: one, value: value === nullLabel ? null : value };
   }
   function binCondition(value: string, property: NonNullable<(typeof plan.breakdowns)[number]>['property']): Condition {
     const bounds = parseList(value);

@@ -8,7 +8,7 @@ import { changeSource, sourceOf } from '../override.ts';
 import { isRecord } from '../query.ts';
 import type { QueryAnswer } from '../run.ts';
 import { type Chart, chartOf } from './chart.ts';
-import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
+import { changeOf, type Figure, figureOfFunnel, figuresOf } from './figures.ts';
 import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 
 /** Kept as it was sent; mails, messages and pictures are made of it. */
@@ -44,6 +44,11 @@ export interface ReportedInsight {
   chart: Chart | null;
   /** Why there are no numbers; null where there are. */
   error: string | null;
+}
+
+/** As programs are told of it: each figure with its change, in percent or points, and without what is only drawn. */
+export function toldOf({ chart: _, figures, ...insight }: ReportedInsight) {
+  return { ...insight, figures: figures.map((figure) => ({ ...figure, change: changeOf(figure) })) };
 }
 
 export interface ReportDeps {

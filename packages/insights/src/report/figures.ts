@@ -1,5 +1,6 @@
 // The numbers of an answer that are read at a glance.
 
+import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import { isRecord } from '../query.ts';
 
 export interface Figure {
@@ -41,10 +42,7 @@ export const isBefore = ({ compare_label: period }: SeriesResult) => period === 
 export function labelOf({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = action?.custom_name && value === undefined ? action.custom_name : label;
-  return own
-    .replaceAll('$$_posthog_breakdown_null_$$', '(none)')
-    .replaceAll('$$_posthog_breakdown_other_$$', '(other)')
-    .slice(0, 100);
+  return own.replaceAll(nullLabel, '(none)').replaceAll(otherLabel, '(other)').slice(0, 100);
 }
 
 const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =>

@@ -1,5 +1,6 @@
 // A report as a mail: HTML with pictures, and the same as text.
 
+import type { Logger } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
@@ -32,13 +33,16 @@ export interface ReportMail {
 
 const mostRowsShown = 10;
 
-export async function reportMail(message: Message): Promise<ReportMail> {
+/** Where a picture cannot be drawn, which is logged, name and numbers stand in its place. */
+export async function reportMail(message: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
   const attachments: ReportMail['attachments'] = [];
   for (const insight of message.content?.insights ?? []) {
     const svg = drawInsight(insight);
     if (svg === null) continue;
-    // Its name and its numbers stand in its place.
-    const content = await toPng(svg).catch(() => null);
+    const content = await toPng(svg).catch((error: unknown) => {
+      logger.warn('a picture of a report could not be drawn', { insightId: insight.id, error });
+      return null;
+    });
     if (content === null) continue;
     const filename = `insight-${insight.id}.png`;
     attachments.push({ cid: cidOf(insight), filename, contentType: 'image/png', content });

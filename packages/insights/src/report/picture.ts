@@ -41,15 +41,18 @@ interface Drawing {
   height: number;
 }
 
+/** Whether there is something to draw: a chart, or one number. */
+export const hasPicture = ({ figures, chart }: Pick<Pictured, 'figures' | 'chart'>) =>
+  chart !== null || figures.length === 1;
+
 /** @returns null where there is nothing to draw. */
 export function drawInsight({ name, figures, chart, ...range }: Pictured): string | null {
+  if (!hasPicture({ figures, chart })) return null;
   const [figure] = figures;
-  const isOne = figures.length === 1 && figure !== undefined;
-  if (chart === null && !isOne) return null;
   const title =
     write(padding, 34, cut(name, 62), { size: 17, isBold: true }) +
     write(padding, 54, rangeText(range), { size: 12, colour: colours.quiet });
-  const head = isOne ? headline(figure, 100) : { svg: '', height: 66 };
+  const head = figures.length === 1 && figure !== undefined ? headline(figure, 100) : { svg: '', height: 66 };
   const drawn = chart === null ? { svg: '', height: 0 } : drawChart(chart, head.height + 10);
   const height = head.height + drawn.height + padding;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Inter">
@@ -265,7 +268,11 @@ let drawing: Promise<Uint8Array[]> | undefined;
 
 /** @param svg as `drawInsight` makes it @returns a PNG, 1,280 pixels wide. */
 export async function toPng(svg: string): Promise<Buffer> {
-  drawing ??= prepare();
+  drawing ??= prepare().catch((error: unknown) => {
+    // The next picture tries again.
+    drawing = undefined;
+    throw error;
+  });
   const fontBuffers = await drawing;
   // It takes some tens of milliseconds: requests have their turn in between.
   await setImmediate();
@@ -284,9 +291,11 @@ export async function toPng(svg: string): Promise<Buffer> {
 }
 
 async function prepare(): Promise<Uint8Array[]> {
-  const wasm = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
-  await initWasm(await readFile(wasm));
-  return Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
+  const wasm = await readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm'));
+  const fonts = await Promise.all(['Regular', 'SemiBold'].map((name) => readFile(`${fontFolder()}/Inter-${name}.ttf`)));
+  // Last: it can be done once only.
+  await initWasm(wasm);
+  return fonts;
 }
 
 /** Beside the programs, where the build puts them (packages/stack, build.ts); in the repository beside this package's sources. */

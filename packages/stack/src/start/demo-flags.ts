@@ -1,3 +1,4 @@
+import { ask } from './ask.ts';
 import type { Connection } from './connection-file.ts';
 
 /** One of each kind: for everybody; with variants and payloads; for some persons only. */
@@ -50,12 +51,4 @@ export async function ensureDemoFlags({
   const { total_count: changes } = (await ask(`${path}activity/?limit=1`, { headers })) as { total_count: number };
   if (changes > 0) return;
   for (const flag of demoFlags) await ask(path, { method: 'POST', headers, body: JSON.stringify(flag) });
-}
-
-async function ask(url: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
-  const text = await response.text();
-  if (!response.ok)
-    throw new Error(`The management API answered ${response.status} to the demo's flags: ${text.slice(0, 300)}`);
-  return JSON.parse(text) as unknown;
 }

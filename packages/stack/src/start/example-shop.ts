@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ask } from './ask.ts';
 import type { Connection } from './connection-file.ts';
 
 export const exampleShopFile = 'example-shop.json';
@@ -55,13 +56,8 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
 
 /** The console opens with the project that is there for the person's own events, and not with the newest one. */
 async function makeProject(api: Api, { organizationId, environmentId }: Reached): Promise<ExampleShop> {
-  const made = await api.send<{ id: number; api_token: string }>(
-    'POST',
-    `/api/organizations/${organizationId}/projects/`,
-    {
-      name: 'Example shop',
-    },
-  );
+  const path = `/api/organizations/${organizationId}/projects/`;
+  const made = await api.send<{ id: number; api_token: string }>('POST', path, { name: 'Example shop' });
   await api.send('PATCH', '/api/users/@me/', { set_current_team: environmentId });
   return { projectId: made.id, projectApiKey: made.api_token, madeAt: Date.now() };
 }
@@ -244,11 +240,4 @@ function seeded(seed: number): () => number {
 function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-async function ask(url: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status} to the example shop: ${text.slice(0, 300)}`);
-  return JSON.parse(text) as unknown;
 }

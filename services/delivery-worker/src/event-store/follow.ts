@@ -2,29 +2,28 @@
 
 import type { Database } from '@millrace/db';
 import {
+  type ClickHouseClient,
+  claimCopy,
   copyEvents,
   createSpan,
   createTables,
   deleteEvents,
   deleteOldEvents,
-  type ReadablePostgres,
-} from '@millrace/insights';
-import type { Logger, Metrics } from '@millrace/runtime';
-import type { SettledUntil } from '../batch-exports/read.ts';
-import { findCommonEnd, listOwnEnds } from '../retention/store.ts';
-import {
-  claimCopy,
   finishRemovals,
   isRebuilding,
   noteCopied,
   oldestStored,
+  type ReadablePostgres,
   type Removal,
   readRemovals,
   releaseCopy,
-} from './store.ts';
+} from '@millrace/insights';
+import type { Logger, Metrics } from '@millrace/runtime';
+import type { SettledUntil } from '../batch-exports/read.ts';
+import { findCommonEnd, listOwnEnds } from '../retention/store.ts';
 
 export interface CopyTarget {
-  client: Parameters<typeof copyEvents>[0];
+  client: ClickHouseClient;
   postgres: ReadablePostgres;
 }
 
@@ -46,7 +45,7 @@ const forgetEveryMs = 3_600_000;
 export function createCopyMetrics(metrics: Metrics) {
   return metrics.gauge(
     'millrace_event_store_lag_seconds',
-    'Age of the last stored event that ClickHouse is known to have.',
+    'Age of what was stored last and is known to be in ClickHouse; some seconds where nothing is behind.',
     [],
   );
 }
@@ -71,6 +70,8 @@ export function createFollower({
   const span = createSpan();
   let forgottenAt = Number.NEGATIVE_INFINITY;
 
+  const tellLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
+
   async function remove(): Promise<void> {
     const removals = await readRemovals(sql, removalsAtOnce);
     for (const group of byProject(removals)) await removeOf(group);
@@ -81,11 +82,9 @@ export function createFollower({
   }
 
   /** What stays of these ids, with less in it or of somebody else, comes again. */
-  async function removeOf({ projectId, ids }: ProjectRemoval): Promise<void> {
-    await deleteEvents(client, { projectId, distinctIds: ids });
-    if (ids === null) return;
-    const list = ids.map(literal).join(', ');
-    await copyEvents(client, postgres, { where: `project_id = ${projectId} AND distinct_id IN (${list})` });
+  async function removeOf(removal: ProjectRemoval): Promise<void> {
+    await deleteEvents(client, removal);
+    if (removal.distinctIds !== null) await copyEvents(client, postgres, removal);
   }
 
   /** What is too old here is too old there. */
@@ -102,17 +101,20 @@ export function createFollower({
 
   async function copy(from: Date | null): Promise<boolean> {
     const [settled, begin] = [await settledUntil(), from ?? (await oldestStored(sql))];
-    if (settled === null) return false;
+    if (settled === null) {
+      // Something holds everything back, and the gauge shows it.
+      if (begin !== null) tellLag(begin);
+      return false;
+    }
+    if (begin === null) await noteCopied(sql, settled);
     if (begin === null || begin >= settled) {
-      if (begin === null) await noteCopied(sql, settled);
-      gauge.set(0);
+      tellLag(begin ?? settled);
       return false;
     }
     const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
-    const between = `created_at >= ${literal(begin.toISOString())} AND created_at < ${literal(end.toISOString())}`;
-    await span.measure(() => copyEvents(client, postgres, { where: between }));
+    await span.measure(() => copyEvents(client, postgres, { from: begin, until: end }));
     await noteCopied(sql, end);
-    gauge.set(Math.max(0, (Date.now() - end.getTime()) / 1000));
+    tellLag(end);
     return end < settled;
   }
 
@@ -138,19 +140,16 @@ export function createFollower({
 interface ProjectRemoval {
   projectId: number;
   /** Null: all. */
-  ids: string[] | null;
+  distinctIds: string[] | null;
 }
 
 function byProject(removals: readonly Removal[]): ProjectRemoval[] {
   const groups = new Map<string, ProjectRemoval>();
   for (const { project_id: projectId, distinct_id: id } of removals) {
     const key = `${projectId} ${id === null}`;
-    const group = groups.get(key) ?? { projectId, ids: id === null ? null : [] };
-    if (id !== null) group.ids?.push(id);
+    const group = groups.get(key) ?? { projectId, distinctIds: id === null ? null : [] };
+    if (id !== null) group.distinctIds?.push(id);
     groups.set(key, group);
   }
   return [...groups.values()];
 }
-
-/** As PostgreSQL writes a text, whatever is in it. */
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

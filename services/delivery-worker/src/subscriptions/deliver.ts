@@ -1,14 +1,14 @@
 import { takeMails } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
-  changeOf,
-  drawInsight,
+  hasPicture,
   type Message,
   pictureLink,
   type ReportedInsight,
   reportLinks,
   reportMail,
   slackBlocks,
+  toldOf,
 } from '@millrace/insights/report';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
@@ -26,7 +26,6 @@ export interface DeliverDueDeps extends DeliverDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
   /** Of one organization; 0 = no limit. */
   mailsPerHour: number;
-  logger: Logger;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
 
@@ -134,6 +133,7 @@ interface DeliverDeps {
   /** Whether webhooks may lead into private networks. */
   mayBePrivate: boolean;
   postTimeoutMs: number;
+  logger: Logger;
 }
 
 /** What came of one attempt. A permanent failure would come again. The sentence is for the subscription's owner. */
@@ -148,7 +148,7 @@ async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<De
   const message = messageOf(delivery, deps);
   switch (delivery.target_type) {
     case 'email':
-      return sendMail(delivery.target, message, deps.mailer);
+      return sendMail(delivery.target, message, deps);
     case 'slack':
       return sendToSlack(delivery, message, deps);
     case 'webhook':
@@ -160,11 +160,11 @@ async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<De
   }
 }
 
-async function sendMail(to: string, message: Message, mailer: Mailer | null): Promise<DeliveryOutcome> {
+async function sendMail(to: string, message: Message, { mailer, logger }: DeliverDeps): Promise<DeliveryOutcome> {
   if (mailer === null) {
     return { result: 'failed', isPermanent: true, error: 'This installation has no mail server (SMTP_URL).' };
   }
-  const outcome = await mailer.send({ to, ...(await reportMail(message)) });
+  const outcome = await mailer.send({ to, ...(await reportMail(message, logger)) });
   switch (outcome.result) {
     case 'accepted':
       return { result: 'delivered' };
@@ -193,7 +193,7 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
 /** Slack and webhooks take pictures from the API, which shows those of a report to who knows its id. */
 function pictureOf({ report_id: reportId }: ClaimedDelivery, { publicApiUrl }: DeliverDeps) {
   return (insight: ReportedInsight, at: number) =>
-    reportId === null || drawInsight(insight) === null ? null : pictureLink(publicApiUrl, reportId, at);
+    reportId === null || !hasPicture(insight) ? null : pictureLink(publicApiUrl, reportId, at);
 }
 
 function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invite, end }: Message, deps: DeliverDeps) {
@@ -214,10 +214,9 @@ function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invi
     end,
     timezone: content?.timezone ?? null,
     total_insights: content?.total ?? 0,
-    insights: (content?.insights ?? []).map(({ chart, ...insight }, at) => ({
-      ...insight,
-      figures: insight.figures.map((figure) => ({ ...figure, change: changeOf(figure) })),
-      picture_url: picture({ ...insight, chart }, at),
+    insights: (content?.insights ?? []).map((insight, at) => ({
+      ...toldOf(insight),
+      picture_url: picture(insight, at),
     })),
   };
 }

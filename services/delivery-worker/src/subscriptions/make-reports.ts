@@ -5,7 +5,7 @@ import { budgetProblem, type EventStore, OverBudget, runQuery } from '@millrace/
 import { makeReport } from '@millrace/insights/report';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
-import { type ClaimedReport, claimReports, keepReport } from './report-store.ts';
+import { type ClaimedReport, claimReports, keepReport } from './store.ts';
 
 /** Each takes a connection. */
 export const reportsAtOnce = 2;

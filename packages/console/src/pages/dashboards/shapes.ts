@@ -15,7 +15,7 @@ export interface Tile {
   id: number;
   insight: TileInsight | null;
   text: { body: string } | null;
-  layouts: { sm?: { w?: number; h?: number; x?: number; y?: number } };
+  layouts: { sm?: { w?: number } };
 }
 
 export interface TileInsight {

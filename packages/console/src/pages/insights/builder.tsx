@@ -1,21 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useChange } from '../../answers/change.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
-import { queryClient } from '../../api/queries.ts';
 import { ApiProblem } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint } from '../../parts/chips.tsx';
-import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/form.tsx';
-import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain } from '../../parts/states.tsx';
-import { words } from '../../words.ts';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { AnswerPane } from './answer.tsx';
-import { OnDashboards } from './on-dashboards.tsx';
+import { OnDashboards, RemoveDialog, SaveDialog } from './dialogs.tsx';
 import { PersonsDialog } from './persons.tsx';
 import { newQuestion, partOf, readQuestion } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
@@ -113,97 +107,5 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
         />
       )}
     </>
-  );
-}
-
-/** What is around the stored question, and says how it is drawn elsewhere, stays. */
-function wrapped(stored: Insight | null, question: Question): unknown {
-  const around = stored?.query;
-  const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
-  return isWrapped ? { ...around, source: question } : { kind: 'InsightVizNode', source: question };
-}
-
-function SaveDialog({
-  stored,
-  name: before,
-  question,
-  onSaved,
-  onClose,
-}: {
-  stored: Insight | null;
-  name: string;
-  question: Question;
-  onSaved: (shortId: string) => void;
-  onClose: () => void;
-}) {
-  const { id } = useProject();
-  const [name, setName] = useState(before);
-  const [description, setDescription] = useState(stored?.description ?? '');
-  const base = `/api/projects/${id}/insights`;
-  const body = { name, description, query: wrapped(stored, question), saved: true };
-  const request =
-    stored === null
-      ? ({ method: 'POST', path: base, body } as const)
-      : ({ method: 'PATCH', path: `${base}/${stored.id}`, body } as const);
-  const save = useChange<Insight>((saved) => {
-    queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
-    onSaved(saved.short_id);
-  });
-  return (
-    <RequestDialog
-      title={text.saveTitle}
-      submit={text.save}
-      request={request}
-      change={save}
-      fields={['name', 'description']}
-      isComplete={name.trim() !== ''}
-      onClose={onClose}
-    >
-      <Field
-        name="name"
-        label={text.name}
-        maxLength={400}
-        value={name}
-        problem={save.error}
-        autoFocus
-        onChange={({ target }) => setName(target.value)}
-      />
-      <Field
-        name="description"
-        label={text.description}
-        maxLength={400}
-        required={false}
-        value={description}
-        problem={save.error}
-        onChange={({ target }) => setDescription(target.value)}
-      />
-    </RequestDialog>
-  );
-}
-
-function RemoveDialog({ stored, onRemoved, onClose }: { stored: Insight; onRemoved: () => void; onClose: () => void }) {
-  const { id } = useProject();
-  const request = {
-    method: 'PATCH',
-    path: `/api/projects/${id}/insights/${stored.id}`,
-    body: { deleted: true },
-  } as const;
-  const remove = useChange(onRemoved);
-  return (
-    <Dialog title={text.removeTitle} onClose={onClose}>
-      <p className="quiet">{text.removeText}</p>
-      {remove.error && (
-        <p className="bad" role="alert">
-          {explain(remove.error)}
-        </p>
-      )}
-      <div className="form-buttons">
-        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
-          {text.removeDo}
-        </Button>
-        <AsApiCallButton request={request} />
-        <Button onPress={onClose}>{words.cancel}</Button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,15 +1,13 @@
 // The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
 
-import type { Dialect } from '../dialect.ts';
+import { nullLabel } from '../../breakdown-labels.ts';
+import { columnText, type Dialect, kindsOf, longestLabel } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
-/** Longer values of breakdowns are cut. */
-const longestLabel = 400;
-/** A value that reads like the one that stands for "none" is none. */
-const none = '$$_posthog_breakdown_null_$$';
-
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
+/** As a text. */
+const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`toString(${person})`);
 
 export const clickhouseDialect: Dialect = {
   // Repetitions are hidden by the setting `final`.
@@ -62,12 +60,11 @@ export const clickhouseDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`has(${sql.texts(values)}, ${column(property)})`;
     const { isNumber, asNumber, document, key } = found(property);
-    const numbers = values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value)).map(Number);
-    const lists = values.flatMap(compactList);
+    const { numbers, lists } = kindsOf(values);
     const ways = [
       sql`has(${sql.texts(values)}, ${text(property)})`,
-      ...(numbers.length > 0 ? [sql`(${isNumber} AND has(${sql.floats(numbers)}, ${asNumber}))`] : []),
-      ...(lists.length > 0 ? [sql`has(${sql.texts(lists)}, JSONExtractRaw(${document}, ${key}))`] : []),
+      ...(numbers.length > 0 ? [sql`(${isNumber} AND has(${sql.floats(numbers.map(Number))}, ${asNumber}))`] : []),
+      ...(lists.length > 0 ? [sql`has(${sql.texts(lists.map(compact))}, JSONExtractRaw(${document}, ${key}))`] : []),
     ];
     return sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
   },
@@ -79,7 +76,7 @@ export const clickhouseDialect: Dialect = {
     const millis = sql`toUnixTimestamp64Milli(${time})`;
     const places = edges.map((_, at) => at);
     return sql`if(${millis} < ${sql.float(edges[0] ?? 0)}, -1,
-      toInt32(transform(roundDown(${millis}, ${sql.millis(edges)}), ${sql.millis(edges)}, ${sql.ints(places)}, -1)))`;
+      toInt32(transform(roundDown(${millis}, ${sql.times(edges)}), ${sql.times(edges)}, ${sql.ints(places)}, -1)))`;
   },
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   windows: (spans) => sql`(SELECT span.1 AS point, span.2 AS first, span.3 AS beyond
@@ -135,21 +132,6 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-function column({ key }: Extract<Property, { of: 'column' }>): Fragment {
-  switch (key) {
-    case 'distinct_id':
-      return sql`e.distinct_id`;
-    case 'event':
-      return sql`e.event`;
-    case 'elements_chain':
-      return sql`e.elements_chain`;
-    case 'person_id':
-      return sql`toString(${person})`;
-    default:
-      return key satisfies never;
-  }
-}
-
 /** Numbers are written in their shortest form; lists as JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
@@ -162,7 +144,8 @@ function label({ property, isUrl, bins }: Breakdown): Fragment {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
   }
-  const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(none)}), '')`;
+  // A value that reads like the one that stands for "none" is none.
+  const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
     : whole;
@@ -173,15 +156,8 @@ function numberOf(value: Fragment): Fragment {
   return sql`if(match(${value}, '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$'), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
 
-/** A list or an object, as this engine writes it. */
-function compactList(value: string): string[] {
-  if (!/^\s*[[{]/.test(value)) return [];
-  try {
-    return [JSON.stringify(JSON.parse(value))];
-  } catch {
-    return [];
-  }
-}
+/** JSON as this engine writes it. */
+const compact = (json: string) => JSON.stringify(JSON.parse(json));
 
 /** As the subset is meant: `.` is any character, and `$` the end of the text. */
 function clickhousePattern(pattern: string): string {

@@ -2,6 +2,8 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
+import { sleep } from '@millrace/runtime';
+import { beginRebuild, claimCopy, finishRebuild, noteRebuilt, oldestStored } from './copy-store.ts';
 import { createSpan } from './span.ts';
 import { copyEvents, createEvents, createTables, type ReadablePostgres } from './tables.ts';
 
@@ -26,7 +28,11 @@ export class CoversLess extends Error {
   }
 }
 
-const store = 'clickhouse rebuild';
+/** Transactions that began before are over by then. */
+const settleMs = 60_000;
+/** Longer than exchanging two names takes. */
+const exchangeSeconds = 60;
+const pauseMs = 500;
 
 /**
  * Fills a table from PostgreSQL and exchanges it for the one there is; questions are answered from the old one until then. One that was broken
@@ -39,42 +45,25 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     const months = await monthsWithFewer(client, sql);
     if (months.length > 0) throw new CoversLess(months);
   }
-  const [begun] = await sql.query<{ copied_until: Date | null }>(
-    `INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT (store) DO UPDATE SET store = excluded.store RETURNING copied_until`,
-    [store],
-  );
-  const isNew = begun === undefined || begun.copied_until === null;
-  if (isNew) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
+  const begun = await beginRebuild(sql);
+  if (begun === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
   await client.command({ query: createEvents('events_rebuilt') });
-  // What was stored since is copied by the worker, from there on.
-  const [bounds] = await sql.query<{ first: Date | null; end: Date }>(
-    `SELECT min(created_at) AS first, now() - interval '1 minute' AS end FROM event`,
-  );
-  if (bounds?.first) {
-    const first = bounds.first.getTime();
-    const end = bounds.end.getTime();
-    const span = createSpan();
-    for (let from = begun?.copied_until?.getTime() ?? first; from < end; ) {
-      const to = Math.min(end, from + span.ms);
-      const [after, before] = [from, to].map((time) => `'${new Date(time).toISOString()}'`);
-      await span.measure(() =>
-        copyEvents(client, postgres, {
-          where: `created_at >= ${after} AND created_at < ${before}`,
-          into: 'events_rebuilt',
-        }),
-      );
-      from = to;
-      await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [store, new Date(to)]);
-      onProgress(new Date(to), (to - first) / (end - first));
-    }
+  const first = await oldestStored(sql);
+  // What is stored since is copied by the worker, from there on.
+  const end = Date.now() - settleMs;
+  const span = createSpan();
+  for (let from = begun ?? first; first !== null && from !== null && from.getTime() < end; ) {
+    const until = new Date(Math.min(end, from.getTime() + span.ms));
+    const stored = { from, until };
+    await span.measure(() => copyEvents(client, postgres, stored, 'events_rebuilt'));
+    from = until;
+    await noteRebuilt(sql, until);
+    onProgress(until, (until.getTime() - first.getTime()) / (end - first.getTime()));
   }
+  // A portion that is under way goes to the old table, and would count as copied.
+  while ((await claimCopy(sql, exchangeSeconds)) === undefined) await sleep(pauseMs);
   await client.command({ query: 'EXCHANGE TABLES events AND events_rebuilt' });
-  await sql.query(
-    `WITH done AS (DELETE FROM event_store_copy WHERE store = $1 RETURNING copied_until)
-     INSERT INTO event_store_copy (store, copied_until) SELECT 'clickhouse', copied_until FROM done
-     ON CONFLICT (store) DO UPDATE SET copied_until = least(event_store_copy.copied_until, excluded.copied_until)`,
-    [store],
-  );
+  await finishRebuild(sql);
   await client.command({ query: 'DROP TABLE events_rebuilt' });
 }
 

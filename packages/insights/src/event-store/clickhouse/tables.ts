@@ -70,20 +70,18 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
   }
 }
 
-/** Which stored events are copied. Those that are there already stay one each. */
-export interface Stored {
-  /** SQL of PostgreSQL on the view `clickhouse.event`, made of the program's own words, numbers and times. */
-  where: string;
-}
+/** Which stored events are copied: those of some time, or of some ids of a project (null: of all). */
+export type Stored = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
 
-/** Copies events from PostgreSQL. */
+/** Copies events from PostgreSQL. Those that are there already stay one each. */
 export async function copyEvents(
   client: ClickHouseClient,
   postgres: ReadablePostgres,
-  { where, into = 'events' }: Stored & { into?: 'events' | 'events_rebuilt' },
+  stored: Stored,
+  into: 'events' | 'events_rebuilt' = 'events',
 ): Promise<void> {
   const query = quoted(
-    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms FROM clickhouse.event WHERE ${where}`,
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
   await client.command({
@@ -93,6 +91,18 @@ export async function copyEvents(
              elements_chain, historical_migration, ${time('captured_ms')}
         FROM postgresql(${source(postgres, `query(${query})`)})`,
   });
+}
+
+/** In PostgreSQL's SQL, which knows no parameters here. */
+function isStored(stored: Stored): string {
+  const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  if ('from' in stored) {
+    const [from, until] = [stored.from, stored.until].map((time) => literal(time.toISOString()));
+    return `created_at >= ${from} AND created_at < ${until}`;
+  }
+  const { projectId, distinctIds } = stored;
+  const project = `project_id = ${Math.trunc(projectId)}`;
+  return distinctIds === null ? project : `${project} AND distinct_id IN (${distinctIds.map(literal).join(', ')})`;
 }
 
 /** Takes events of some ids of a project away, at once for every question. @param distinctIds null: of all */

@@ -1,20 +1,20 @@
 // The words of PostgreSQL.
 
+import { nullLabel } from '../../breakdown-labels.ts';
 import { postgresPattern } from '../../patterns.ts';
-import type { Dialect } from '../dialect.ts';
+import { columnText, type Dialect, kindsOf, longestLabel } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
-/** Longer values of breakdowns are cut. */
-const longestLabel = 400;
-/** A value that reads like the one that stands for "none" is none. */
-const none = '$$_posthog_breakdown_null_$$';
+const person = sql`coalesce(o.person_uuid, e.person_id)`;
+/** As a text. */
+const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`${person}::text`);
 
 export const postgresDialect: Dialect = {
   events: sql`event e`,
   personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
-  person: sql`coalesce(o.person_uuid, e.person_id)`,
+  person,
   personRecord: () =>
     sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
   groupRecord: (_, index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
@@ -50,8 +50,7 @@ export const postgresDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`${column(property)} = ANY (${sql.texts(values)})`;
     const { json, asText } = found(property);
-    const numbers = values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value));
-    const lists = values.filter(isJsonList);
+    const { numbers, lists } = kindsOf(values);
     const isText = sql`${asText} = ANY (${sql.texts(values)})`;
     const isNumber = sql`(jsonb_typeof(${json}) = 'number' AND (${json})::numeric = ANY (${sql.texts(numbers)}::numeric[]))`;
     const isList = sql`${json} = ANY (${sql.texts(lists)}::jsonb[])`;
@@ -74,7 +73,7 @@ export const postgresDialect: Dialect = {
   unit: (unit: Unit) => {
     switch (unit.of) {
       case 'person':
-        return postgresDialect.person;
+        return person;
       case 'group':
         return groupKey(unit.index);
       case 'session':
@@ -111,21 +110,6 @@ function propertiesOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-function column({ key }: Extract<Property, { of: 'column' }>): Fragment {
-  switch (key) {
-    case 'distinct_id':
-      return sql`e.distinct_id`;
-    case 'event':
-      return sql`e.event`;
-    case 'elements_chain':
-      return sql`e.elements_chain`;
-    case 'person_id':
-      return sql`coalesce(o.person_uuid, e.person_id)::text`;
-    default:
-      return key satisfies never;
-  }
-}
-
 /** Numbers are written in their shortest form; lists as jsonb has them, with blanks. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
@@ -138,7 +122,8 @@ function label({ property, isUrl, bins }: Breakdown): Fragment {
     const number = postgresDialect.number(property);
     return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
   }
-  const whole = sql`nullif(nullif(${text(property)}, ${sql.text(none)}), '')`;
+  // A value that reads like the one that stands for "none" is none.
+  const whole = sql`nullif(nullif(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
     : whole;
@@ -153,14 +138,4 @@ function toFloat(number: Fragment): Fragment {
 
 function numberOf(value: Fragment): Fragment {
   return sql`CASE WHEN ${value} ~ '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$' THEN (${value})::float8 END`;
-}
-
-function isJsonList(value: string): boolean {
-  if (!/^\s*[[{]/.test(value)) return false;
-  try {
-    JSON.parse(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -13,7 +13,6 @@ const types: Record<ValueType, string> = {
   floats: 'float8[]',
   time: 'timestamptz',
   times: 'timestamptz[]',
-  millis: 'float8[]',
   uuid: 'uuid',
 };
 

@@ -5,17 +5,19 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime, MessageStream, TextContent } from '@millrace/http';
 import {
   type Addresses,
-  changeOf,
   drawInsight,
   type Message,
   makeReport,
+  mostInsights,
   type ReportContent,
   type ReportedInsight,
   reportLinks,
   reportMail,
+  textOf,
+  toldOf,
   toPng,
 } from '@millrace/insights/report';
-import { AppError } from '@millrace/runtime';
+import { AppError, type Logger } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -38,6 +40,7 @@ export interface ReportRouteDeps {
   questions: Questions;
   /** Where reports link to. */
   addresses: Addresses;
+  logger: Logger;
 }
 
 const largest = 2_147_483_647;
@@ -53,7 +56,7 @@ const framed = {
 };
 
 export function reportRoutes(
-  { sql, questions, addresses }: ReportRouteDeps,
+  { sql, questions, addresses, logger }: ReportRouteDeps,
   { below, path }: { below: readonly BasePath<AddressedProject>[]; path: string },
 ) {
   const tags: [string] = ['subscriptions'];
@@ -79,7 +82,7 @@ export function reportRoutes(
       examples: { response: reportExample },
       handler: async ({ caller, target, query, request }) => {
         requireScope(caller, 'insight:read');
-        const { insight = null, dashboard = null, title, invite_message: message } = query;
+        const { insight = null, dashboard = null, title, invite_message: invite } = query;
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
           const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
@@ -98,16 +101,17 @@ export function reportRoutes(
           });
         }
         const links = reportLinks(addresses, target.environmentId);
-        return show(query.format, {
+        const message = {
           title: title?.trim() || content?.name || (await findEnvironmentName(sql, target.environmentId)),
           summary: 'sent when its subscription says so',
           nextAt: null,
           link: linkOf(links, { insight, dashboard }, content?.insights[0]),
           linkOf: links.insight,
-          invite: message?.trim() ? { by: null, message: message.trim() } : null,
+          invite: invite?.trim() ? { by: null, message: invite.trim() } : null,
           end: null,
           content,
-        });
+        };
+        return show(message, { format: query.format, logger });
       },
     }),
     ...defineRoutes({
@@ -134,7 +138,8 @@ export function reportRoutes(
         if (!subscription || !found) throw new AppError('not_found', 'Not found.');
         const { content, ...delivery } = found;
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
-        const shown = content && (await show(query.format, messageOf(subscription, content, addresses, environmentId)));
+        const message = content && messageOf(subscription, content, addresses, environmentId);
+        const shown = message && (await show(message, { format: query.format, logger }));
         if (shown instanceof TextContent) return shown;
         return { ...toDelivery(delivery, showsSecrets), report: shown };
       },
@@ -155,7 +160,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
     scope: 'public',
     params: Type.Object({
       report_id: Type.String({ format: 'uuid', description: 'Id of the report, of which only its receivers know.' }),
-      at: Type.Integer({ minimum: 0, maximum: 5, description: 'Place of the insight in it.' }),
+      at: Type.Integer({ minimum: 0, maximum: mostInsights - 1, description: 'Place of the insight in it.' }),
     }),
     responses: { 200: { description: 'The picture.', stream: { mediaType: 'image/png', example: '' } } },
     handler: async ({ params: { report_id: id, at } }) => {
@@ -180,9 +185,9 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
 }
 
 /** As its receivers read it. */
-async function show(asked: string | undefined, message: Message) {
-  const { subject, html, text, attachments } = await reportMail(message);
+async function show(message: Message, { format: asked, logger }: { format: string | undefined; logger: Logger }) {
   if (asked === 'html') {
+    const { html, attachments } = await reportMail(message, logger);
     const page = attachments.reduce(
       (before, { cid, content }) =>
         before.replaceAll(`cid:${cid}`, `data:image/png;base64,${content.toString('base64')}`),
@@ -190,11 +195,9 @@ async function show(asked: string | undefined, message: Message) {
     );
     return new TextContent(page, framed);
   }
-  const insights = (message.content?.insights ?? []).map(({ chart: _, figures, ...insight }) => ({
-    ...insight,
-    figures: figures.map((figure) => ({ ...figure, change: changeOf(figure) })),
-  }));
-  return { subject, text, total_insights: message.content?.total ?? 0, insights };
+  const { title: subject, content } = message;
+  const insights = (content?.insights ?? []).map(toldOf);
+  return { subject, text: textOf(message), total_insights: content?.total ?? 0, insights };
 }
 
 function linkOf(

@@ -1,0 +1,166 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useChange } from '../../answers/change.ts';
+import type { Question } from '../../answers/question.ts';
+import { queryClient } from '../../api/queries.ts';
+import { call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/form.tsx';
+import { RequestDialog } from '../../parts/request-dialog.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import type { Insight } from './view.ts';
+import { text } from './words.ts';
+
+/** What is around the stored question, and says how it is drawn elsewhere, stays. */
+function wrapped(stored: Insight | null, question: Question): unknown {
+  const around = stored?.query;
+  const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
+  return isWrapped ? { ...around, source: question } : { kind: 'InsightVizNode', source: question };
+}
+
+export function SaveDialog({
+  stored,
+  name: before,
+  question,
+  onSaved,
+  onClose,
+}: {
+  stored: Insight | null;
+  name: string;
+  question: Question;
+  onSaved: (shortId: string) => void;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  const [name, setName] = useState(before);
+  const [description, setDescription] = useState(stored?.description ?? '');
+  const base = `/api/projects/${id}/insights`;
+  const body = { name, description, query: wrapped(stored, question), saved: true };
+  const request =
+    stored === null
+      ? ({ method: 'POST', path: base, body } as const)
+      : ({ method: 'PATCH', path: `${base}/${stored.id}`, body } as const);
+  const save = useChange<Insight>((saved) => {
+    queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
+    onSaved(saved.short_id);
+  });
+  return (
+    <RequestDialog
+      title={text.saveTitle}
+      submit={text.save}
+      request={request}
+      change={save}
+      fields={['name', 'description']}
+      isComplete={name.trim() !== ''}
+      onClose={onClose}
+    >
+      <Field
+        name="name"
+        label={text.name}
+        maxLength={400}
+        value={name}
+        problem={save.error}
+        autoFocus
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Field
+        name="description"
+        label={text.description}
+        maxLength={400}
+        required={false}
+        value={description}
+        problem={save.error}
+        onChange={({ target }) => setDescription(target.value)}
+      />
+    </RequestDialog>
+  );
+}
+
+export function RemoveDialog({
+  stored,
+  onRemoved,
+  onClose,
+}: {
+  stored: Insight;
+  onRemoved: () => void;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  const request = {
+    method: 'PATCH',
+    path: `/api/projects/${id}/insights/${stored.id}`,
+    body: { deleted: true },
+  } as const;
+  const remove = useChange(onRemoved);
+  return (
+    <Dialog title={text.removeTitle} onClose={onClose}>
+      <p className="quiet">{text.removeText}</p>
+      {remove.error && (
+        <p className="bad" role="alert">
+          {explain(remove.error)}
+        </p>
+      )}
+      <div className="form-buttons">
+        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
+          {text.removeDo}
+        </Button>
+        <AsApiCallButton request={request} />
+        <Button onPress={onClose}>{words.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface Choice {
+  id: number;
+  name: string | null;
+}
+
+/** On which dashboards an insight stands. */
+export function OnDashboards({ stored, onClose }: { stored: Insight; onClose: () => void }) {
+  const { id } = useProject();
+  const query = useQuery({
+    queryKey: ['dashboards', id, 'choices'],
+    queryFn: ({ signal }) =>
+      call<{ results: Choice[] }>({ path: `/api/projects/${id}/dashboards`, query: { limit: 200 } }, signal),
+  });
+  const [chosen, setChosen] = useState<readonly number[]>(stored.dashboards);
+  const change = useChange<Insight>(onClose);
+  return (
+    <RequestDialog
+      title={text.dashboardsTitle}
+      submit={text.save}
+      request={{ method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body: { dashboards: chosen } }}
+      change={change}
+      onClose={onClose}
+    >
+      <Loaded query={query} what={text.dashboards}>
+        {({ results }) =>
+          results.length === 0 ? (
+            <p className="quiet">{text.noDashboard}</p>
+          ) : (
+            <fieldset className="insight-choices">
+              <legend className="only-heard">{text.dashboards}</legend>
+              {results.map(({ id: one, name }) => (
+                <label key={one} className="insight-choice">
+                  <input
+                    type="checkbox"
+                    checked={chosen.includes(one)}
+                    onChange={({ target }) =>
+                      setChosen(target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
+                    }
+                  />
+                  {visible(name || text.unnamedDashboard)}
+                </label>
+              ))}
+            </fieldset>
+          )
+        }
+      </Loaded>
+    </RequestDialog>
+  );
+}
