@@ -1,3 +1,4 @@
+export { hasSecondFactor } from './access/live-session-store.ts';
 export type { ActivityDetail } from './activity/activity-store.ts';
 export type { FieldChange } from './activity/changed-fields.ts';
 export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
@@ -79,16 +80,43 @@ export { addRestriction, listRestrictions, removeRestriction } from './restricti
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
+export {
+  deletePasskey,
+  findPasskey,
+  insertPasskey,
+  listPasskeys,
+  notePasskeyUse,
+  type Passkey,
+  renamePasskey,
+  setPasskeysCount,
+} from './sign-in/passkeys.ts';
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
+export {
+  asksSecondFactor,
+  findSecondFactors,
+  findTotpSecret,
+  forgetTrustedDevices,
+  isTrustedDevice,
+  removeBackupCodes,
+  removeTotp,
+  renewBackupCodes,
+  takeBackupCode,
+  takeTotpStep,
+  trustDevice,
+  writeTotp,
+} from './sign-in/second-factors.ts';
 export {
   beginSession,
   endSession,
   endSessionOf,
   endSessionsOf,
   type NewSession,
+  noteSecondFactor,
   renewSessionSecret,
+  type SecondFactor,
   sessionDays,
 } from './sign-in/sessions.ts';
+export { beginSignInStep, findSignInStep, noteInSignInStep, takeSignInStep } from './sign-in/sign-in-steps.ts';
 export { findSigningIn, replacePasswordHash, type SigningIn, selectSessions } from './sign-in/sign-in-store.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

@@ -13,6 +13,10 @@ const tables = [
     'session',
     'known_device',
     'one_time_link',
+    'sign_in_step',
+    'user_totp',
+    'user_backup_code',
+    'passkey',
     'ingestion_restriction',
     'organization_mail_hour',
     'activity_log',
@@ -25,6 +29,7 @@ const others: Record<string, string> = {
   'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',
   'services/delivery-worker/src/deletion/store.ts': 'how far the deletion of a person is',
   'services/delivery-worker/src/retention/store.ts': 'records of the history that are too old',
+  'services/delivery-worker/src/sealing/store.ts': 'the same secret, encrypted with another key',
   'services/event-consumer/src/events/store.ts': 'that an environment has stored an event',
   'services/management-api/src/resources/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };

@@ -99,6 +99,7 @@ const entries = [
   entry('/reset', entryPages, 'AskResetPage'),
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', entryPages, 'InvitePage'),
+  entry('/second-factor', entryPages, 'SecondFactorPage'),
   // Open to everybody, like the page of the API's routes: it holds nothing of a project.
   entry('/rules/$document', () => import('./pages/rules/page.tsx'), 'RulesPage'),
 ];

@@ -73,6 +73,12 @@ export const words = {
   password: 'Password',
   passwordHint: 'At least 8 characters. A sentence is easier to keep than a riddle.',
   signIn: 'Sign in',
+  byPasskey: 'Use a passkey',
+  passkeyGivenUp: 'No passkey was used. Try again, or choose another way.',
+  passkeyThere: 'This device has a passkey for your account already.',
+  code: 'Code',
+  codeHint: 'Six digits of your authenticator app, or a backup code.',
+  rememberFactor: 'Do not ask again in this browser for 30 days',
   pages: {
     live: { title: 'Live', question: 'Does it arrive, and as what?' },
     events: { title: 'Events', question: 'What happened?' },

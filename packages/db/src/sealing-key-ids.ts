@@ -1,8 +1,8 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Names of the keys with which secrets of exports and payloads of flags are encrypted. None when they cannot be read,
- * because the database is away or not migrated yet.
+ * Names of the keys with which secrets of exports and of second factors and payloads of flags are encrypted. None when they
+ * cannot be read, because the database is away or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {
   const asked = sql.query<{ id: string }>(
@@ -12,6 +12,8 @@ export async function sealingKeyIds(sql: Sql): Promise<string[]> {
      SELECT split_part(payload #>> '{}', ':', 2)
        FROM feature_flag f CROSS JOIN LATERAL jsonb_path_query(f.filters, '$.payloads.*') AS payload
       WHERE f.has_encrypted_payloads AND payload #>> '{}' LIKE 'v1:%'
+      UNION
+     SELECT split_part(secret, ':', 2) FROM user_totp WHERE secret LIKE 'v1:%'
       ORDER BY id`,
   );
   const rows = await asked.catch(() => []);

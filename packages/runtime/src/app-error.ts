@@ -24,6 +24,8 @@ export interface AppErrorOptions {
   details?: Record<string, unknown>;
   /** For `unavailable` and `rate_limited`: when a client may come again. */
   retryAfterSeconds?: number;
+  /** Of the answer over HTTP, e.g. a cookie with which the client goes on. */
+  headers?: Record<string, string | string[]>;
   cause?: unknown;
 }
 
@@ -34,6 +36,7 @@ export class AppError extends Error {
   readonly attr: string | null;
   readonly details: Record<string, unknown>;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Record<string, string | string[]>;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -43,6 +46,7 @@ export class AppError extends Error {
     this.attr = options.attr ?? null;
     this.details = options.details ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers ?? {};
   }
 }
 

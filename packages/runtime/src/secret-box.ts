@@ -10,7 +10,7 @@ export const secretsKeyFields = secretSetting(
     Type.String({
       pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
       description:
-        'encrypts the secrets of batch exports and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
+        'encrypts the secrets of batch exports and of authenticator apps, and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
     }),
   ),
   'read again for each secret that is encrypted, and where a key is missing',

@@ -27,6 +27,8 @@ CREATE TABLE "user" (
     "hedgehog_config" JSONB,
     "role_at_organization" TEXT NOT NULL DEFAULT '',
     "last_login" TIMESTAMPTZ(6),
+    -- Whether a passkey is asked for after a password.
+    "passkeys_enabled_for_2fa" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     -- What `@current` stands for. No foreign keys: a value that is gone or out of reach is passed over when it is read.
     "current_organization_id" UUID,
@@ -92,6 +94,8 @@ CREATE TABLE "session" (
     "method" TEXT NOT NULL,
     "address" TEXT NOT NULL,
     "browser" TEXT NOT NULL,
+    -- What was shown beside the first proof: totp, backup_code, passkey, device or link; null for nothing.
+    "second_factor" TEXT,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     -- When the person last proved who they are.
     "signed_in_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -109,11 +113,66 @@ CREATE TABLE "known_device" (
     -- Hexadecimal SHA-256 of what the cookie carries.
     "token_hash" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
+    -- When a second factor was shown there that is not to be asked for again; null where it is.
+    "second_factor_at" TIMESTAMPTZ(6),
     "expires_at" TIMESTAMPTZ(6) NOT NULL,
     CONSTRAINT "known_device_pkey" PRIMARY KEY ("token_hash")
 );
 CREATE INDEX "known_device_user_id_idx" ON "known_device"("user_id");
 ALTER TABLE "known_device" ADD CONSTRAINT "known_device_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- What somebody has begun and not finished: a sign-in between its two factors, a challenge of a passkey. Each is used once.
+CREATE TABLE "sign_in_step" (
+    -- Hexadecimal SHA-256 of what the browser carries.
+    "token_hash" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    -- Null where nobody is known yet.
+    "user_id" INTEGER,
+    "data" JSONB NOT NULL,
+    "expires_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "sign_in_step_pkey" PRIMARY KEY ("token_hash")
+);
+CREATE INDEX "sign_in_step_user_id_idx" ON "sign_in_step"("user_id");
+CREATE INDEX "sign_in_step_expires_at_idx" ON "sign_in_step"("expires_at");
+ALTER TABLE "sign_in_step" ADD CONSTRAINT "sign_in_step_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Second factors (docs/api-rules.md#second-factors).
+CREATE TABLE "user_totp" (
+    "user_id" INTEGER NOT NULL,
+    -- Encrypted with SECRETS_KEY; as it is only where there is none outside of production.
+    "secret" TEXT NOT NULL,
+    -- Number of the last thirty seconds of which a code was taken: no code counts twice.
+    "last_step" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "user_totp_pkey" PRIMARY KEY ("user_id")
+);
+ALTER TABLE "user_totp" ADD CONSTRAINT "user_totp_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+CREATE TABLE "user_backup_code" (
+    "user_id" INTEGER NOT NULL,
+    -- Hexadecimal SHA-256 of the code without its hyphen.
+    "code_hash" TEXT NOT NULL,
+    CONSTRAINT "user_backup_code_pkey" PRIMARY KEY ("user_id","code_hash")
+);
+ALTER TABLE "user_backup_code" ADD CONSTRAINT "user_backup_code_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+CREATE TABLE "passkey" (
+    "id" UUID NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    -- As the browser names it, base64url.
+    "credential_id" TEXT NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    -- Of its uses; 0 for those that do not count.
+    "counter" BIGINT NOT NULL,
+    "transports" TEXT[] NOT NULL,
+    "label" TEXT NOT NULL,
+    -- platform, hybrid, hardware or unknown.
+    "authenticator_type" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(6),
+    CONSTRAINT "passkey_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "passkey_credential_id_key" ON "passkey"("credential_id");
+CREATE INDEX "passkey_user_id_idx" ON "passkey"("user_id");
+ALTER TABLE "passkey" ADD CONSTRAINT "passkey_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- Secrets of links that work once. A newer one of the same kind for the same user replaces it.
 CREATE TABLE "one_time_link" (

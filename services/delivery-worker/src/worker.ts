@@ -11,7 +11,7 @@ import { forgetDeletedIds } from './deletion/store.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
 import { createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
-import { sealFlagPayloads, sealSecrets } from './sealing/seal.ts';
+import { sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
 import { makeDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { scheduleDue } from './subscriptions/schedule.ts';
@@ -94,6 +94,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'plan_backfills', work: () => planBackfill(database) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
+    { name: 'seal_totp_secrets', work: () => sealTotpSecrets({ database, logger, secretBox }) },
     { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },

@@ -106,6 +106,10 @@ export const configSchema = Type.Object({
     10,
     'failed sign-ins to one account in a quarter of an hour, from wherever; 0 = no limit',
   ),
+  apiSecondFactorFailures: integerSetting(
+    6,
+    'wrong codes of a second factor of one account in twenty minutes, from wherever; 0 = no limit',
+  ),
   apiSignInQuestionsPerMinute: integerSetting(
     30,
     'questions of one address per minute about how to sign in, and about links; 0 = no limit',

@@ -58,6 +58,11 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/logout',
     'POST /api/console_link/look',
     'POST /api/console_link',
+    'GET /api/login/2fa/methods',
+    'POST /api/login/2fa/passkey/begin',
+    'POST /api/login/token',
+    'POST /api/webauthn/login/begin',
+    'POST /api/webauthn/login/complete',
     'POST /api/reset',
     'GET /api/reset/:user_uuid',
     'POST /api/reset/:user_uuid',
@@ -89,13 +94,20 @@ test('S-041: what a session needs a recent sign-in for', () => {
       ]),
     ),
     ...['DELETE /:id', 'POST /revoke_others'].map((end) => [end, '/users/@me/login_sessions']),
+    ...['GET /two_factor_start_setup', 'POST /two_factor_validate', 'POST /two_factor_backup_codes'].map((end) => [
+      ...[end, '/users/@me'],
+    ]),
+    ...['POST /users/@me/two_factor_disable', 'POST /webauthn/register/begin', 'POST /webauthn/register/complete'].map(
+      (end) => [end, ''],
+    ),
+    ...['PATCH /:id', 'DELETE /:id'].map((end) => [end, '/webauthn/credentials']),
   ].map(([end = '', base = '']) => end.replace(/^(\w+) ?/, `$1 /api${base}`));
   const sensitive = declared.filter((route) => route.isSensitive).map((route) => `${route.method} ${route.path}`);
   expect(sensitive.sort()).toEqual(expected.sort());
 });
 
 /** Existing clients make a copy by reading its address. */
-const writesByReading = /\/duplicate_as_static_cohort$/;
+const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/;
 
 /** Questions that are too long for an address, and readers who say that they read. */
 const readsByPost =

@@ -41,10 +41,11 @@ import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import type { Questions } from './resources/query/questions.ts';
 import { queryRoutes } from './resources/query/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
-import type { ResetMailing } from './resources/sign-in/reset-mailing.ts';
 import { resetRoutes } from './resources/sign-in/reset-routes.ts';
 import { signInRoutes } from './resources/sign-in/routes.ts';
 import type { SignInDeps } from './resources/sign-in/rules.ts';
+import { secondFactorRoutes } from './resources/sign-in/second-factor-routes.ts';
+import { secondStepRoutes } from './resources/sign-in/second-step-routes.ts';
 import { sessionRoutes } from './resources/sign-in/session-routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { testEventRoutes } from './resources/test-event/routes.ts';
@@ -56,7 +57,6 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
-  resetMailing: ResetMailing;
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
@@ -79,6 +79,15 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   live: Live;
 }
 
+/** Signing in, and what a person who is signed in does with it. */
+const entryRoutes = (deps: RouteDeps) => [
+  ...signInRoutes(deps),
+  ...secondStepRoutes(deps),
+  ...resetRoutes(deps),
+  ...sessionRoutes(deps),
+  ...secondFactorRoutes(deps),
+];
+
 /** Every route of the management API. */
 export function routes(deps: RouteDeps): Route<Caller>[] {
   const ingested = { sql: deps.sql, searches: deps.searches, pageShares: createPageShares() };
@@ -95,7 +104,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...projectRoutes(deps),
     ...environmentRoutes(deps),
     ...userRoutes(deps),
-    ...(deps.withSignIn ? [...signInRoutes(deps), ...resetRoutes(deps), ...sessionRoutes(deps)] : []),
+    ...(deps.withSignIn ? entryRoutes(deps) : []),
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),

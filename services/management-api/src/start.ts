@@ -18,6 +18,7 @@ import {
   type Logger,
   type Metrics,
   readConfig,
+  type SecretBox,
   type Service,
   type ServiceHost,
   secretOf,
@@ -35,7 +36,8 @@ import { createChallengeLookup } from './resources/domains/verification.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
 import { createQuestions, type Questions } from './resources/query/questions.ts';
-import { createResetMailing, type ResetMailing } from './resources/sign-in/reset-mailing.ts';
+import { type AccountMailing, createAccountMailing } from './resources/sign-in/account-mailing.ts';
+import { createSealedTexts } from './resources/sign-in/sealed-texts.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
 import { signingSecrets } from './signing-secret.ts';
 import { watchDatabase } from './watch-database.ts';
@@ -86,7 +88,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     'key-value store',
     redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
   );
-  const { inviteMailing, resetMailing } = startMailing(lifecycle, { config, database, logger, metrics });
+  const { inviteMailing, accountMailing } = startMailing(lifecycle, { config, database, logger, metrics });
   const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const { topicPrefix } = config;
   const [log, topics] = [openLog(config, { lifecycle, logger, metrics }), topicNames(topicPrefix)];
@@ -107,9 +109,8 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     questions: startQuestions(lifecycle, { config, database, logger, keyValue }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
-    resetMailing,
-    destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
-    payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
+    accountMailing,
+    ...secretsBy(secretBox, { mayBePlain: !isProduction }),
     withSignIn: config.console === 'on',
     passwords: createPasswords(),
     keyValue,
@@ -206,6 +207,12 @@ const consoleOf = (config: ApiConfig) => {
 const consoleBeside = (here: string) =>
   fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
+const secretsBy = (box: SecretBox, options: { mayBePlain: boolean }) => ({
+  destinationSecrets: createDestinationSecrets(box, options),
+  payloadSecrets: createPayloadSecrets(box, options),
+  sealedTexts: createSealedTexts(box, options),
+});
+
 const limitsOf = (config: ApiConfig) => ({
   requestsPerMinute: config.apiRequestsPerMinute,
   requestsPerHour: config.apiRequestsPerHour,
@@ -214,6 +221,7 @@ const limitsOf = (config: ApiConfig) => ({
   userChangesPerMinute: config.apiUserChangesPerMinute,
   signInFailures: config.apiSignInFailures,
   signInFailuresOfAccount: config.apiSignInFailuresOfAccount,
+  secondFactorFailures: config.apiSecondFactorFailures,
   signInQuestionsPerMinute: config.apiSignInQuestionsPerMinute,
   resetsPerDay: config.apiResetsPerDay,
 });
@@ -230,7 +238,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
 function startMailing(
   lifecycle: Lifecycle,
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
-): { inviteMailing: InviteMailing; resetMailing: ResetMailing } {
+): { inviteMailing: InviteMailing; accountMailing: AccountMailing } {
   const { config, database, logger, metrics } = parts;
   const url = secretOf(config, 'smtpUrl');
   const mailer = url
@@ -253,7 +261,7 @@ function startMailing(
   // Stopped before the mailer and the database: what is on its way still uses both.
   lifecycle.own('mails on their way', { stop: inviteMailing.settle });
   const { sql, transaction } = database;
-  const resetMailing = createResetMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });
-  lifecycle.own('mails for new passwords on their way', { stop: resetMailing.settle });
-  return { inviteMailing, resetMailing };
+  const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });
+  lifecycle.own('mails about accounts on their way', { stop: accountMailing.settle });
+  return { inviteMailing, accountMailing };
 }

@@ -11,6 +11,10 @@ const noteEveryMinutes = 5;
 export const sessionIsLive = `u.is_active AND s.expires_at > now()
   AND s.last_seen_at > now() - interval '${idleHours} hours'`;
 
+/** SQL: whether user `u` has a second factor. */
+export const hasSecondFactor = `(EXISTS (SELECT FROM user_totp t WHERE t.user_id = u.id)
+  OR u.passkeys_enabled_for_2fa AND EXISTS (SELECT FROM passkey k WHERE k.user_id = u.id))`;
+
 interface SessionRow {
   id: string;
   user_id: number;
@@ -20,6 +24,10 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
+  /** Whether an organization of the user demands a second factor, and none was shown. */
+  lacks_second_factor: boolean;
+  /** Whether there is one that could be. */
+  has_second_factor: boolean;
 }
 
 /** A session that has not ended, of an active user, with the user's memberships: one indexed query. */
@@ -27,7 +35,11 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
   const rows = await sql.query<SessionRow & Record<string, unknown>>(
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
             s.last_seen_at < now() - interval '${noteEveryMinutes} minutes' AS is_last_seen_stale,
-            ${membershipsOfUser} AS memberships, u.current_environment_id
+            ${membershipsOfUser} AS memberships, u.current_environment_id,
+            ${hasSecondFactor} AS has_second_factor,
+            s.second_factor IS NULL
+              AND EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
+                           WHERE m.user_id = u.id AND o.enforce_2fa) AS lacks_second_factor
        FROM session s
        JOIN "user" u ON u.id = s.user_id
       WHERE s.token_hash = $1 AND ${sessionIsLive}`,

@@ -12,9 +12,14 @@ export const sessionDays = 14;
 const mostSessions = 50;
 const maxBrowserLength = 400;
 
+/** `device`: what was shown in that browser before, and is not asked for again; `link`: an operator has vouched for the person. */
+export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link';
+
 export interface NewSession {
   userId: number;
-  method: 'password' | 'link' | 'invite';
+  method: 'password' | 'passkey' | 'link' | 'invite';
+  /** What was shown beside the first proof; null for nothing. */
+  secondFactor: SecondFactor | null;
   /** Where the request came from. */
   address: string;
   /** What the browser says of itself; cut where it is long. */
@@ -31,6 +36,7 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
       token_hash: hashSecret(secret),
       user_id: session.userId,
       method: session.method,
+      second_factor: session.secondFactor,
       address: session.address,
       browser: [...browser].slice(0, maxBrowserLength).join(''),
     },
@@ -45,6 +51,11 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
   const secret = newSecret();
   await renewSession(sql, sessionId, hashSecret(secret));
   return secret;
+}
+
+/** A second factor that was set up in a session counts as shown there. */
+export async function noteSecondFactor(tx: Transaction, sessionId: string, secondFactor: SecondFactor): Promise<void> {
+  await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 
 /** Ends the session of a cookie, if it is one. */

@@ -44,13 +44,13 @@ export interface SessionRow
 
 export async function insertSession(
   tx: Transaction,
-  row: Columns<'session', 'id' | 'token_hash' | 'user_id' | 'method' | 'address' | 'browser'>,
+  row: Columns<'session', 'id' | 'token_hash' | 'user_id' | 'method' | 'second_factor' | 'address' | 'browser'>,
   daysAtMost: number,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO session (id, token_hash, user_id, method, address, browser, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))`,
-    [row.id, row.token_hash, row.user_id, row.method, row.address, row.browser, daysAtMost],
+    `INSERT INTO session (id, token_hash, user_id, method, second_factor, address, browser, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, now() + make_interval(days => $8))`,
+    [row.id, row.token_hash, row.user_id, row.method, row.second_factor, row.address, row.browser, daysAtMost],
   );
   await tx.query('UPDATE "user" SET last_login = now() WHERE id = $1', [row.user_id]);
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { projectQuery, sessionEnd, useHealth } from '../api/queries.ts';
 import { ApiProblem } from '../api/request.ts';
@@ -21,9 +21,15 @@ function OfProject({ id }: { id: string }) {
   const { pathname } = useLocation();
   const page = pages.find(({ path }) => pathname.split('/')[3] === path);
   const isEnded = sessionEnd.use();
+  const wanted = project.error instanceof ApiProblem ? wayTo[project.error.code] : undefined;
   useEffect(() => {
     document.title = [page?.title, project.data?.name, words.product].filter(Boolean).join(' · ');
   }, [page, project.data]);
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (wanted) void navigate({ to: wanted, search: { next: location.pathname } as never, replace: true });
+  }, [wanted, navigate]);
+  if (wanted) return null;
   return (
     <div className="frame">
       <a className="skip" href="#content">
@@ -44,6 +50,12 @@ function OfProject({ id }: { id: string }) {
     </div>
   );
 }
+
+/** Where somebody is sent of whom an organization demands a second factor. */
+const wayTo: Record<string, string> = {
+  two_factor_setup_required: '/second-factor',
+  two_factor_verification_required: '/sign-in',
+};
 
 /** On every page, while the server does not answer, or events are later than the alarm allows. */
 function HealthLine() {

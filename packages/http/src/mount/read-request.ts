@@ -27,7 +27,7 @@ export function requireAccepted<Caller>({ responses, successStatus }: Route<Call
 
 /** Who calls, with the scope of the route and not too often; null where anybody may. */
 export async function identify<Caller>(
-  { scope, isSensitive }: Route<Caller>,
+  { scope, isSensitive, isBeforeSecondFactor }: Route<Caller>,
   access: Access<Caller>,
   request: ApiRequest,
 ): Promise<Caller | null> {
@@ -35,6 +35,7 @@ export async function identify<Caller>(
   if (caller !== null && scope !== 'public') {
     access.authorize(caller, scope);
     await access.throttle?.(caller);
+    if (!isBeforeSecondFactor) access.requireSecondFactor?.(caller);
     if (isSensitive) access.requireRecent?.(caller);
   }
   // They are read now, and no link of an answer repeats them.
@@ -87,6 +88,8 @@ export interface Access<Caller> {
    * Counts a request that may use the route. @throws AppError `rate_limited` when there were too many. Absent: no limit.
    */
   throttle?(caller: Caller): Promise<void>;
+  /** @throws AppError `forbidden` when the caller has to show a second factor first. Absent: nobody has. */
+  requireSecondFactor?(caller: Caller): void;
   /** @throws AppError `forbidden` when it is too long ago that the caller proved who they are. Absent: it never is. */
   requireRecent?(caller: Caller): void;
   /**

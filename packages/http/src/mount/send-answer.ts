@@ -62,6 +62,7 @@ export function sendError(
     logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
     body.error_event_id = id;
   }
+  for (const [name, content] of Object.entries(known.headers)) response.setHeader(name, content);
   if (known.retryAfterSeconds !== undefined) {
     response.setHeader('Retry-After', String(Math.ceil(known.retryAfterSeconds)));
   }

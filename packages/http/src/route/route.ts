@@ -31,7 +31,7 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
  * Answers by status. One of them is the success; beside a 200 a 202 and a 400 may be declared, which a handler gives by
  * `WithStatus`. What the pipeline itself answers (401, 404, …) is not listed.
  */
-type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409, ResponseDeclaration>>;
+type ResponseDeclarations = Partial<Record<SuccessStatus | 401 | 402 | 403 | 404 | 409, ResponseDeclaration>>;
 
 /** The type of the value a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
@@ -106,6 +106,8 @@ interface RouteDeclaration<
   level?: MembershipLevel;
   /** Wants a caller who has proved a short while ago who they are (`Access.requireRecent`). */
   isSensitive?: true;
+  /** May be called by who still has to show a second factor, or to set one up (`Access.requireSecondFactor`). */
+  isBeforeSecondFactor?: true;
   /**
    * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
    * (docs/api-rules.md#requests).
@@ -128,6 +130,7 @@ export interface Route<Caller> {
   scope: RouteScope;
   level?: MembershipLevel;
   isSensitive?: true;
+  isBeforeSecondFactor?: true;
   params: TObject;
   query: TObject;
   /** Absent: a body is not read. */

@@ -6,7 +6,7 @@ import { createExportMetrics, exportDue } from '../batch-exports/run.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { sealSecrets } from './seal.ts';
+import { sealSecrets, sealTotpSecrets } from './seal.ts';
 
 let fixture: WorkerFixture;
 let environmentId: number;
@@ -78,4 +78,27 @@ test('a run whose secrets cannot be decrypted says so, and is tried again', asyn
   expect(rows).toEqual([
     { status: 'FailedRetryable', latest_error: 'The secrets of the destination cannot be decrypted: send them again.' },
   ]);
+});
+
+test('S-022: secrets of authenticator apps follow the key, those of no key at hand stay', async () => {
+  const { sql } = fixture.database;
+  const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
+  const box = createSecretBox(`${youngKey},${oldKey}`);
+  const users: number[] = [];
+  const stored = async (user = 0) =>
+    (await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [user]))[0]?.secret ?? '';
+  for (const key of [null, oldKey, foreignKey]) {
+    const { userId } = await createTestTenant(fixture.database);
+    const secret = key === null ? 'JBSWY3DP' : createSecretBox(key).seal({ text: 'JBSWY3DP' }, `totp:${userId}`).sealed;
+    await sql.query('INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, $2, 0)', [userId, secret]);
+    users.push(userId);
+  }
+  const [plain, old, foreign] = users;
+  const before = await stored(foreign);
+  expect(await sealTotpSecrets({ ...fixture, secretBox: box })).toBe(false);
+  for (const user of [plain, old]) {
+    const opened = createSecretBox(youngKey).open({ sealed: await stored(user) }, `totp:${user}`);
+    expect(opened).toEqual({ text: 'JBSWY3DP' });
+  }
+  expect(await stored(foreign)).toBe(before);
 });

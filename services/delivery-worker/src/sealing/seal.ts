@@ -6,8 +6,10 @@ import {
   findFlagsToSeal,
   lockForSealing,
   lockPayloads,
+  lockTotpSecrets,
   storePayloads,
   storeSecrets,
+  storeTotpSecret,
 } from './store.ts';
 
 const portion = 100;
@@ -44,6 +46,32 @@ export async function sealSecrets({
     return count;
   });
   if (sealed > 0) logger.info('secrets of batch exports were encrypted with the newest key', { count: sealed });
+  return sealed === portion;
+}
+
+/**
+ * The same with the secrets of authenticator apps, which the management API stores.
+ * @returns whether there may be more.
+ */
+export async function sealTotpSecrets({ database, logger, secretBox }: SealingDeps): Promise<boolean> {
+  const { newestPrefix, keyIds } = secretBox;
+  if (newestPrefix === null) return false;
+  const sealed = await database.transaction(async (tx) => {
+    let count = 0;
+    for (const { userId, secret } of await lockTotpSecrets(tx, { newestPrefix, keyIds, limit: portion })) {
+      const context = `totp:${userId}`;
+      try {
+        const opened = secret.startsWith('v1:') ? secretBox.open({ sealed: secret }, context) : { text: secret };
+        await storeTotpSecret(tx, userId, secretBox.seal(opened, context).sealed);
+        count += 1;
+      } catch (error) {
+        if (!(error instanceof SecretBoxError)) throw error;
+        logger.debug('the secret of an authenticator app could not be decrypted', { userId });
+      }
+    }
+    return count;
+  });
+  if (sealed > 0) logger.info('secrets of authenticator apps were encrypted with the newest key', { count: sealed });
   return sealed === portion;
 }
 

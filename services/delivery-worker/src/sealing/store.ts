@@ -18,6 +18,23 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
   await tx.query('UPDATE batch_export SET destination_secrets = $2 WHERE id = $1', [id, secrets]);
 }
 
+/** Locks some secrets of authenticator apps that are plain, or encrypted with an older one of the keys at hand. */
+export async function lockTotpSecrets(
+  tx: Transaction,
+  { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
+): Promise<{ userId: number; secret: string }[]> {
+  return tx.query(
+    `SELECT user_id AS "userId", secret FROM user_totp
+      WHERE NOT starts_with(secret, $1) AND (NOT starts_with(secret, 'v1:') OR split_part(secret, ':', 2) = ANY ($2))
+      ORDER BY user_id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    [newestPrefix, keyIds, limit],
+  );
+}
+
+export async function storeTotpSecret(tx: Transaction, userId: number, secret: string): Promise<void> {
+  await tx.query('UPDATE user_totp SET secret = $2 WHERE user_id = $1', [userId, secret]);
+}
+
 export interface EncryptedFlag {
   id: number;
   environmentId: number;

@@ -4,7 +4,7 @@ import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { Access } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
-import { type Caller, requireRecentSignIn } from './caller.ts';
+import { type Caller, requireRecentSignIn, requireSecondFactor } from './caller.ts';
 import { personalKeyAccess } from './personal-key-access.ts';
 import { type GuessLimit, type RateLimit, throttled } from './rate-limit.ts';
 import { sessionAccess } from './session-access.ts';
@@ -40,6 +40,7 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
       if (wait === null) return;
       throw throttled(wait, `${kind === 'key' ? 'This personal API key' : 'Your session'} sent too many requests.`);
     },
+    requireSecondFactor,
     requireRecent: requireRecentSignIn,
     requireLevel(target, level) {
       if (levelOf(target) >= level) return;

@@ -16,6 +16,8 @@ export type Credential =
       /** When the person last proved who they are. */
       signedInAt: Date;
       method: string;
+      /** What an organization of the person demands: to show the second factor, or to set one up; null: nothing more. */
+      wants: 'second factor' | 'second factor set up' | null;
     };
 
 export type SessionCredential = Extract<Credential, { kind: 'session' }>;
@@ -99,6 +101,18 @@ export function requireRecentSignIn({ credential }: Caller): void {
   throw new AppError('forbidden', 'You signed in more than two hours ago. Please confirm that it is you.', {
     code: 'sensitive_action_required_reauth',
   });
+}
+
+/** Organizations may demand a second factor (`enforce_2fa`). A key is not asked. @throws AppError `forbidden`. */
+export function requireSecondFactor({ credential }: Caller): void {
+  if (credential.kind === 'key' || credential.wants === null) return;
+  throw credential.wants === 'second factor'
+    ? new AppError('forbidden', 'Your organization demands a second factor. Please sign in again and show it.', {
+        code: 'two_factor_verification_required',
+      })
+    : new AppError('forbidden', 'Your organization demands a second factor. Please set one up.', {
+        code: 'two_factor_setup_required',
+      });
 }
 
 /** Ids of the organizations whose data the caller may see with this key. */

@@ -4,7 +4,8 @@ import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
-type CookieKind = 'session' | 'device';
+/** `step`: what was begun and is not finished, e.g. a sign-in between its two factors. */
+type CookieKind = 'session' | 'device' | 'step';
 
 interface Cookie {
   name: string;
@@ -40,6 +41,11 @@ export function deviceOf(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
+/** The secret of what the browser has begun. */
+export function stepOf(request: ApiRequest): string | null {
+  return secretOf(request, 'step');
+}
+
 function secretOf(request: ApiRequest, kind: CookieKind): string | null {
   const header = request.header('cookie');
   const cookie = header === undefined ? null : cookieAt(request.baseUrl, kind);
@@ -70,15 +76,24 @@ export interface SignedIn {
 }
 
 const daySeconds = 24 * 3600;
+/** What is begun is over sooner than that, or as soon. */
+const stepSeconds = 600;
 
-/** Headers that give the browser a session. */
-export function withSession({ baseUrl }: ApiRequest, { session, device }: SignedIn) {
+/** Headers that give the browser a session. What it had begun is done. */
+export function withSession(request: ApiRequest, { session, device }: SignedIn) {
+  const { baseUrl } = request;
   return {
     'set-cookie': [
+      ...(stepOf(request) === null ? [] : setCookie(baseUrl, 'step', { value: '', maxAge: 0 })),
       ...setCookie(baseUrl, 'session', { value: session, maxAge: sessionDays * daySeconds }),
       ...(device === null ? [] : setCookie(baseUrl, 'device', { value: device, maxAge: deviceDays * daySeconds })),
     ],
   };
+}
+
+/** Headers that let the browser go on with what it has begun. */
+export function withStep({ baseUrl }: ApiRequest, secret: string) {
+  return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
 /** Headers that take it away; the device stays known. */

@@ -15,6 +15,12 @@ export interface SignInLimits {
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
    */
   countTry(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
+  /**
+   * Counts a code of a second factor before it is looked at. A new sign-in does not begin anew.
+   * @returns what takes it back, to be called when the code was right.
+   * @throws AppError `rate_limited` with code `2fa_too_many_attempts`.
+   */
+  countCode(userId: number): Promise<() => Promise<void>>;
   /** Counts a question of somebody unknown. @throws AppError `rate_limited`. */
   countQuestion(address: string): Promise<void>;
   /** Counts a request for a mail, whether there is such an account or not. @throws AppError `rate_limited`. */
@@ -27,6 +33,8 @@ export interface SignInLimitSettings {
   signInFailures: number;
   /** Failures for one account in a quarter of an hour, from wherever. */
   signInFailuresOfAccount: number;
+  /** Wrong codes of a second factor of one account in twenty minutes. */
+  secondFactorFailures: number;
   /** Questions of one address in a minute. */
   signInQuestionsPerMinute: number;
   /** Mails for a new password to one account in a day. */
@@ -40,6 +48,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
     createRateLimit({ keyValue, name, windows: [{ seconds, limit: most }] });
   const ofAddress = limit('signin', 600, settings.signInFailures);
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
+  const codes = limit('code', 1200, settings.secondFactorFailures);
   const questions = limit('question', 60, settings.signInQuestionsPerMinute);
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
   const resetsOfAddress = limit('resets', 3600, settings.resetsPerDay === 0 ? 0 : resetsPerAddressHour);
@@ -54,6 +63,19 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
       return async () => {
         await Promise.all([ofAddress.giveBack(network), ofAccount.giveBack(subject)]);
       };
+    },
+    async countCode(userId) {
+      const subject = String(userId);
+      const wait = await codes.take(subject);
+      if (wait !== null) {
+        const minutes = Math.ceil(wait / 60);
+        throw new AppError(
+          'rate_limited',
+          `Too many wrong codes were tried for this account. Please try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+          { code: '2fa_too_many_attempts', retryAfterSeconds: wait },
+        );
+      }
+      return () => codes.giveBack(subject);
     },
     async countQuestion(address) {
       const wait = await questions.take(networkOf(address));

@@ -23,7 +23,8 @@ import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
 import { createInviteMailing } from '../resources/invites/mailing.ts';
 import { createQuestions } from '../resources/query/questions.ts';
-import { createResetMailing } from '../resources/sign-in/reset-mailing.ts';
+import { createAccountMailing } from '../resources/sign-in/account-mailing.ts';
+import { createSealedTexts } from '../resources/sign-in/sealed-texts.ts';
 
 export interface TestAnswer {
   status: number;
@@ -65,6 +66,7 @@ export const noLimits: AppDeps['limits'] = {
   userChangesPerMinute: 0,
   signInFailures: 0,
   signInFailuresOfAccount: 0,
+  secondFactorFailures: 0,
   signInQuestionsPerMinute: 0,
   resetsPerDay: 0,
 };
@@ -80,6 +82,13 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
 }
+
+/** Nothing is kept unencrypted, as in production. */
+const testSecrets = () => ({
+  destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
+  payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
+  sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
+});
 
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(
@@ -124,9 +133,8 @@ export async function startTestApi(
     // Nobody answers there: a test that looks something up or sends a mail brings its own server.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
-    destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
-    payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
-    resetMailing: createResetMailing({ sql, transaction: database.transaction, logger }),
+    ...testSecrets(),
+    accountMailing: createAccountMailing({ sql, transaction: database.transaction, logger }),
     withSignIn: true,
     // As cheap as scrypt can be: what it costs is no matter here.
     passwords: createPasswords({ cost: 4 }),
@@ -195,7 +203,7 @@ export function sessionKey(secret: string): string {
 
 /** A session of a user, as `key`. */
 export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
-  const session = { userId, method: 'link', address: '127.0.0.1', browser: 'test' } as const;
+  const session = { userId, method: 'link', secondFactor: null, address: '127.0.0.1', browser: 'test' } as const;
   return sessionKey(await database.transaction((tx) => beginSession(tx, session)));
 }
 

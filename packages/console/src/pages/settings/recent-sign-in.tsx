@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
+import { anyPasskey, CodeField, isCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
+import { knowsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -54,20 +56,25 @@ export function ConfirmItIsYou() {
 function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const { data: me } = useQuery(meQuery);
   const [problem, setProblem] = useState<unknown>(null);
-  const confirm = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const password = new FormData(event.currentTarget).get('password');
+  const [asksCode, setAsksCode] = useState(false);
+  const confirm = async (body: () => object | Promise<object>) => {
     try {
-      await call({ method: 'POST', path: '/api/reauthenticate', body: { password } });
+      await call({ method: 'POST', path: '/api/reauthenticate', body: await body() });
       onDone();
     } catch (error) {
+      if (isCode(error, '2fa_required')) setAsksCode(true);
       setProblem(error);
     }
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = Object.fromEntries(new FormData(event.currentTarget));
+    void confirm(() => fields);
   };
   return (
     <Dialog title={text.confirmTitle} onClose={onClose}>
       <p className="quiet">{text.confirmText(me?.email ?? '')}</p>
-      <form className="form" onSubmit={(event) => void confirm(event)}>
+      <form className="form" onSubmit={submit}>
         <Field
           name="password"
           label={words.password}
@@ -76,11 +83,17 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
           autoFocus
           problem={problem}
         />
-        <FormProblem problem={problem} fields={['password']} />
+        {asksCode && <CodeField problem={problem} autoFocus />}
+        <FormProblem problem={problem} fields={['password', 'token']} />
         <div className="form-buttons">
           <Button type="submit" look="main">
             {text.confirm}
           </Button>
+          {knowsPasskeys() && (
+            <Button onPress={() => void confirm(async () => ({ credential: await anyPasskey() }))}>
+              {words.byPasskey}
+            </Button>
+          )}
           <Button onPress={onClose}>{words.cancel}</Button>
         </div>
       </form>

@@ -3,31 +3,24 @@ import { Link, useParams, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { queryClient, sessionEnd } from '../../api/queries.ts';
 import { type ApiCall, call, consolePath } from '../../api/request.ts';
+import { SignInForm } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
+import { SecondFactors } from '../settings/account/second-factor.tsx';
+import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: words.passwordHint };
 
-/** E-mail and password, then back to the address that asked for it. */
+/** By whatever way, then back to the address that asked for it. */
 export function SignInPage() {
   const { open } = useEntered();
-  const form = useForm((fields) => ({ method: 'POST', path: '/api/login', body: fields }), open);
   return (
     <Entry title={text.signIn}>
-      <Form form={form} button={words.signIn} fields={['email', 'password']}>
-        <Field name="email" label={words.email} type="email" autoComplete="username" autoFocus problem={form.problem} />
-        <Field
-          name="password"
-          label={words.password}
-          type="password"
-          autoComplete="current-password"
-          problem={form.problem}
-        />
-      </Form>
+      <SignInForm onDone={open} />
       <Link to="/reset">{text.forgot}</Link>
     </Entry>
   );
@@ -208,6 +201,23 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
       <Link to="/sign-in" search={{ next: `/invite/${inviteId}` } as never}>
         {words.signIn}
       </Link>
+    </Entry>
+  );
+}
+
+/** `/second-factor`: an organization demands one, and nothing else is shown before it is there. */
+export function SecondFactorPage() {
+  const { open } = useEntered();
+  return (
+    <Entry title={text.factorTitle}>
+      <p className="quiet">{text.factorText}</p>
+      <SecondFactors />
+      <div className="form-buttons">
+        <Button look="main" onPress={open}>
+          {text.factorDone}
+        </Button>
+      </div>
+      <ConfirmItIsYou />
     </Entry>
   );
 }

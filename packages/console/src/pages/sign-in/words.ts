@@ -1,6 +1,9 @@
 export const text = {
   signIn: 'Sign in to Millrace',
   forgot: 'Forgot your password?',
+  factorTitle: 'Set up a second factor',
+  factorText: 'Your organization demands one. Connect an app, then go on.',
+  factorDone: 'Go on',
   oneMoment: 'One moment',
   enterTitle: (email: string) => `Sign in as ${email}`,
   enter: 'Open the console',

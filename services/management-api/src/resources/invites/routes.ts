@@ -266,7 +266,7 @@ export function acceptInviteRoutes({
               if (hash !== null) {
                 const actor = { userId: joined.user.id };
                 await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
-                signedIn = await begin(tx, request, { user: joined.user, method: 'invite' });
+                signedIn = await begin(tx, request, { user: joined.user, method: 'invite', secondFactor: null });
               }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),

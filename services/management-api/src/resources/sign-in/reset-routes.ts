@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import type { ResetMailing } from './reset-mailing.ts';
 import { addressOf, requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
 import { resetDone, resetLook, resetQuestion, resetUse } from './schema.ts';
 
@@ -9,8 +8,8 @@ const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', descr
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 
 /** Forgotten passwords (docs/api-rules.md#passwords). */
-export function resetRoutes({ resetMailing, ...deps }: SignInDeps & { resetMailing: ResetMailing }) {
-  const { sql, signInLimits } = deps;
+export function resetRoutes(deps: SignInDeps) {
+  const { sql, signInLimits, accountMailing } = deps;
   return [
     defineRoute({
       method: 'POST',
@@ -27,7 +26,7 @@ export function resetRoutes({ resetMailing, ...deps }: SignInDeps & { resetMaili
       handler: async ({ body, request }) => {
         const account = addressOf(body.email);
         await signInLimits.countReset(request.address, account ?? body.email);
-        if (account !== null) resetMailing.send(account);
+        if (account !== null) accountMailing.sendReset(account);
         return undefined;
       },
     }),

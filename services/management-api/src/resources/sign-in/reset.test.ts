@@ -5,13 +5,13 @@ import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { createResetMailing, type ResetMailing } from './reset-mailing.ts';
+import { type AccountMailing, createAccountMailing } from './account-mailing.ts';
 
 /** A new password by mail, and a first one by invite. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
-let mailing: ResetMailing;
+let mailing: AccountMailing;
 let tenant: TestTenant;
 let user: { uuid: string; email: string };
 const password = 'four unrelated words here';
@@ -25,12 +25,16 @@ beforeAll(async () => {
   );
   // The mailing needs the database that the service makes: it is put in when that is there.
   api = await startTestApi({
-    resetMailing: { send: (account) => mailing.send(account), settle: () => mailing.settle() },
+    accountMailing: {
+      sendReset: (account) => mailing.sendReset(account),
+      tell: (user, notice) => mailing.tell(user, notice),
+      settle: () => mailing.settle(),
+    },
     limits: { ...noLimits, resetsPerDay: 6 },
     trustedProxies: 1,
   });
   const { sql, transaction } = api.database;
-  mailing = createResetMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example/' });
+  mailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example/' });
 });
 beforeEach(async () => {
   tenant = await createTestTenant(api.database);

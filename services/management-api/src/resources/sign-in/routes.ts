@@ -39,11 +39,14 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'login_create',
       summary: 'Sign in with a password',
       description:
-        'Begins a session, whose cookie is in the answer. An unknown address, a wrong password and a deactivated account are one answer. Too many failures from one address are answered with 403 and the code `too_many_failed_attempts`.',
+        'Begins a session, whose cookie is in the answer. An unknown address, a wrong password and a deactivated account are one answer. Where the account has a second factor, the answer to a right password is 401 `2fa_required`; `POST /api/login/token` goes on from there. Too many failures from one address are answered with 403 and the code `too_many_failed_attempts`.',
       tags,
       scope: 'public',
       body: signIn,
-      responses: { 200: { description: 'Signed in.', schema: done } },
+      responses: {
+        200: { description: 'Signed in.', schema: done },
+        401: { description: 'The password was right, and the second factor is wanted (`2fa_required`).' },
+      },
       examples: { request: { email: 'ada@example.com', password: 'correct horse battery staple' }, response: isDone },
       target: async ({ request }) => {
         refuseForeignPage(request);

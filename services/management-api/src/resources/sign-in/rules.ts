@@ -1,12 +1,14 @@
 // How somebody becomes a session: by password, by a link, and what is checked before.
 
 import {
+  asksSecondFactor,
   beginSession,
   changePassword,
   createOwnedOrganization,
   createUser,
   endSession,
   findOneTimeLink,
+  findSecondFactors,
   findSigningIn,
   isKnownDevice,
   listOrganizations,
@@ -17,29 +19,29 @@ import {
   replacePasswordHash,
   type SigningIn,
   takeOneTimeLink,
+  trustDevice,
 } from '@millrace/accounts';
 import { productFeaturesOf } from '@millrace/contracts';
-import type { Database, Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, parseInput } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
-import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { firstOwner, type linkUse } from './schema.ts';
+import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';
 
-export interface SignInDeps extends Pick<Database, 'sql' | 'transaction'> {
+export interface SignInDeps extends SecondFactorDeps {
   passwords: Passwords;
-  signInLimits: SignInLimits;
 }
 
 /**
- * Begins a session for whoever knows the password.
+ * Begins a session for whoever knows the password, or what leads to it where a second factor is asked for.
  *
  * An unknown address, a wrong password and a deactivated user are one answer after the same work.
  *
- * @throws AppError `invalid` with code `invalid_credentials`; what limits throw.
+ * @throws AppError `invalid` with code `invalid_credentials`; `unauthenticated` with `2fa_required`; what limits throw.
  */
 export async function signInByPassword(
   { sql, transaction, passwords, signInLimits }: SignInDeps,
@@ -57,9 +59,12 @@ export async function signInByPassword(
     if (renewed !== null && user.password_hash !== null) {
       await replacePasswordHash(tx, user.id, { from: user.password_hash, to: renewed });
     }
-    return begin(tx, request, { user, method: 'password' });
+    const factor = await secondFactorOf(tx, user, { device, method: 'password' });
+    if ('step' in factor) return factor;
+    return begin(tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
   await takeBack();
+  if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
   return signedIn;
 }
 
@@ -128,19 +133,29 @@ export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: stri
   return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
 }
 
-/** A new session in place of the browser's last one. The browser is known from now on. */
+/**
+ * A new session in place of the browser's last one. The browser is known from now on.
+ *
+ * @param remember whether the second factor is not to be asked for again in this browser.
+ */
 export async function begin(
   tx: Transaction,
   request: ApiRequest,
-  { user: { id: userId, email }, method }: Pick<NewSession, 'method'> & { user: { id: number; email: string } },
+  {
+    user: { id: userId, email },
+    remember = false,
+    ...how
+  }: Pick<NewSession, 'method' | 'secondFactor'> & { user: { id: number; email: string }; remember?: boolean },
 ): Promise<SignedIn> {
   const before = sessionOf(request);
   if (before !== null) await endSession(tx, before);
-  const isKnown = (await knownDeviceOf(tx, request, email)) !== null;
+  const known = await knownDeviceOf(tx, request, email);
+  const device = known ?? (await rememberDevice(tx, userId));
+  if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
   return {
-    session: await beginSession(tx, { userId, method, address: request.address, browser }),
-    device: isKnown ? null : await rememberDevice(tx, userId),
+    session: await beginSession(tx, { userId, ...how, address: request.address, browser }),
+    device: known === null ? device : null,
   };
 }
 
@@ -163,20 +178,21 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
  * @throws AppError as `requireResetLink`, and `invalid` naming `password`.
  */
 export async function resetPassword(
-  { sql, transaction, passwords }: SignInDeps,
+  { sql, transaction, passwords, accountMailing }: SignInDeps,
   userUuid: string,
   { token, password }: { token: string; password: string },
 ): Promise<string> {
   const user = await requireResetLink(sql, userUuid, token);
   await checkNewPassword(password, [user.email, user.first_name, user.last_name]);
   const hash = await passwords.hash(password);
-  return transaction(async (tx) => {
+  await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const current = await requireResetLink(tx, userUuid, token);
     if (!(await takeOneTimeLink(tx, token))) throw badLink('token');
     await changePassword(tx, current, { hash, actor: { userId: user.id } });
-    return current.email;
   });
+  accountMailing.tell(user, 'password_changed');
+  return user.email;
 }
 
 /**
@@ -211,7 +227,9 @@ export async function useLink(
     await lockKeysOf(tx, link.user_id);
     const user = await findSigningIn(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
-    return begin(tx, request, { user, method: 'link' });
+    // Whoever lost the second factor comes this way: an operator vouches for the person.
+    const hasFactor = asksSecondFactor(await findSecondFactors(tx, user.id));
+    return begin(tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
 }
 
@@ -232,7 +250,7 @@ async function becomeFirstOwner(
     await createOwnedOrganization(tx, {
       ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
     });
-    return begin(tx, request, { user, method: 'link' });
+    return begin(tx, request, { user, method: 'link', secondFactor: null });
   });
 }
 

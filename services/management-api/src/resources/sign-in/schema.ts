@@ -1,7 +1,7 @@
 // Signing in and out, as requests and answers have it.
 
 import type { selectSessions } from '@millrace/accounts';
-import { formatDateTime } from '@millrace/http';
+import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
 const email = Type.String({ minLength: 1, description: 'E-mail address of the account, however it is written.' });
@@ -35,7 +35,116 @@ export const waysInExample = {
 };
 
 export const signIn = Type.Object({ email, password }, { title: 'SignIn' });
-export const reauthentication = Type.Object({ password }, { title: 'Reauthentication' });
+const code = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description: 'Six digits of the authenticator app, or a backup code.',
+});
+/** As a browser answers; its parts are those of WebAuthn. */
+const credential = freeFormObject({ description: 'What `navigator.credentials` answered, as JSON.' });
+const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
+
+export const secondStep = Type.Object(
+  {
+    token: Type.Optional(code),
+    credential: Type.Optional(credential),
+    remember: Type.Optional(
+      Type.Boolean({ description: 'Not to ask for it again in this browser, for 30 days. Default false.' }),
+    ),
+  },
+  { title: 'SecondStep' },
+);
+export const secondStepMethods = Type.Object(
+  {
+    has_totp: Type.Boolean({ description: 'Whether an authenticator app can show it.' }),
+    has_passkeys: Type.Boolean({ description: 'Whether a passkey can.' }),
+  },
+  { title: 'SecondStepMethods' },
+);
+export const passkeyOptions = credentialOptions;
+export const passkeySignIn = Type.Object({ credential }, { title: 'PasskeySignIn' });
+export const passkeyRegistration = Type.Object(
+  {
+    credential,
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of it. Default `Passkey`.' })),
+  },
+  { title: 'PasskeyRegistration' },
+);
+export const passkeyChanges = Type.Object(
+  { label: Type.String({ minLength: 1, maxLength: 200, description: 'Another name.' }) },
+  { title: 'PasskeyChanges' },
+);
+export const passkey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the passkey.' }),
+    label: Type.String({ description: 'Name of it.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was registered.' }),
+    last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When it was last used; null for never.',
+    }),
+    transports: Type.Array(Type.String(), { description: 'How a browser reaches it.' }),
+    verified: Type.Boolean({ description: 'Always true: one that did not answer is not kept.' }),
+    authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], { description: 'Where it lies.' }),
+  },
+  { title: 'Passkey' },
+);
+export const passkeyExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000e7',
+  label: 'Laptop',
+  created_at: '2026-11-01T09:00:00Z',
+  last_used_at: null,
+  transports: ['internal'],
+  verified: true,
+  authenticator_type: 'platform',
+} as const;
+
+export const totpSetup = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Always true.' }),
+    secret: Type.String({ description: 'For apps into which it is typed: Base32.' }),
+    uri: Type.String({ description: 'For apps that read a picture: what the QR code says.' }),
+  },
+  { title: 'TotpSetup' },
+);
+export const totpCode = Type.Object({ token: code }, { title: 'TotpCode' });
+export const backupCodes = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Always true.' }),
+    backup_codes: Type.Array(Type.String(), { description: 'Each signs in once. They are shown this once.' }),
+  },
+  { title: 'BackupCodes' },
+);
+export const backupCodesExample = { success: true, backup_codes: ['k3f9q-x7mp2', 'w8ndt-4hjr6'] };
+export const factorStatus = Type.Object(
+  {
+    is_enabled: Type.Boolean({ description: 'Whether a second factor is asked for after a password.' }),
+    method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], { description: 'Which; null for none.' }),
+    backup_codes_remaining: Type.Integer({ description: 'Backup codes that were not used yet.' }),
+    has_totp: Type.Boolean({ description: 'Whether there is an authenticator app.' }),
+    has_passkeys: Type.Boolean({ description: 'Whether there is a passkey.' }),
+    passkeys_enabled_for_2fa: Type.Boolean({ description: 'Whether a passkey is asked for after a password.' }),
+    is_demanded: Type.Boolean({ description: 'Whether an organization of the user demands a second factor.' }),
+  },
+  { title: 'SecondFactorStatus' },
+);
+export const factorStatusExample = {
+  is_enabled: true,
+  method: 'TOTP' as const,
+  backup_codes_remaining: 10,
+  has_totp: true,
+  has_passkeys: false,
+  passkeys_enabled_for_2fa: false,
+  is_demanded: false,
+};
+
+export const reauthentication = Type.Object(
+  {
+    password: Type.Optional(password),
+    token: Type.Optional(code),
+    credential: Type.Optional(credential),
+  },
+  { title: 'Reauthentication' },
+);
 
 export const linkLook = Type.Object({ secret }, { title: 'LinkLook' });
 export const linkMeaning = Type.Object(
@@ -86,7 +195,7 @@ export const loginSession = Type.Object(
     last_activity: Type.String({ format: 'date-time', description: 'When it was last used, to five minutes.' }),
     location: Type.String({ description: 'The address it began from.' }),
     device: Type.String({ description: 'Browser and system, as far as the browser says.' }),
-    login_method: Type.String({ description: '`password`, `link` or `invite`.' }),
+    login_method: Type.String({ description: '`password`, `passkey`, `link` or `invite`.' }),
     is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
   },
   { title: 'LoginSession' },

@@ -1,12 +1,22 @@
 // What a person who is signed in does with their sessions.
 
-import { endSessionOf, endSessionsOf, findSigningIn, renewSessionSecret, selectSessions } from '@millrace/accounts';
-import { WithHeaders } from '@millrace/http';
+import {
+  asksSecondFactor,
+  endSessionOf,
+  endSessionsOf,
+  findSecondFactors,
+  renewSessionSecret,
+  type SigningIn,
+  selectSessions,
+  takeSignInStep,
+} from '@millrace/accounts';
+import { type ApiRequest, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { withSession } from '../../access/session-cookie.ts';
+import { stepOf, withSession } from '../../access/session-cookie.ts';
+import { checkPasskey, noChallenge } from './passkeys.ts';
 import { knownDeviceOf, type SignInDeps } from './rules.ts';
 import {
   done,
@@ -16,12 +26,14 @@ import {
   revokedSessions,
   toLoginSession,
 } from './schema.ts';
+import { checkCode, requireUser } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
 /** Each needs a session (docs/api-rules.md#sessions): a key would end what it does not know. */
-export function sessionRoutes({ sql, passwords, signInLimits }: SignInDeps) {
+export function sessionRoutes(deps: SignInDeps) {
+  const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
   return [
     defineRoute({
@@ -79,27 +91,16 @@ export function sessionRoutes({ sql, passwords, signInLimits }: SignInDeps) {
       operationId: 'reauthenticate_create',
       summary: 'Confirm that it is you',
       description:
-        'Allows the session for two more hours what needs a recent sign-in. The cookie changes. Needs a session.',
+        'Allows the session for two more hours what needs a recent sign-in: with `password`, and `token` where a second factor is asked for, or with `credential`, the answer of a passkey to `POST /api/webauthn/login/begin`. The cookie changes. Needs a session.',
       tags,
       scope: 'user:write',
+      isBeforeSecondFactor: true,
       body: reauthentication,
       responses: { 200: { description: 'Confirmed.', schema: done } },
       examples: { request: { password: 'correct horse battery staple' }, response: { success: true } },
       target,
       handler: async ({ caller, target: { id }, body, request }) => {
-        const user = await findSigningIn(sql, { id: caller.userId });
-        if (user?.password_hash === null) {
-          throw new AppError('invalid', 'This account has no password. Sign in again by a link, and set one.', {
-            code: 'no_password',
-          });
-        }
-        const account = user?.email ?? '';
-        const device = await knownDeviceOf(sql, request, account);
-        const takeBack = await signInLimits.countTry(request.address, account, device);
-        if ((await passwords.compare(body.password, user?.password_hash ?? null)) === 'wrong') {
-          throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });
-        }
-        await takeBack();
+        await confirm(deps, { caller, body, request });
         return new WithHeaders(
           { success: true },
           withSession(request, { session: await renewSessionSecret(sql, id), device: null }),
@@ -107,4 +108,60 @@ export function sessionRoutes({ sql, passwords, signInLimits }: SignInDeps) {
       },
     }),
   ];
+}
+
+/** @throws AppError `invalid` naming what is wrong or missing; what limits throw. */
+async function confirm(
+  deps: SignInDeps,
+  { caller, body, request }: { caller: Caller; body: Static<typeof reauthentication>; request: ApiRequest },
+): Promise<void> {
+  const { sql } = deps;
+  const user = await requireUser(sql, caller.userId);
+  const isEnough = body.credential
+    ? await confirmByPasskey(deps, { user, credential: body.credential, request })
+    : await confirmByPassword(deps, { user, password: body.password, request });
+  if (isEnough || !asksSecondFactor(await findSecondFactors(sql, user.id))) return;
+  if (body.token === undefined) {
+    throw new AppError('invalid', 'Please show your second factor too.', { code: '2fa_required', attr: 'token' });
+  }
+  await checkCode(deps, user, body.token);
+}
+
+/** @returns whether it stands for both factors. */
+async function confirmByPasskey(
+  deps: SignInDeps,
+  { user, credential, request }: { user: SigningIn; credential: Record<string, unknown>; request: ApiRequest },
+): Promise<boolean> {
+  const secret = stepOf(request);
+  const step = secret === null ? undefined : await takeSignInStep(deps.sql, 'passkey_sign_in', secret);
+  if (step === undefined) throw noChallenge();
+  const challenge = String(step.data.challenge);
+  const shown = await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: null });
+  if (shown.user.id === user.id) return shown.isVerified;
+  throw new AppError('invalid', 'This passkey is that of another account.', {
+    code: 'reauth_user_mismatch',
+    attr: 'credential',
+  });
+}
+
+/** @returns false: a password is one factor. */
+async function confirmByPassword(
+  { sql, passwords, signInLimits }: SignInDeps,
+  { user, password, request }: { user: SigningIn; password: string | undefined; request: ApiRequest },
+): Promise<false> {
+  if (user.password_hash === null) {
+    throw new AppError('invalid', 'This account has no password. Sign in again by a link, and set one.', {
+      code: 'no_password',
+    });
+  }
+  if (password === undefined) {
+    throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'password' });
+  }
+  const device = await knownDeviceOf(sql, request, user.email);
+  const takeBack = await signInLimits.countTry(request.address, user.email, device);
+  if ((await passwords.compare(password, user.password_hash)) === 'wrong') {
+    throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });
+  }
+  await takeBack();
+  return false;
 }

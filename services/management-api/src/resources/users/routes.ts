@@ -16,6 +16,7 @@ import { type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { toOrganization } from '../organizations/schema.ts';
 import { listOrganizations } from '../organizations/store.ts';
 import { findEnvironmentSummary } from '../projects/store.ts';
+import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { prepareNewPassword } from '../sign-in/rules.ts';
 import { changeUser } from './rules.ts';
 import { me, meExample, userChanges } from './schema.ts';
@@ -23,10 +24,11 @@ import { findCurrentEnvironment, findUser } from './store.ts';
 
 interface UserRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   passwords: Passwords;
+  accountMailing: AccountMailing;
   userChangeLimit: RateLimit;
 }
 
-export function userRoutes({ sql, transaction, passwords, userChangeLimit }: UserRouteDeps) {
+export function userRoutes({ sql, transaction, passwords, accountMailing, userChangeLimit }: UserRouteDeps) {
   return [
     defineRoute({
       method: 'GET',
@@ -37,6 +39,7 @@ export function userRoutes({ sql, transaction, passwords, userChangeLimit }: Use
         'The user the key belongs to. Works with a key restricted to organizations or projects too, so it tells whether a key works at all.',
       tags: ['users'],
       scope: 'user:read',
+      isBeforeSecondFactor: true,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { response: meExample },
       handler: async ({ caller }) => describeCaller(sql, caller),
@@ -50,6 +53,7 @@ export function userRoutes({ sql, transaction, passwords, userChangeLimit }: Use
         'Changes the given fields, and what `@current` stands for; the latter not with a key for some organizations or projects only. A password is changed by a session alone, which for this and for names needs a recent sign-in.',
       tags: ['users'],
       scope: 'user:write',
+      isBeforeSecondFactor: true,
       body: userChanges,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
@@ -67,7 +71,9 @@ export function userRoutes({ sql, transaction, passwords, userChangeLimit }: Use
           await changeUser(tx, caller, changes);
           await setPassword?.(tx);
         });
-        return describeCaller(sql, await withCurrentEnvironment(sql, caller));
+        const user = await describeCaller(sql, await withCurrentEnvironment(sql, caller));
+        if (setPassword) accountMailing.tell(user, 'password_changed');
+        return user;
       },
     }),
     defineRoute({
@@ -138,9 +144,8 @@ async function describeCaller(sql: Sql, caller: Caller) {
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: null,
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
-    // Nobody stands above organizations, and a password or a link is all there is to sign in with.
+    // Nobody stands above organizations.
     is_staff: false,
-    is_2fa_enabled: false,
     has_social_auth: false,
     // Somebody may have made it private to others.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,

@@ -1,9 +1,29 @@
-import { isRowId, recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
+import {
+  asksSecondFactor,
+  endSessionsOf,
+  findSecondFactors,
+  isRowId,
+  lockKeysOf,
+  noteSecondFactor,
+  recordActivity,
+  removeBackupCodes,
+  setCurrentEnvironment,
+  setPasskeysCount,
+  type UserFields,
+  updateUser,
+} from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { type Caller, isLimited, requireRecentSignIn, visibleOrganizationIds } from '../../access/caller.ts';
+import {
+  type Caller,
+  isLimited,
+  requireRecentSignIn,
+  requireSession,
+  visibleOrganizationIds,
+} from '../../access/caller.ts';
+import { requireAnother } from '../sign-in/second-factor.ts';
 import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
@@ -20,13 +40,37 @@ export async function changeUser(
   {
     set_current_organization: organization,
     set_current_team: team,
+    passkeys_enabled_for_2fa: passkeysCount,
     ...fields
   }: Omit<Static<typeof userChanges>, 'password' | 'current_password'>,
 ): Promise<void> {
+  if (passkeysCount !== undefined) await changePasskeysCount(tx, caller, passkeysCount);
   if (fields.first_name !== undefined || fields.last_name !== undefined) requireRecentSignIn(caller);
   await changeFields(tx, caller, fields);
   if (organization !== undefined || team !== undefined) {
     await changeCurrentEnvironment(tx, caller, { organizationId: organization?.toLowerCase(), team });
+  }
+}
+
+async function changePasskeysCount(tx: Transaction, caller: Caller, count: boolean): Promise<void> {
+  const session = requireSession(caller);
+  requireRecentSignIn(caller);
+  await lockKeysOf(tx, caller.userId);
+  const factors = await findSecondFactors(tx, caller.userId);
+  if (count && factors.passkeys === 0) {
+    throw new AppError('invalid', 'You have no passkey. Register one first.', {
+      code: 'no_passkeys',
+      attr: 'passkeys_enabled_for_2fa',
+    });
+  }
+  const after = { ...factors, passkeysCount: count };
+  requireAnother(after);
+  await setPasskeysCount(tx, caller.userId, count);
+  if (!asksSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
+  // Others have shown nothing yet.
+  if (count && !asksSecondFactor(factors)) {
+    await endSessionsOf(tx, caller.userId, { except: session.id });
+    await noteSecondFactor(tx, session.id, 'passkey');
   }
 }
 

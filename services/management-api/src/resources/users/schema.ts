@@ -22,6 +22,9 @@ export const me = Type.Object(
     }),
     is_staff: Type.Boolean({ description: 'Always false: no user has rights beyond organizations.' }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
+    passkeys_enabled_for_2fa: Type.Boolean({
+      description: 'Whether a passkey is asked for after a password. By itself a passkey signs in without one.',
+    }),
     has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
     hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
     role_at_organization: Type.String({ description: 'What the user does for a living, empty when unknown.' }),
@@ -55,6 +58,7 @@ export const meExample = {
   sensitive_session_expires_at: null,
   is_staff: false,
   is_2fa_enabled: false,
+  passkeys_enabled_for_2fa: false,
   has_social_auth: false,
   hedgehog_config: {},
   role_at_organization: 'engineering',
@@ -93,6 +97,9 @@ export const userChanges = Type.Object(
         format: 'password',
         description: 'A new password, 8 to 256 characters. Needs a session; your other sessions end.',
       }),
+    ),
+    passkeys_enabled_for_2fa: Type.Optional(
+      Type.Boolean({ description: 'Whether a passkey is asked for after a password. Needs a session.' }),
     ),
     current_password: Type.Optional(
       Type.String({ format: 'password', description: 'With a new password: the one before, if there is one.' }),

@@ -15,6 +15,7 @@ import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
+import { SecondFactors } from './second-factor.tsx';
 
 const own = '/api/users/@me';
 const sessionsPath = `${own}/login_sessions`;
@@ -29,11 +30,11 @@ interface Session {
   last_activity: string;
   location: string;
   device: string;
-  login_method: 'password' | 'link' | 'invite';
+  login_method: 'password' | 'passkey' | 'link' | 'invite';
   is_current: boolean;
 }
 
-/** Name, password, theme and where one is signed in. */
+/** Name, password, second factors, theme and where one is signed in. */
 export function Section() {
   const { unknown } = useAddress({});
   const me = useQuery(meQuery);
@@ -52,6 +53,7 @@ export function Section() {
           </>
         )}
       </Loaded>
+      <SecondFactors />
       <ThemeChoice />
       <Block
         title={text.sessions}

@@ -1,0 +1,121 @@
+/** What a user shows beside a password: codes of an app, backup codes, passkeys (docs/api-rules.md#second-factors). */
+
+import { randomInt } from 'node:crypto';
+import type { Sql, Transaction } from '@millrace/db';
+import { hashSecret } from '../keys/secrets.ts';
+
+/** What a user has to show a second factor with. */
+export interface SecondFactors {
+  hasTotp: boolean;
+  passkeys: number;
+  /** Whether passkeys are asked for after a password. */
+  passkeysCount: boolean;
+  backupCodes: number;
+  /** Whether an organization of the user demands one (`enforce_2fa`). */
+  isDemanded: boolean;
+}
+
+/** Whether a password alone signs the user in no more. */
+export function asksSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
+  return hasTotp || (passkeysCount && passkeys > 0);
+}
+
+export async function findSecondFactors(sql: Sql, userId: number): Promise<SecondFactors> {
+  const rows = await sql.query<SecondFactors & Record<string, unknown>>(
+    `SELECT EXISTS (SELECT FROM user_totp WHERE user_id = u.id) AS "hasTotp",
+            (SELECT count(*)::int FROM passkey WHERE user_id = u.id) AS passkeys,
+            u.passkeys_enabled_for_2fa AS "passkeysCount",
+            (SELECT count(*)::int FROM user_backup_code WHERE user_id = u.id) AS "backupCodes",
+            EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
+                     WHERE m.user_id = u.id AND o.enforce_2fa) AS "isDemanded"
+       FROM "user" u WHERE u.id = $1`,
+    [userId],
+  );
+  return rows[0] ?? { hasTotp: false, passkeys: 0, passkeysCount: false, backupCodes: 0, isDemanded: false };
+}
+
+/** @returns the secret as it is stored. */
+export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
+  const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
+  return rows[0]?.secret;
+}
+
+/** @param lastStep that of the code which proved that the app has the secret. */
+export async function writeTotp(
+  tx: Transaction,
+  userId: number,
+  { secret, lastStep }: { secret: string; lastStep: number },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, $2, $3)
+     ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, last_step = excluded.last_step, created_at = now()`,
+    [userId, secret, lastStep],
+  );
+}
+
+/** Takes a code of a step, once: also where two requests bring it at the same moment. @returns false when it was taken. */
+export async function takeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
+  const rows = await sql.query(
+    'UPDATE user_totp SET last_step = $2 WHERE user_id = $1 AND last_step < $2 RETURNING user_id',
+    [userId, step],
+  );
+  return rows.length > 0;
+}
+
+/** Removes the app and the backup codes; devices have to show a second factor again. @returns whether there was an app. */
+export async function removeTotp(tx: Transaction, userId: number): Promise<boolean> {
+  const rows = await tx.query('DELETE FROM user_totp WHERE user_id = $1 RETURNING user_id', [userId]);
+  await forgetTrustedDevices(tx, userId);
+  return rows.length > 0;
+}
+
+const codeCount = 10;
+const codeSigns = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** New backup codes in place of all others. @returns them, e.g. `k3f9q-x7mp2`; stored are their hashes. */
+export async function renewBackupCodes(tx: Transaction, userId: number): Promise<string[]> {
+  const sign = () => codeSigns[randomInt(codeSigns.length)];
+  const half = () => Array.from({ length: 5 }, sign).join('');
+  const codes = Array.from({ length: codeCount }, () => `${half()}-${half()}`);
+  await removeBackupCodes(tx, userId);
+  await tx.query('INSERT INTO user_backup_code (user_id, code_hash) SELECT $1, unnest($2::text[])', [
+    userId,
+    codes.map(hashOfCode),
+  ]);
+  return codes;
+}
+
+export async function removeBackupCodes(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('DELETE FROM user_backup_code WHERE user_id = $1', [userId]);
+}
+
+/** Uses a backup code up, however it is written. @returns whether it was one. */
+export async function takeBackupCode(sql: Sql, userId: number, code: string): Promise<boolean> {
+  const rows = await sql.query('DELETE FROM user_backup_code WHERE user_id = $1 AND code_hash = $2 RETURNING user_id', [
+    userId,
+    hashOfCode(code),
+  ]);
+  return rows.length > 0;
+}
+
+function hashOfCode(code: string): string {
+  return hashSecret(code.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
+}
+
+/** Whether a device showed a second factor of the user that is not to be asked for there again. */
+export async function isTrustedDevice(sql: Sql, secret: string, userId: number): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM known_device
+      WHERE token_hash = $1 AND user_id = $2 AND expires_at > now() AND second_factor_at IS NOT NULL`,
+    [hashSecret(secret), userId],
+  );
+  return rows.length > 0;
+}
+
+export async function trustDevice(tx: Transaction, secret: string): Promise<void> {
+  await tx.query('UPDATE known_device SET second_factor_at = now() WHERE token_hash = $1', [hashSecret(secret)]);
+}
+
+export async function forgetTrustedDevices(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('UPDATE known_device SET second_factor_at = NULL WHERE user_id = $1', [userId]);
+}

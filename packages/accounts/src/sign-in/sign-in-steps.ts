@@ -1,0 +1,79 @@
+/** What somebody has begun and not finished: a sign-in between its two factors, a challenge. Each is used once. */
+
+import type { Sql, Transaction } from '@millrace/db';
+import { hashSecret, newSecret } from '../keys/secrets.ts';
+
+export type SignInStepKind = 'second_factor' | 'passkey_sign_in' | 'passkey_registration' | 'totp_setup';
+
+const minutesOf: Record<SignInStepKind, number> = {
+  second_factor: 10,
+  passkey_sign_in: 5,
+  passkey_registration: 5,
+  totp_setup: 10,
+};
+
+export interface SignInStep {
+  userId: number | null;
+  data: Record<string, unknown>;
+}
+
+/**
+ * Begins a step, in place of an earlier one with the same secret.
+ *
+ * @param secret what it is found by where that is known already, e.g. the id of a session; by default a new secret.
+ * @returns the secret, which is stored nowhere.
+ */
+export async function beginSignInStep(
+  sql: Sql,
+  { kind, userId, data, secret = newSecret() }: SignInStep & { kind: SignInStepKind; secret?: string },
+): Promise<string> {
+  await sql.query('DELETE FROM sign_in_step WHERE expires_at < now()');
+  await sql.query(
+    `INSERT INTO sign_in_step (token_hash, kind, user_id, data, expires_at)
+     VALUES ($1, $2, $3, $4, now() + make_interval(mins => $5))
+     ON CONFLICT (token_hash) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
+    [hashOf(kind, secret), kind, userId, data, minutesOf[kind]],
+  );
+  return secret;
+}
+
+/** Looks at a step, which uses nothing up. @returns undefined when there is none, or its time is over. */
+export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
+  const rows = await sql.query<StepRow>(
+    'SELECT user_id AS "userId", data FROM sign_in_step WHERE token_hash = $1 AND expires_at > now()',
+    [hashOf(kind, secret)],
+  );
+  return rows[0];
+}
+
+/** Keeps something of a step that goes on. */
+export async function noteInSignInStep(
+  sql: Sql,
+  kind: SignInStepKind,
+  { secret, data }: { secret: string; data: Record<string, unknown> },
+): Promise<void> {
+  await sql.query('UPDATE sign_in_step SET data = data || $2::jsonb WHERE token_hash = $1', [
+    hashOf(kind, secret),
+    data,
+  ]);
+}
+
+/** Uses a step up. @returns undefined when somebody else has, or its time is over. */
+export async function takeSignInStep(
+  tx: Sql | Transaction,
+  kind: SignInStepKind,
+  secret: string,
+): Promise<SignInStep | undefined> {
+  const rows = await tx.query<StepRow>(
+    'DELETE FROM sign_in_step WHERE token_hash = $1 AND expires_at > now() RETURNING user_id AS "userId", data',
+    [hashOf(kind, secret)],
+  );
+  return rows[0];
+}
+
+type StepRow = SignInStep & Record<string, unknown>;
+
+/** A secret of one kind finds no step of another. */
+function hashOf(kind: SignInStepKind, secret: string): string {
+  return hashSecret(`${kind}:${secret}`);
+}

@@ -1,0 +1,25 @@
+import { words } from '../words.ts';
+
+/** Browsers without them are not offered any. */
+export const knowsPasskeys = () => typeof PublicKeyCredential === 'function';
+
+type Library = typeof import('@simplewebauthn/browser');
+type Options<Name extends 'startAuthentication' | 'startRegistration'> = Parameters<Library[Name]>[0]['optionsJSON'];
+
+/** @param options as the API names them @throws Error with a sentence, where the person or the browser gave up */
+export async function askPasskey(options: unknown): Promise<object> {
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  return startAuthentication({ optionsJSON: options as Options<'startAuthentication'> }).catch(givenUp);
+}
+
+/** @throws Error as `askPasskey` */
+export async function makePasskey(options: unknown): Promise<object> {
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  return startRegistration({ optionsJSON: options as Options<'startRegistration'> }).catch(givenUp);
+}
+
+function givenUp(error: unknown): never {
+  const { name } = error as { name?: unknown };
+  if (name === 'InvalidStateError') throw new Error(words.passkeyThere);
+  throw new Error(words.passkeyGivenUp, { cause: error });
+}

@@ -1,0 +1,176 @@
+import { eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import { Secret, TOTP } from 'otpauth';
+import type { Browser, Page } from 'playwright-core';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+/** Signing in with a second factor or a passkey, in Chromium with a virtual authenticator. */
+let console: RunningConsole;
+let browser: Browser;
+const password = 'correct horse battery staple';
+const email = 'owner-with-factors@example.com';
+beforeAll(async () => {
+  console = await startConsole();
+  browser = await launchChromium();
+  await console.query('UPDATE "user" SET email = $1', [email]);
+});
+beforeEach(async () => {
+  for (const table of ['user_totp', 'user_backup_code', 'passkey', 'session', 'known_device']) {
+    await console.query(`DELETE FROM ${table}`, []);
+  }
+  await console.query('UPDATE organization SET enforce_2fa = false', []);
+  await console.query('UPDATE "user" SET passkeys_enabled_for_2fa = false', []);
+  const page = await console.openSignedIn('settings/account');
+  await console.query('DELETE FROM user_password', []);
+  await page.reload();
+  await page.getByLabel('New password').fill(password);
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByText('The password is set').waitFor();
+  await page.context().close();
+});
+afterAll(async () => {
+  await browser?.close();
+  await console?.stop();
+});
+
+/** Passkeys need a name: an address of numbers has none. */
+const address = (path: string) => console.address(path).replace('127.0.0.1', 'localhost');
+
+/** A browser of somebody who is not signed in. @param hasKey whether it has a passkey store that knows its person */
+async function open(path: string, { hasKey = false } = {}): Promise<Page> {
+  const visitor = await browser.newContext({ reducedMotion: 'reduce' });
+  const page = await visitor.newPage();
+  if (hasKey) {
+    const devtools = await visitor.newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+  }
+  await page.goto(address(path));
+  return page;
+}
+
+async function enterPassword(page: Page): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+const codeOf = (secret: string, steps = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
+
+/** @returns what the page showed: the key of the app, and the backup codes. */
+async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
+  await page.getByRole('button', { name: 'Connect an app' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Connect an app' });
+  await dialog.getByRole('img', { name: 'QR code' }).waitFor();
+  const secret = (await dialog.locator('code').textContent()) ?? '';
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByLabel('Code', { exact: true }).fill('000000');
+  await dialog.getByRole('button', { name: 'Connect' }).click();
+  await dialog.getByText('This code is wrong').waitFor();
+  // Of the thirty seconds before, so that the code of now is still good.
+  await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret, -1));
+  await dialog.getByRole('button', { name: 'Connect' }).click();
+  const shown = page.getByRole('region', { name: 'Backup codes' });
+  const codes = ((await shown.locator('pre').textContent()) ?? '').trim().split('\n');
+  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.waitFor({ state: 'detached' });
+  return { secret, codes };
+}
+
+test('an app is connected by its picture; from then on the code is asked for, wrong ones are said at their field', async () => {
+  const page = await open('settings/account');
+  await enterPassword(page);
+  const { secret, codes } = await connectApp(page);
+  expect(codes).toHaveLength(10);
+  await page.getByText('An app is connected').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.context().clearCookies();
+  await page.goto(address('live'));
+  await enterPassword(page);
+  await page.getByLabel('Code', { exact: true }).fill('000000');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('This code is wrong').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.getByLabel('Code', { exact: true }).fill(codeOf(secret));
+  await page.getByLabel('Do not ask again').check();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL('**/live');
+  // The same browser is not asked again.
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await page.context().addCookies(cookies.filter(({ name }) => name === 'millrace_device'));
+  await page.goto(address('live'));
+  await enterPassword(page);
+  await page.waitForURL('**/live');
+  await page.context().close();
+});
+
+test('a passkey is added, signs in without a password, and is removed', async () => {
+  const page = await open('settings/account', { hasKey: true });
+  await enterPassword(page);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await dialog.getByLabel('Name').fill('Desk');
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
+  // A device has one passkey for an account.
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+  await dialog.getByText('has a passkey for your account already').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('Ask for a passkey after my password too').click();
+  await eventually(async () =>
+    expect((await console.query('SELECT passkeys_enabled_for_2fa AS on FROM "user"', [])).rows[0]).toEqual({
+      on: true,
+    }),
+  );
+  await page.context().clearCookies();
+  await page.goto(address('live'));
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.waitForURL('**/live');
+  // After a password too, as its user wants it.
+  await page.context().clearCookies();
+  await page.goto(address('settings/account'));
+  await enterPassword(page);
+  await page.getByLabel('Code', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.waitForURL('**/account');
+  // It confirms that it is you, too.
+  await console.query("UPDATE session SET signed_in_at = now() - interval '3 hours'", []);
+  await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  const confirm = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await confirm.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('There are none yet.').waitFor();
+  await page.context().close();
+});
+
+test('where an organization demands a second factor, a page for it is all there is until it is there', async () => {
+  await console.query('UPDATE organization SET enforce_2fa = true', []);
+  const page = await open('live');
+  await enterPassword(page);
+  await page.waitForURL(/\/second-factor/);
+  await page.getByText('Your organization demands one').waitFor();
+  expect(await violationsOf(page, { isWhole: true })).toEqual([]);
+  await connectApp(page);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.waitForURL('**/live');
+  await page.goto(address('settings/account'));
+  await page.getByRole('button', { name: 'Disconnect the app' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect the app' }).click();
+  await page.getByRole('dialog').getByText('this is your last one').waitFor();
+  await page.context().close();
+});

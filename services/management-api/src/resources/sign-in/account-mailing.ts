@@ -1,0 +1,119 @@
+// Mails to the person behind an account: the link to a new password, and what has changed about signing in.
+
+import { createOneTimeLink, findSigningIn } from '@millrace/accounts';
+import type { Database } from '@millrace/db';
+import type { Logger } from '@millrace/runtime';
+import type { Mail, Mailer } from '@millrace/runtime/mail';
+
+/** Both go beside the request, so that the time of an answer tells nothing. Neither throws. */
+export interface AccountMailing {
+  /** Sends a link to a new password to the account with this address, if there is one. */
+  sendReset(account: string): void;
+  /** Tells somebody what has just happened to their account. */
+  tell(user: { email: string; first_name: string }, notice: Notice): void;
+  /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
+  settle(): Promise<void>;
+}
+
+/** What somebody is told of, so that they hear of it when it was not them. */
+const notices = {
+  password_changed: ['Your password was changed', 'The password of your account was changed.'],
+  second_factor_on: [
+    'A second factor is asked for now',
+    'An authenticator app was connected with your account: its codes are asked for when you sign in.',
+  ],
+  second_factor_off: [
+    'The second factor was switched off',
+    'Your account no longer asks for codes of an authenticator app.',
+  ],
+  backup_codes_renewed: ['New backup codes', 'New backup codes were made for your account. The ones before are void.'],
+  backup_code_used: ['A backup code was used', 'Somebody signed in to your account with one of your backup codes.'],
+  passkey_added: ['A passkey was added', 'A passkey was added to your account. It signs in without a password.'],
+  passkey_removed: ['A passkey was removed', 'A passkey of your account was removed.'],
+  passkey_refused: [
+    'A passkey was refused',
+    'A passkey of your account was used whose counter has gone back, as that of a copy would. It was refused. Remove the passkey if you do not know why.',
+  ],
+} as const;
+
+export type Notice = keyof typeof notices;
+
+interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
+  logger: Logger;
+  /** Absent: no mail is ever sent. */
+  mailer?: Mailer | undefined;
+  /** Address for the link, never what a request says of itself; a mail without it would be of no use, so none is sent. */
+  publicUrl?: string | undefined;
+}
+
+export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
+  const { sql, transaction, logger, mailer } = deps;
+  const publicUrl = deps.publicUrl?.replace(/\/+$/, '');
+  const underWay = new Set<Promise<void>>();
+
+  function beside(what: string, work: Promise<unknown>): void {
+    const tracked: Promise<void> = work
+      .then(() => undefined)
+      .catch((error: unknown) => void logger.warn(`${what} failed`, { error }))
+      .finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+  }
+
+  async function sendLink(account: string): Promise<void> {
+    if (!mailer || !publicUrl) return;
+    const user = await findSigningIn(sql, { email: account });
+    if (!user?.is_active) return;
+    const link = { kind: 'reset_password', userId: user.id } as const;
+    const { secret } = await transaction((tx) => createOneTimeLink(tx, link));
+    await mailer.send(resetMail(user, { secret, publicUrl }));
+  }
+
+  return {
+    sendReset: (account) => beside('sending a mail for a new password', sendLink(account)),
+    tell(user, notice) {
+      if (mailer && publicUrl)
+        beside('sending a mail about an account', mailer.send(noticeMail(user, notice, publicUrl)));
+    },
+    settle: async () => void (await Promise.all(underWay)),
+  };
+}
+
+/** The secret stands behind the `#`, which browsers send to nobody; looking at the page uses nothing up. */
+function resetMail(
+  { uuid, email, first_name: name }: { uuid: string; email: string; first_name: string },
+  { secret, publicUrl }: { secret: string; publicUrl: string },
+): Mail {
+  return {
+    to: email,
+    subject: 'A new password for Millrace',
+    text: [
+      hello(name),
+      'somebody, hopefully you, asked for a new password for your account. This link sets one, once and within a day:',
+      `${publicUrl}/console/reset/${uuid}#${secret}`,
+      'Or send:',
+      `curl -X POST '${publicUrl}/api/reset/${uuid}/' -H 'Content-Type: application/json' -d '{"token": "${secret}", "password": "<your new password>"}'`,
+      'If it was not you, ignore this mail: your password stays as it is.',
+    ].join('\n\n'),
+  };
+}
+
+function noticeMail(
+  { email, first_name: name }: { email: string; first_name: string },
+  notice: Notice,
+  publicUrl: string,
+): Mail {
+  const [subject, sentence] = notices[notice];
+  return {
+    to: email,
+    subject: `${subject} (Millrace)`,
+    text: [
+      hello(name),
+      sentence,
+      `If it was you, there is nothing to do. If it was not, set a new password at ${publicUrl}/console/reset, which ends all sessions, and tell an administrator of your organization.`,
+    ].join('\n\n'),
+  };
+}
+
+function hello(name: string): string {
+  return `Hello${name ? ` ${name}` : ''},`;
+}

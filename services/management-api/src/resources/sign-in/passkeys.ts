@@ -1,0 +1,238 @@
+// Passkeys: registered in a session, and shown to sign in or as a second factor (docs/api-rules.md#passkeys).
+
+import {
+  beginSignInStep,
+  findPasskey,
+  findSigningIn,
+  insertPasskey,
+  listPasskeys,
+  lockKeysOf,
+  notePasskeyUse,
+  type Passkey,
+  recordActivity,
+  type SigningIn,
+  takeSignInStep,
+} from '@millrace/accounts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { v7 as uuidv7 } from 'uuid';
+import type { SessionCredential } from '../../access/caller.ts';
+import type { SecondFactorDeps } from './second-factor.ts';
+
+const name = 'Millrace';
+/** ES256, EdDSA, ES512, RS256, RS384, RS512 (COSE). */
+const algorithms = [-7, -8, -36, -257, -258, -259];
+const mostPasskeys = 20;
+
+/** Passkeys belong to a host: under another address of the installation they are of no use. */
+function placeOf(baseUrl: string): { rpID: string; expectedOrigin: string } {
+  const { hostname, origin } = new URL(baseUrl);
+  return { rpID: hostname, expectedOrigin: origin };
+}
+
+/** Options for `navigator.credentials.create()`. */
+export async function beginRegistration(
+  sql: Sql,
+  { session, user, baseUrl }: { session: SessionCredential; user: SigningIn; baseUrl: string },
+) {
+  const existing = await listPasskeys(sql, user.id);
+  if (existing.length >= mostPasskeys) {
+    throw new AppError('invalid', `An account has at most ${mostPasskeys} passkeys.`, { code: 'limit_reached' });
+  }
+  const options = await generateRegistrationOptions({
+    rpName: name,
+    rpID: placeOf(baseUrl).rpID,
+    userID: handleOf(user.uuid),
+    userName: user.email,
+    userDisplayName: user.first_name || user.email,
+    attestationType: 'none',
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    supportedAlgorithmIDs: algorithms,
+    excludeCredentials: existing.map(descriptorOf),
+  });
+  const data = { challenge: options.challenge };
+  await beginSignInStep(sql, { kind: 'passkey_registration', userId: user.id, data, secret: session.id });
+  return options;
+}
+
+/** @throws AppError `invalid` naming `credential`: not of this challenge, page or installation, or known already. */
+export async function finishRegistration(
+  { sql, transaction, accountMailing }: SecondFactorDeps,
+  {
+    session,
+    user,
+    baseUrl,
+    body,
+  }: {
+    session: SessionCredential;
+    user: SigningIn;
+    baseUrl: string;
+    body: { credential: Record<string, unknown>; label: string };
+  },
+): Promise<Passkey> {
+  const begun = await takeSignInStep(sql, 'passkey_registration', session.id);
+  if (begun === undefined) throw noChallenge();
+  const { rpID, expectedOrigin } = placeOf(baseUrl);
+  const { registrationInfo: info } = await verified(
+    verifyRegistrationResponse({
+      response: body.credential as unknown as RegistrationResponseJSON,
+      expectedChallenge: String(begun.data.challenge),
+      expectedOrigin,
+      expectedRPID: rpID,
+      requireUserVerification: false,
+      supportedAlgorithmIDs: algorithms,
+    }),
+  );
+  if (!info) throw badPasskey();
+  const transports = info.credential.transports ?? [];
+  const passkey = await transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    const inserted = await insertPasskey(tx, {
+      id: uuidv7(),
+      user_id: user.id,
+      credential_id: info.credential.id,
+      public_key: Buffer.from(info.credential.publicKey),
+      counter: info.credential.counter,
+      transports,
+      label: body.label,
+      authenticator_type: typeOf(body.credential.authenticatorAttachment, transports),
+    });
+    if (inserted === undefined) throw badPasskey('This passkey is registered already.');
+    await recordPasskey(tx, user, { before: null, after: body.label });
+    return inserted;
+  });
+  accountMailing.tell(user, 'passkey_added');
+  return passkey;
+}
+
+/** Options for `navigator.credentials.get()`, with the passkeys of the user where one is known already. */
+export async function passkeyQuestion(baseUrl: string, passkeys: readonly Passkey[] = []) {
+  return generateAuthenticationOptions({
+    rpID: placeOf(baseUrl).rpID,
+    userVerification: 'preferred',
+    allowCredentials: passkeys.map(descriptorOf),
+  });
+}
+
+/**
+ * Checks what a passkey answered, and notes its use.
+ *
+ * @param userId whose it has to be; null where it tells itself.
+ * @returns with `isVerified` where the authenticator knows the person, by a finger or a number: it then stands for both factors.
+ * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`.
+ */
+export async function checkPasskey(
+  { sql, transaction, accountMailing }: Pick<SecondFactorDeps, 'sql' | 'transaction' | 'accountMailing'>,
+  {
+    credential,
+    challenge,
+    baseUrl,
+    userId,
+  }: {
+    credential: Record<string, unknown>;
+    challenge: string;
+    baseUrl: string;
+    userId: number | null;
+  },
+): Promise<{ user: SigningIn; isVerified: boolean }> {
+  const passkey = typeof credential.id === 'string' ? await findPasskey(sql, credential.id) : undefined;
+  const user = passkey && (await findSigningIn(sql, { id: passkey.user_id }));
+  if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
+  const response = credential as unknown as AuthenticationResponseJSON;
+  const handle = response.response?.userHandle;
+  // Without a list of passkeys the handle is what names the user; with one it may be left out, but not be another's.
+  const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
+  if (!isHandled) throw badPasskey();
+  const { rpID, expectedOrigin } = placeOf(baseUrl);
+  const { verified: isRight, authenticationInfo } = await verified(
+    verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin,
+      expectedRPID: rpID,
+      requireUserVerification: false,
+      // The counter is compared where it is written, below.
+      credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
+    }),
+  );
+  if (!isRight) throw badPasskey();
+  if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
+    accountMailing.tell(user, 'passkey_refused');
+    throw badPasskey('The counter of this passkey has gone back, as that of a copy would.');
+  }
+  return { user, isVerified: authenticationInfo.userVerified };
+}
+
+/** What the library throws is about what the browser sent. */
+async function verified<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw badPasskey(undefined, error);
+  }
+}
+
+function badPasskey(detail = 'This passkey is unknown, or its answer does not fit.', cause?: unknown): AppError {
+  return new AppError('invalid', detail, { code: '2fa_invalid_passkey', attr: 'credential', cause });
+}
+
+export function noChallenge(): AppError {
+  return new AppError('invalid', 'The question to the passkey is too old, or was answered. Please begin again.', {
+    code: '2fa_no_challenge',
+  });
+}
+
+/**
+ * Whether the user can do without one of so many passkeys.
+ * @throws AppError `invalid` with code `last_sign_in_method`: there is no password and no other passkey.
+ */
+export function requireAnotherWay(user: SigningIn, passkeys: number): void {
+  if (user.password_hash !== null || passkeys > 1) return;
+  throw new AppError('invalid', 'This passkey is your only way to sign in. Set a password first.', {
+    code: 'last_sign_in_method',
+  });
+}
+
+export async function recordPasskey(
+  tx: Transaction,
+  user: SigningIn,
+  { before, after }: { before: string | null; after: string | null },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: null,
+    scope: 'User',
+    itemId: user.uuid,
+    activity: 'updated',
+    actor: { userId: user.id },
+    name: user.email,
+    change: { before: { passkey: before }, after: { passkey: after } },
+  });
+}
+
+/** What an authenticator keeps of the user: 16 random bytes that say nothing of the person. */
+function handleOf(uuid: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
+}
+
+function isHandleOf(handle: string, uuid: string): boolean {
+  return Buffer.from(handle, 'base64url').equals(handleOf(uuid));
+}
+
+function descriptorOf({ credential_id: id, transports }: Passkey) {
+  return { id, transports: transports as AuthenticatorTransport[] };
+}
+
+function typeOf(attachment: unknown, transports: readonly string[]): string {
+  if (attachment === 'platform') return 'platform';
+  if (transports.includes('hybrid')) return 'hybrid';
+  return attachment === 'cross-platform' ? 'hardware' : 'unknown';
+}

@@ -1,0 +1,239 @@
+// The second factors of a person who is signed in: the authenticator app, backup codes, passkeys.
+
+import {
+  asksSecondFactor,
+  deletePasskey,
+  findSecondFactors,
+  listPasskeys,
+  lockKeysOf,
+  type Passkey,
+  removeBackupCodes,
+  renamePasskey,
+} from '@millrace/accounts';
+import { formatDateTime } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { beginRegistration, finishRegistration, recordPasskey, requireAnotherWay } from './passkeys.ts';
+import {
+  backupCodes,
+  backupCodesExample,
+  done,
+  factorStatus,
+  factorStatusExample,
+  passkeyChanges,
+  passkeyExample,
+  passkeyOptions,
+  passkeyRegistration,
+  passkey as passkeySchema,
+  totpCode,
+  totpSetup,
+} from './schema.ts';
+import {
+  beginTotpSetup,
+  finishTotpSetup,
+  makeBackupCodes,
+  requireAnother,
+  requireUser,
+  type SecondFactorDeps,
+  switchTotpOff,
+} from './second-factor.ts';
+
+const tags: [string] = ['sign-in'];
+const own = '/api/users/@me';
+const credentials = '/api/webauthn/credentials';
+const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id of the passkey.' }) });
+const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
+/** Each needs a session (docs/api-rules.md#second-factors), and is open to whom an organization wants to set one up. */
+export function secondFactorRoutes(deps: SecondFactorDeps) {
+  const { sql, transaction, accountMailing } = deps;
+  const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
+  const read = { tags, scope: 'user:read', isBeforeSecondFactor: true, target } as const;
+  const change = { tags, scope: 'user:write', isBeforeSecondFactor: true, isSensitive: true, target } as const;
+  return [
+    defineRoute({
+      ...change,
+      method: 'GET',
+      isUnsafe: true,
+      path: `${own}/two_factor_start_setup`,
+      operationId: 'users_two_factor_start_setup_retrieve',
+      summary: 'Begin to connect an authenticator app',
+      description:
+        'A new secret for the app. It counts once `two_factor_validate` was called with a code of it, within ten minutes. Needs a session.',
+      responses: { 200: { description: 'The secret.', schema: totpSetup } },
+      examples: {
+        response: { success: true, secret: secretExample, uri: `otpauth://totp/Millrace:ada?secret=${secretExample}` },
+      },
+      handler: async ({ caller, target: session }) => {
+        const user = await requireUser(sql, caller.userId);
+        return { success: true, ...(await beginTotpSetup(sql, { session, user })) };
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: `${own}/two_factor_validate`,
+      operationId: 'users_two_factor_validate_create',
+      summary: 'Connect the authenticator app',
+      description:
+        'Switches its codes on. Your other sessions end, and ten backup codes are shown, this once. Needs a session.',
+      body: totpCode,
+      responses: { 200: { description: 'Connected.', schema: backupCodes } },
+      examples: { request: { token: '123456' }, response: backupCodesExample },
+      handler: async ({ caller, target: session, body }) => {
+        const user = await requireUser(sql, caller.userId);
+        return { success: true, backup_codes: await finishTotpSetup(deps, { session, user, code: body.token }) };
+      },
+    }),
+    defineRoute({
+      ...read,
+      method: 'GET',
+      path: `${own}/two_factor_status`,
+      operationId: 'users_two_factor_status_retrieve',
+      summary: 'Read your second factors',
+      description: 'What there is, and whether it is asked for. Needs a session.',
+      responses: { 200: { description: 'The state.', schema: factorStatus } },
+      examples: { response: factorStatusExample },
+      handler: async ({ caller }): Promise<Static<typeof factorStatus>> => {
+        const factors = await findSecondFactors(sql, caller.userId);
+        const isEnabled = asksSecondFactor(factors);
+        return {
+          is_enabled: isEnabled,
+          method: isEnabled ? (factors.hasTotp ? 'TOTP' : 'passkey') : null,
+          backup_codes_remaining: factors.backupCodes,
+          has_totp: factors.hasTotp,
+          has_passkeys: factors.passkeys > 0,
+          passkeys_enabled_for_2fa: factors.passkeysCount,
+          is_demanded: factors.isDemanded,
+        };
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: `${own}/two_factor_backup_codes`,
+      operationId: 'users_two_factor_backup_codes_create',
+      summary: 'Make new backup codes',
+      description: 'Ten new ones, shown this once; the ones before are void. Needs a session.',
+      responses: { 200: { description: 'The codes.', schema: backupCodes } },
+      examples: { response: backupCodesExample },
+      handler: async ({ caller }) => ({
+        success: true,
+        backup_codes: await makeBackupCodes(deps, await requireUser(sql, caller.userId)),
+      }),
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: `${own}/two_factor_disable`,
+      operationId: 'users_two_factor_disable_create',
+      summary: 'Disconnect the authenticator app',
+      description:
+        'Its codes are not asked for any more. Refused where an organization demands a second factor and it is the last. Needs a session.',
+      responses: { 200: { description: 'Disconnected.', schema: done } },
+      examples: { response: { success: true } },
+      handler: async ({ caller }) => {
+        await switchTotpOff(deps, await requireUser(sql, caller.userId));
+        return { success: true };
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: '/api/webauthn/register/begin',
+      operationId: 'webauthn_register_begin_create',
+      summary: 'Begin to register a passkey',
+      description: 'Options for `navigator.credentials.create()`, good for five minutes. Needs a session.',
+      responses: { 200: { description: 'The options.', schema: passkeyOptions } },
+      examples: { response: { challenge: 'Zm9vYmFyYmF6', rp: { id: 'analytics.example', name: 'Millrace' } } },
+      handler: async ({ caller, target: session, request: { baseUrl } }) => {
+        const user = await requireUser(sql, caller.userId);
+        return { ...(await beginRegistration(sql, { session, user, baseUrl })) };
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: '/api/webauthn/register/complete',
+      operationId: 'webauthn_register_complete_create',
+      summary: 'Register a passkey',
+      description: 'Keeps what the browser made. It signs in from now on. Needs a session.',
+      body: passkeyRegistration,
+      responses: { 201: { description: 'The passkey.', schema: passkeySchema } },
+      examples: { request: { credential: { id: 'AQIDBA' }, label: 'Laptop' }, response: passkeyExample },
+      handler: async ({ caller, target: session, body: { credential, label = 'Passkey' }, request: { baseUrl } }) => {
+        const user = await requireUser(sql, caller.userId);
+        return toPasskey(await finishRegistration(deps, { session, user, baseUrl, body: { credential, label } }));
+      },
+    }),
+    defineRoute({
+      ...read,
+      method: 'GET',
+      path: credentials,
+      operationId: 'webauthn_credentials_list',
+      summary: 'List your passkeys',
+      description: 'The oldest first. Needs a session.',
+      responses: { 200: { description: 'The passkeys.', schema: Type.Array(passkeySchema) } },
+      examples: { response: [passkeyExample] },
+      handler: async ({ caller }) => (await listPasskeys(sql, caller.userId)).map(toPasskey),
+    }),
+    defineRoute({
+      ...change,
+      method: 'PATCH',
+      path: `${credentials}/:id`,
+      operationId: 'webauthn_credentials_partial_update',
+      summary: 'Rename a passkey',
+      description: 'Gives it another name. Needs a session.',
+      params,
+      body: passkeyChanges,
+      responses: { 200: { description: 'The passkey.', schema: passkeySchema } },
+      examples: { request: { label: 'Laptop' }, response: passkeyExample },
+      handler: async ({ caller, params: { id }, body: { label } }) => {
+        const renamed = await transaction((tx) => renamePasskey(tx, caller.userId, { id, label }));
+        if (!renamed) throw new AppError('not_found', 'Not found.');
+        return toPasskey(renamed);
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'DELETE',
+      path: `${credentials}/:id`,
+      operationId: 'webauthn_credentials_destroy',
+      summary: 'Remove a passkey',
+      description:
+        'It signs in no more. Refused for the only way to sign in, and for the last second factor where one is demanded. Needs a session.',
+      params,
+      responses: { 204: { description: 'Removed.' } },
+      handler: async ({ caller, params: { id } }) => {
+        const user = await requireUser(sql, caller.userId);
+        await transaction(async (tx) => {
+          await lockKeysOf(tx, user.id);
+          const before = await findSecondFactors(tx, user.id);
+          const removed = await deletePasskey(tx, user.id, id);
+          if (!removed) throw new AppError('not_found', 'Not found.');
+          requireAnotherWay(user, before.passkeys);
+          const left = { ...before, passkeys: before.passkeys - 1 };
+          if (asksSecondFactor(before)) requireAnother(left);
+          if (!asksSecondFactor(left)) await removeBackupCodes(tx, user.id);
+          await recordPasskey(tx, user, { before: removed.label, after: null });
+        });
+        accountMailing.tell(user, 'passkey_removed');
+        return undefined;
+      },
+    }),
+  ];
+}
+
+function toPasskey(row: Passkey) {
+  return {
+    id: row.id,
+    label: row.label,
+    created_at: formatDateTime(row.created_at),
+    last_used_at: row.last_used_at && formatDateTime(row.last_used_at),
+    transports: row.transports,
+    verified: true,
+    authenticator_type: row.authenticator_type as Static<typeof passkeySchema>['authenticator_type'],
+  };
+}

@@ -1,0 +1,479 @@
+import { changePassword, createOneTimeLink, createPasswords, findSigningIn } from '@millrace/accounts';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { createMailer, type Mailer } from '@millrace/runtime/mail';
+import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
+import { Secret, TOTP } from 'otpauth';
+import { softwarePasskey } from '../../testing/software-passkey.ts';
+import {
+  noLimits,
+  sessionKey,
+  signInAs,
+  startTestApi,
+  type TestAnswer,
+  type TestApi,
+} from '../../testing/start-test-api.ts';
+import { type AccountMailing, createAccountMailing } from './account-mailing.ts';
+
+/** What is shown beside a password: codes of an app, backup codes, passkeys; and passkeys instead of one. */
+let mailServer: MailServer;
+let mailer: Mailer;
+let mailing: AccountMailing;
+let api: TestApi;
+let tenant: TestTenant;
+let user: { id: number; uuid: string; email: string };
+let session: string;
+const password = 'correct horse battery staple';
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  const logger = createLogger('test', 'error');
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const from = { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 };
+  mailer = createMailer(from, { logger, metrics });
+  // The mailing needs the database that the service makes: it is put in when that is there.
+  api = await startTestApi({
+    accountMailing: {
+      sendReset: (account) => mailing.sendReset(account),
+      tell: (person, notice) => mailing.tell(person, notice),
+      settle: () => mailing.settle(),
+    },
+    limits: { ...noLimits, secondFactorFailures: 6 },
+  });
+  const { sql, transaction } = api.database;
+  mailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example' });
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+  const hash = await createPasswords({ cost: 4 }).hash(password);
+  await api.database.transaction(async (tx) => {
+    const found = await findSigningIn(tx, { id: tenant.userId });
+    if (!found) throw new Error('no user');
+    user = found;
+    await changePassword(tx, found, { hash, actor: null });
+  });
+  session = cookieOf(await login(), 'session');
+});
+afterAll(async () => {
+  await api.stop();
+  await mailer.stop();
+  await mailServer.stop();
+});
+
+/** A cookie of an answer, as a request has it. */
+function cookieOf({ headers }: TestAnswer, kind: 'session' | 'device' | 'step'): string {
+  const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
+  if (found === undefined) throw new Error(`The answer has no ${kind}.`);
+  return found;
+}
+const post = (path: string, body: object = {}, cookie?: string) =>
+  api.send('POST', path, { body, headers: { ...(cookie && { cookie }) } });
+const login = (cookie?: string) => post('/api/login/', { email: user.email, password }, cookie);
+const own = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, key = session) =>
+  api.send(method, path, { key, ...(body && { body }) });
+const status = async (key = session) => (await own('GET', '/api/users/@me/two_factor_status/', undefined, key)).body;
+
+const totp = (secret: string, atMs = Date.now()) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: atMs });
+const around = (steps: number) => Date.now() + steps * 30_000;
+
+/** Connects an app. Its code is of the step before, so that the one of now is still good. */
+async function connectApp(): Promise<{ secret: string; codes: string[] }> {
+  const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
+  const answer = await own('POST', '/api/users/@me/two_factor_validate/', { token: totp(body.secret, around(-1)) });
+  expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  return { secret: body.secret, codes: answer.body.backup_codes };
+}
+const half = async () => cookieOf(await login(), 'step');
+const mailsTo = (address: string) => mailServer.mails.filter(({ to }) => to.includes(address));
+const told = (subject: string) =>
+  eventually(async () => mailsTo(user.email).some((mail) => mail.headers.subject?.includes(subject)), {
+    what: subject,
+  });
+
+describe('an authenticator app', () => {
+  test('S-016, S-023: once connected a password is half of a sign-in, which opens nothing else', async () => {
+    const other = cookieOf(await login(), 'session');
+    const { secret } = await connectApp();
+    expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
+    expect((await own('GET', '/api/users/@me/')).body.is_2fa_enabled).toBe(true);
+    const members = await own('GET', `/api/organizations/${tenant.organizationId}/members/`);
+    expect(members.body.results[0].is_2fa_enabled).toBe(true);
+    await told('A second factor is asked for now');
+
+    const first = await login();
+    expect(first).toMatchObject({ status: 401, body: { code: '2fa_required', attr: null } });
+    expect(first.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^millrace_step=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
+    ]);
+    const step = cookieOf(first, 'step');
+    expect((await api.send('GET', '/api/users/@me/', { headers: { cookie: step } })).status).toBe(401);
+    const asSession = sessionKey(step.replace('millrace_step=', ''));
+    expect((await own('GET', '/api/users/@me/', undefined, asSession)).status).toBe(401);
+    const methods = await api.send('GET', '/api/login/2fa/methods/', { headers: { cookie: step } });
+    expect(methods.body).toEqual({ has_totp: true, has_passkeys: false });
+    expect(await post('/api/login/token/', {}, step)).toMatchObject({ status: 400, body: { attr: 'token' } });
+    const done = await post('/api/login/token/', { token: totp(secret) }, step);
+    expect(done).toMatchObject({ status: 200, body: { success: true } });
+    const signedIn = cookieOf(done, 'session');
+    expect((await own('GET', '/api/users/@me/', undefined, signedIn)).status).toBe(200);
+    expect(await post('/api/login/token/', { token: totp(secret, around(1)) }, step)).toMatchObject({
+      status: 400,
+      body: { code: '2fa_expired' },
+    });
+  });
+
+  test('S-016: after ten minutes the half sign-in is over', async () => {
+    const { secret } = await connectApp();
+    const step = await half();
+    await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
+    const late = await post('/api/login/token/', { token: totp(secret) }, step);
+    expect(late).toMatchObject({ status: 400, body: { code: '2fa_expired' } });
+  });
+
+  test.each([
+    ['S-017: two steps ago', -2, 400],
+    ['S-017: the last step', -1, 200],
+    ['S-017: this step', 0, 200],
+    ['S-017: the next step', 1, 200],
+    ['S-017: two steps ahead', 2, 400],
+  ])('%s', async (_case, steps, expected) => {
+    const { secret } = await connectApp();
+    await api.database.sql.query('UPDATE user_totp SET last_step = 0 WHERE user_id = $1', [user.id]);
+    const answer = await post('/api/login/token/', { token: totp(secret, around(steps)) }, await half());
+    expect(answer.status).toBe(expected);
+  });
+
+  test('S-018: a code counts once, also when it comes twice at the same moment', async () => {
+    const { secret } = await connectApp();
+    const steps = [await half(), await half()];
+    const code = totp(secret);
+    const answers = await Promise.all(steps.map((step) => post('/api/login/token/', { token: code }, step)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
+    const used = await post('/api/login/token/', { token: code }, await half());
+    expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
+  });
+
+  test('S-019: the seventh wrong code is not looked at, nor the right one after a new password', async () => {
+    const { secret } = await connectApp();
+    const step = await half();
+    for (let count = 0; count < 6; count += 1) {
+      expect(await post('/api/login/token/', { token: '000000x' }, step)).toMatchObject({
+        status: 400,
+        body: { code: '2fa_invalid' },
+      });
+    }
+    const refused = await post('/api/login/token/', { token: totp(secret) }, await half());
+    expect(refused).toMatchObject({ status: 429, body: { code: '2fa_too_many_attempts' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('S-022: nothing is stored before a right code; then encrypted, and never shown again', async () => {
+    const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
+    expect(start.body.uri).toContain(`secret=${start.body.secret}`);
+    const rows = () =>
+      api.database.sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [user.id]);
+    const wrong = await own('POST', '/api/users/@me/two_factor_validate/', { token: '000000' });
+    expect(wrong).toMatchObject({ status: 400, body: { code: 'token_invalid', attr: 'token' } });
+    expect(await rows()).toEqual([]);
+    const right = { token: totp(start.body.secret) };
+    expect((await own('POST', '/api/users/@me/two_factor_validate/', right)).status).toBe(200);
+    expect((await rows())[0]?.secret).toMatch(/^v1:/);
+    expect(JSON.stringify(await status())).not.toContain(start.body.secret);
+    const again = await own('POST', '/api/users/@me/two_factor_validate/', right);
+    expect(again).toMatchObject({ status: 400, body: { code: 'setup_expired' } });
+  });
+
+  test('S-023: the record of the change holds no secret', async () => {
+    const { secret, codes } = await connectApp();
+    const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [user.uuid]);
+    const text = JSON.stringify(rows);
+    expect(text).toContain('two_factor');
+    for (const hidden of [secret, ...codes]) expect(text).not.toContain(hidden);
+  });
+
+  test('S-022: a session of two hours ago has to confirm first; a key cannot', async () => {
+    await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
+      user.id,
+    ]);
+    expect(await own('GET', '/api/users/@me/two_factor_start_setup/')).toMatchObject({
+      status: 403,
+      body: { code: 'sensitive_action_required_reauth' },
+    });
+    const key = await own('GET', '/api/users/@me/two_factor_start_setup/', undefined, tenant.personalApiKey);
+    expect(key.status).toBe(403);
+  });
+
+  test('switched off by its user, told by mail; other sessions go on', async () => {
+    const { secret } = await connectApp();
+    const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
+    expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
+    await told('The second factor was switched off');
+    expect(await status(other)).toMatchObject({ is_enabled: false, method: null, backup_codes_remaining: 0 });
+    expect((await login()).status).toBe(200);
+    expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
+      status: 400,
+      body: { code: '2fa_not_enabled' },
+    });
+  });
+
+  test('an operator’s link signs in who has lost the app', async () => {
+    await connectApp();
+    const link = { kind: 'sign_in', userId: user.id } as const;
+    const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
+    const came = cookieOf(await post('/api/console_link/', { secret }), 'session');
+    expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, came)).status).toBe(200);
+  });
+});
+
+describe('backup codes', () => {
+  test('S-020: each signs in once, however it is written; its user is told', async () => {
+    const { codes } = await connectApp();
+    expect(codes).toHaveLength(10);
+    const [code = ''] = codes;
+    const stored = await api.database.sql.query('SELECT * FROM user_backup_code WHERE user_id = $1', [user.id]);
+    expect(JSON.stringify(stored)).not.toContain(code.replace('-', ''));
+    const written = ` ${code.toUpperCase().replace('-', ' ')} `;
+    const answers = await Promise.all(
+      [await half(), await half()].map((step) => post('/api/login/token/', { token: written }, step)),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
+    expect((await status()).backup_codes_remaining).toBe(9);
+    await told('A backup code was used');
+  });
+
+  test('S-020: new ones make the old ones useless; without a second factor there are none', async () => {
+    const none = await own('POST', '/api/users/@me/two_factor_backup_codes/');
+    expect(none).toMatchObject({ status: 400, body: { code: '2fa_not_enabled' } });
+    const { codes } = await connectApp();
+    const renewed = await own('POST', '/api/users/@me/two_factor_backup_codes/');
+    expect(renewed.body.backup_codes).toHaveLength(10);
+    expect((await post('/api/login/token/', { token: codes[0] }, await half())).status).toBe(400);
+    expect((await post('/api/login/token/', { token: renewed.body.backup_codes[0] }, await half())).status).toBe(200);
+  });
+});
+
+describe('a remembered browser', () => {
+  async function remember(): Promise<string> {
+    const { codes } = await connectApp();
+    return cookieOf(await post('/api/login/token/', { token: codes[0], remember: true }, await half()), 'device');
+  }
+
+  test('S-021: is not asked again, another one is; nor is it the device of another user', async () => {
+    const device = await remember();
+    expect((await login(device)).status).toBe(200);
+    expect((await login()).status).toBe(401);
+    await api.database.sql.query('UPDATE known_device SET second_factor_at = NULL');
+    expect((await login(device)).status).toBe(401);
+  });
+
+  test('S-021: a new password, and switching the factor off and on, end it', async () => {
+    const device = await remember();
+    const key = cookieOf(await login(device), 'session');
+    expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
+    session = key;
+    await connectApp();
+    expect((await login(device)).status).toBe(401);
+  });
+});
+
+describe('an organization that demands a second factor', () => {
+  const demand = (enforce: boolean) =>
+    api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
+
+  test('S-024: a session without one may set one up and nothing else; a key is not asked', async () => {
+    await demand(true);
+    const path = `/api/projects/${tenant.projectId}/`;
+    expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
+    expect((await own('GET', path, undefined, tenant.personalApiKey)).status).toBe(200);
+    expect((await own('GET', '/api/users/@me/')).status).toBe(200);
+    expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
+    await connectApp();
+    expect((await own('GET', path)).status).toBe(200);
+    // A session that has not shown the factor there is.
+    const unshown = await signInAs(api, user.id);
+    expect(await own('GET', path, undefined, unshown)).toMatchObject({
+      status: 403,
+      body: { code: 'two_factor_verification_required' },
+    });
+    await demand(false);
+    expect((await own('GET', path, undefined, unshown)).status).toBe(200);
+  });
+
+  test('S-025: the last factor stays', async () => {
+    await connectApp();
+    await demand(true);
+    expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
+      status: 400,
+      body: { code: '2fa_demanded' },
+    });
+    expect((await status()).has_totp).toBe(true);
+  });
+});
+
+describe('confirming that it is you', () => {
+  test('S-041: a password is not enough where a second factor is asked for', async () => {
+    const { secret } = await connectApp();
+    const confirm = (body: object) => own('POST', '/api/reauthenticate/', body);
+    expect(await confirm({ password })).toMatchObject({ status: 400, body: { code: '2fa_required', attr: 'token' } });
+    expect(await confirm({ password, token: '000000' })).toMatchObject({ status: 400, body: { code: '2fa_invalid' } });
+    expect(await confirm({})).toMatchObject({ status: 400, body: { code: 'required', attr: 'password' } });
+    expect((await confirm({ password, token: totp(secret) })).status).toBe(200);
+  });
+});
+
+describe('passkeys', () => {
+  const place = () => new URL(api.url).origin;
+  async function register(odd = {}, passkey = softwarePasskey(place())) {
+    const { body: options } = await own('POST', '/api/webauthn/register/begin/');
+    const body = { credential: passkey.register(options, odd), label: 'Laptop' };
+    return {
+      passkey,
+      handle: options.user.id as string,
+      answer: await own('POST', '/api/webauthn/register/complete/', body),
+    };
+  }
+  async function question() {
+    const answer = await post('/api/webauthn/login/begin/');
+    return { options: answer.body, step: cookieOf(answer, 'step') };
+  }
+  async function enter(passkey: ReturnType<typeof softwarePasskey>, odd: object) {
+    const { options, step } = await question();
+    return post('/api/webauthn/login/complete/', { credential: passkey.answer(options, odd) }, step);
+  }
+
+  test('S-026: registered in a session, listed, renamed; it signs in without a password', async () => {
+    const { passkey, handle, answer } = await register();
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { label: 'Laptop', verified: true, authenticator_type: 'platform', last_used_at: null },
+    });
+    await told('A passkey was added');
+    const path = `/api/webauthn/credentials/${answer.body.id}/`;
+    expect((await own('PATCH', path, { label: 'Desk' })).body.label).toBe('Desk');
+    const entered = await enter(passkey, { userHandle: handle });
+    expect(entered).toMatchObject({ status: 200, body: { success: true } });
+    const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
+    expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
+    // Once registered it is not registered again.
+    expect(await register({}, passkey)).toMatchObject({ answer: { status: 400, body: { attr: 'credential' } } });
+  });
+
+  test.each([
+    ['S-026: of another page', { origin: 'https://evil.example' }],
+    ['S-026: for another installation', { rpId: 'evil.example' }],
+  ])('%s: not registered, and no way in', async (_case, odd) => {
+    expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
+    const { passkey, handle } = await register();
+    expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({
+      status: 400,
+      body: { code: '2fa_invalid_passkey', attr: 'credential' },
+    });
+  });
+
+  test('S-026: a question is answered once, within five minutes', async () => {
+    const { passkey, handle } = await register();
+    const { options, step } = await question();
+    const credential = passkey.answer(options, { userHandle: handle });
+    expect((await post('/api/webauthn/login/complete/', { credential }, step)).status).toBe(200);
+    const expired = { status: 400, body: { code: '2fa_no_challenge' } };
+    expect(await post('/api/webauthn/login/complete/', { credential }, step)).toMatchObject(expired);
+    expect(await post('/api/webauthn/login/complete/', { credential })).toMatchObject(expired);
+    expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
+  });
+
+  test('S-026: with the handle of another user, or with none', async () => {
+    const { passkey } = await register();
+    for (const userHandle of [Buffer.alloc(16).toString('base64url'), null]) {
+      expect((await enter(passkey, { userHandle })).status).toBe(400);
+    }
+  });
+
+  test('S-027: without a person who was recognized the second factor is asked for', async () => {
+    const { passkey, handle } = await register();
+    const odd = { userHandle: handle, isVerified: false };
+    expect((await enter(passkey, odd)).status).toBe(200);
+    const { codes } = await connectApp();
+    const first = await enter(passkey, odd);
+    expect(first).toMatchObject({ status: 401, body: { code: '2fa_required' } });
+    const done = await post('/api/login/token/', { token: codes[0] }, cookieOf(first, 'step'));
+    const sessions = await own('GET', '/api/users/@me/login_sessions/', undefined, cookieOf(done, 'session'));
+    expect(sessions.body[0]).toMatchObject({ login_method: 'passkey', is_current: true });
+    expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
+  });
+
+  test('S-028: a counter that goes back is refused and mailed; one that is always 0 is not', async () => {
+    const { passkey, handle } = await register();
+    for (const [counter, expected] of [
+      [0, 200],
+      [0, 200],
+      [7, 200],
+      [7, 400],
+      [3, 400],
+      [0, 400],
+      [8, 200],
+    ] as const) {
+      expect((await enter(passkey, { userHandle: handle, counter })).status).toBe(expected);
+    }
+    await told('A passkey was refused');
+  });
+
+  test('is the second factor of a password where its user wants it', async () => {
+    const { passkey } = await register();
+    expect((await login()).status).toBe(200);
+    const wanted = { passkeys_enabled_for_2fa: true };
+    expect((await own('PATCH', '/api/users/@me/', wanted)).body).toMatchObject({ ...wanted, is_2fa_enabled: true });
+    const step = await half();
+    const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
+    expect(options.allowCredentials).toHaveLength(1);
+    const credential = passkey.answer(options);
+    expect((await post('/api/login/token/', { credential }, step)).status).toBe(200);
+    expect(await post('/api/login/token/', { credential }, await half())).toMatchObject({
+      status: 400,
+      body: { code: '2fa_no_challenge' },
+    });
+  });
+
+  test('cannot be wanted by whom has none, nor given up where an organization demands it', async () => {
+    const wanted = { passkeys_enabled_for_2fa: true };
+    expect(await own('PATCH', '/api/users/@me/', wanted)).toMatchObject({
+      status: 400,
+      body: { code: 'no_passkeys', attr: 'passkeys_enabled_for_2fa' },
+    });
+    const { answer } = await register();
+    await own('PATCH', '/api/users/@me/', wanted);
+    await api.database.sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
+    const demanded = { status: 400, body: { code: '2fa_demanded' } };
+    expect(await own('PATCH', '/api/users/@me/', { passkeys_enabled_for_2fa: false })).toMatchObject(demanded);
+    expect(await own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`)).toMatchObject(demanded);
+    expect((await status()).has_passkeys).toBe(true);
+  });
+
+  test('S-030: the only way in stays; another one goes, and its user is told', async () => {
+    const [one, two] = [await register(), await register()];
+    await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
+    const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
+    expect((await remove(one)).status).toBe(204);
+    await told('A passkey was removed');
+    expect(await remove(two)).toMatchObject({ status: 400, body: { code: 'last_sign_in_method' } });
+    expect((await remove(one)).status).toBe(404);
+    expect((await enter(two.passkey, { userHandle: two.handle })).status).toBe(200);
+    expect((await enter(one.passkey, { userHandle: one.handle })).status).toBe(400);
+  });
+
+  test('S-042: confirms that it is you, and not with that of another', async () => {
+    const { passkey, handle } = await register();
+    const { options, step } = await question();
+    const credential = passkey.answer(options, { userHandle: handle });
+    const cookie = `${session}; ${step}`;
+    const headers = { cookie, origin: place() };
+    expect((await api.send('POST', '/api/reauthenticate/', { body: { credential }, headers })).status).toBe(200);
+    const stranger = await createTestTenant(api.database);
+    const strange = await signInAs(api, stranger.userId);
+    const next = await question();
+    const foreign = await api.send('POST', '/api/reauthenticate/', {
+      body: { credential: passkey.answer(next.options, { userHandle: handle }) },
+      headers: { cookie: `${strange}; ${next.step}`, origin: place() },
+    });
+    expect(foreign).toMatchObject({ status: 400, body: { code: 'reauth_user_mismatch' } });
+    expect((await own('GET', '/api/users/@me/', undefined, strange)).status).toBe(200);
+  });
+});

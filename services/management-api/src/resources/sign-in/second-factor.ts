@@ -1,0 +1,228 @@
+// Codes of an authenticator app and backup codes: how they are set up, shown at a sign-in, and switched off
+// (docs/api-rules.md#second-factors).
+
+import {
+  asksSecondFactor,
+  beginSignInStep,
+  endSessionsOf,
+  findSecondFactors,
+  findSigningIn,
+  findTotpSecret,
+  forgetTrustedDevices,
+  isTrustedDevice,
+  lockKeysOf,
+  noteSecondFactor,
+  recordActivity,
+  removeBackupCodes,
+  removeTotp,
+  renewBackupCodes,
+  type SecondFactor,
+  type SigningIn,
+  takeBackupCode,
+  takeSignInStep,
+  takeTotpStep,
+  writeTotp,
+} from '@millrace/accounts';
+import type { Database, Sql, Transaction } from '@millrace/db';
+import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Secret, TOTP } from 'otpauth';
+import type { SessionCredential } from '../../access/caller.ts';
+import { withStep } from '../../access/session-cookie.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import type { AccountMailing } from './account-mailing.ts';
+import type { SealedTexts } from './sealed-texts.ts';
+
+export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> {
+  signInLimits: SignInLimits;
+  accountMailing: AccountMailing;
+  sealedTexts: SealedTexts;
+}
+
+const issuer = 'Millrace';
+const secretBytes = 20;
+const stepSeconds = 30;
+const contextOf = (userId: number) => `totp:${userId}`;
+
+/** Of RFC 6238 as every app has it: SHA-1, six digits, thirty seconds. */
+function appOf(secret: string, account: string): TOTP {
+  return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
+}
+
+/** Number of the thirty seconds a code is of: those before, now or after. Null for none of them. */
+function stepOfCode(secret: string, code: string): number | null {
+  const now = Math.floor(Date.now() / 1000 / stepSeconds);
+  const delta = appOf(secret, '').validate({ token: code, window: 1 });
+  return delta === null ? null : now + delta;
+}
+
+/**
+ * Begins the set-up of an app: the secret is kept for ten minutes, and counts once a code of it was shown.
+ * @returns the secret in Base32, and the address that apps read from a picture.
+ */
+export async function beginTotpSetup(
+  sql: Sql,
+  { session, user }: { session: SessionCredential; user: Pick<SigningIn, 'id' | 'email'> },
+): Promise<{ secret: string; uri: string }> {
+  const secret = new Secret({ size: secretBytes }).base32;
+  await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data: { secret }, secret: session.id });
+  return { secret, uri: appOf(secret, user.email).toString() };
+}
+
+/**
+ * Switches the codes on. The user's other sessions end, devices have to show a second factor again.
+ *
+ * @returns ten backup codes, which are shown this once.
+ * @throws AppError `invalid`: `setup_expired`, or `token_invalid` naming `token`; `rate_limited`.
+ */
+export async function finishTotpSetup(
+  { transaction, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
+  { session, user, code }: { session: SessionCredential; user: SigningIn; code: string },
+): Promise<string[]> {
+  const takeBack = await signInLimits.countCode(user.id);
+  const codes = await transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    const begun = await takeSignInStep(tx, 'totp_setup', session.id);
+    if (begun === undefined) {
+      throw new AppError('invalid', 'The set-up took longer than ten minutes. Please begin again.', {
+        code: 'setup_expired',
+      });
+    }
+    const secret = String(begun.data.secret);
+    const step = stepOfCode(secret, code);
+    // The transaction does not end, so that the set-up is there for the next code.
+    if (step === null) throw wrongCode('token_invalid');
+    await writeTotp(tx, user.id, { secret: sealedTexts.seal(secret, contextOf(user.id)), lastStep: step });
+    await forgetTrustedDevices(tx, user.id);
+    await endSessionsOf(tx, user.id, { except: session.id });
+    await noteSecondFactor(tx, session.id, 'totp');
+    await recordFactor(tx, user, { before: false, after: true });
+    return renewBackupCodes(tx, user.id);
+  });
+  await takeBack();
+  accountMailing.tell(user, 'second_factor_on');
+  return codes;
+}
+
+/** @throws AppError `invalid` with code `2fa_not_enabled`. */
+export async function makeBackupCodes(
+  { transaction, accountMailing }: SecondFactorDeps,
+  user: SigningIn,
+): Promise<string[]> {
+  const codes = await transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    if (!asksSecondFactor(await findSecondFactors(tx, user.id))) throw notEnabled();
+    return renewBackupCodes(tx, user.id);
+  });
+  accountMailing.tell(user, 'backup_codes_renewed');
+  return codes;
+}
+
+/**
+ * Switches the codes off; passkeys stay. Backup codes go with the last second factor.
+ * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` where an organization wants one and this is the last.
+ */
+export async function switchTotpOff({ transaction, accountMailing }: SecondFactorDeps, user: SigningIn): Promise<void> {
+  await transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    const factors = await findSecondFactors(tx, user.id);
+    if (!factors.hasTotp) throw notEnabled();
+    requireAnother({ ...factors, hasTotp: false });
+    await removeTotp(tx, user.id);
+    if (!asksSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
+    await recordFactor(tx, user, { before: true, after: false });
+  });
+  accountMailing.tell(user, 'second_factor_off');
+}
+
+/**
+ * @param left the factors after a change.
+ * @throws AppError `invalid` with code `2fa_demanded` where an organization wants one and there would be none.
+ */
+export function requireAnother(left: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean }): void {
+  if (!left.isDemanded || asksSecondFactor(left)) return;
+  throw new AppError(
+    'invalid',
+    'An organization of yours demands a second factor, and this is your last one. Set up another one first.',
+    { code: '2fa_demanded' },
+  );
+}
+
+function notEnabled(): AppError {
+  return new AppError('invalid', 'You have no second factor.', { code: '2fa_not_enabled' });
+}
+
+/** What an app shows, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
+export async function checkCode(
+  { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
+  user: Pick<SigningIn, 'id' | 'email' | 'first_name'>,
+  code: string,
+): Promise<SecondFactor> {
+  const takeBack = await signInLimits.countCode(user.id);
+  const shown = code.replaceAll(/[\s-]/g, '');
+  if (/^\d{6}$/.test(shown)) {
+    const stored = await findTotpSecret(sql, user.id);
+    const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, contextOf(user.id)), shown);
+    if (step === null || !(await takeTotpStep(sql, user.id, step))) throw wrongCode('2fa_invalid');
+    await takeBack();
+    return 'totp';
+  }
+  if (!(await takeBackupCode(sql, user.id, code))) throw wrongCode('2fa_invalid');
+  await takeBack();
+  accountMailing.tell(user, 'backup_code_used');
+  return 'backup_code';
+}
+
+function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
+  return new AppError('invalid', 'This code is wrong, or was used already. Please take the next one.', {
+    code,
+    attr: 'token',
+  });
+}
+
+/**
+ * What a right password is worth: everything, or the way to the second factor.
+ *
+ * @param device by which the browser is known; it may have shown a second factor that need not be shown again.
+ * @returns what counts as shown, null where nothing is asked for; with `step` the secret of the sign-in that waits for it.
+ */
+export async function secondFactorOf(
+  tx: Transaction,
+  user: Pick<SigningIn, 'id'>,
+  { device, method }: { device: string | null; method: 'password' | 'passkey' },
+): Promise<{ shown: 'device' | null } | { step: string }> {
+  if (!asksSecondFactor(await findSecondFactors(tx, user.id))) return { shown: null };
+  if (device !== null && (await isTrustedDevice(tx, device, user.id))) return { shown: 'device' };
+  return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
+}
+
+/** The answer to a right password: who it was goes on at `POST /api/login/token`. */
+export function secondFactorWanted(request: ApiRequest, step: string): AppError {
+  return new AppError('unauthenticated', 'Please show your second factor.', {
+    code: '2fa_required',
+    headers: withStep(request, step),
+  });
+}
+
+/** Whose session it is. @throws AppError `not_found` for who was deleted meanwhile. */
+export async function requireUser(sql: Sql, userId: number): Promise<SigningIn> {
+  const user = await findSigningIn(sql, { id: userId });
+  if (!user) throw new AppError('not_found', 'Not found.');
+  return user;
+}
+
+async function recordFactor(
+  tx: Transaction,
+  user: SigningIn,
+  { before, after }: { before: boolean; after: boolean },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: null,
+    scope: 'User',
+    itemId: user.uuid,
+    activity: 'updated',
+    actor: { userId: user.id },
+    name: user.email,
+    change: { before: { two_factor: before }, after: { two_factor: after } },
+  });
+}

@@ -1,0 +1,197 @@
+// The second step of a sign-in, and signing in by passkey, which needs no first.
+
+import {
+  beginSignInStep,
+  findSecondFactors,
+  findSignInStep,
+  findSigningIn,
+  listPasskeys,
+  lockKeysOf,
+  noteInSignInStep,
+  type SigningIn,
+  takeSignInStep,
+} from '@millrace/accounts';
+import { type ApiRequest, WithHeaders } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { defineRoute } from '../../access/define-route.ts';
+import {
+  refuseForeignPage,
+  requireSessionPlace,
+  type SignedIn,
+  stepOf,
+  withSession,
+  withStep,
+} from '../../access/session-cookie.ts';
+import { checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
+import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
+import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
+import { checkCode, secondFactorOf, secondFactorWanted } from './second-factor.ts';
+
+const tags: [string] = ['sign-in'];
+const isDone = { success: true };
+const optionsExample = { challenge: 'Zm9vYmFyYmF6', rpId: 'analytics.example', userVerification: 'preferred' };
+
+export function secondStepRoutes(deps: SignInDeps) {
+  const { sql, transaction, signInLimits } = deps;
+  const beforeAnybody = async ({ request }: { request: ApiRequest }) => {
+    refuseForeignPage(request);
+    requireSessionPlace(request);
+    await signInLimits.countQuestion(request.address);
+  };
+
+  /** @throws AppError `invalid` with code `2fa_expired`. */
+  async function requireHalf(request: ApiRequest) {
+    const secret = stepOf(request);
+    const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
+    const user = step?.userId ? await findSigningIn(sql, { id: step.userId }) : undefined;
+    if (secret === null || !step || !user?.is_active) throw expired();
+    return { secret, user, challenge: step.data.challenge };
+  }
+
+  async function finish(
+    request: ApiRequest,
+    user: SigningIn,
+    { secret, ...how }: Pick<Parameters<typeof begin>[2], 'secondFactor' | 'remember'> & { secret: string },
+  ): Promise<SignedIn> {
+    return transaction(async (tx) => {
+      await lockKeysOf(tx, user.id);
+      const step = await takeSignInStep(tx, 'second_factor', secret);
+      const current = await findSigningIn(tx, { id: user.id });
+      // Deactivated, or given another password, while the second factor was looked for.
+      if (!step || !current?.is_active || current.password_hash !== user.password_hash) throw expired();
+      const method = step.data.method === 'passkey' ? 'passkey' : 'password';
+      return begin(tx, request, { user: current, method, ...how });
+    });
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/login/2fa/methods',
+      operationId: 'login_2fa_methods_retrieve',
+      summary: 'Ask how the second factor can be shown',
+      description: 'For a sign-in that was answered with `2fa_required`, in the browser that began it.',
+      tags,
+      scope: 'public',
+      responses: { 200: { description: 'The ways.', schema: secondStepMethods } },
+      examples: { response: { has_totp: true, has_passkeys: false } },
+      handler: async ({ request }) => {
+        const { user } = await requireHalf(request);
+        const { hasTotp, passkeys } = await findSecondFactors(sql, user.id);
+        return { has_totp: hasTotp, has_passkeys: passkeys > 0 };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/login/2fa/passkey/begin',
+      operationId: 'login_2fa_passkey_begin_create',
+      summary: 'Ask a passkey for the second factor',
+      description: 'Options for `navigator.credentials.get()`. The answer goes to `POST /api/login/token`.',
+      tags,
+      scope: 'public',
+      responses: { 200: { description: 'The options.', schema: passkeyOptions } },
+      examples: { response: optionsExample },
+      target: beforeAnybody,
+      handler: async ({ request }) => {
+        const { secret, user } = await requireHalf(request);
+        const options = await passkeyQuestion(request.baseUrl, await listPasskeys(sql, user.id));
+        await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
+        return { ...options };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/login/token',
+      operationId: 'login_token_create',
+      summary: 'Show the second factor',
+      description:
+        'Finishes a sign-in that was answered with `2fa_required`, within ten minutes and in the browser that began it: with `token`, a code of the app or a backup code, or with `credential`, the answer of a passkey.',
+      tags,
+      scope: 'public',
+      body: secondStep,
+      responses: { 200: { description: 'Signed in.', schema: done } },
+      examples: { request: { token: '123456', remember: true }, response: isDone },
+      target: async ({ request }) => {
+        refuseForeignPage(request);
+        requireSessionPlace(request);
+      },
+      handler: async ({ body: { token, credential, remember = false }, request }) => {
+        const { secret, user, challenge } = await requireHalf(request);
+        if (credential !== undefined) {
+          if (typeof challenge !== 'string') throw noChallenge();
+          // Once, whatever comes of it.
+          await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
+          await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: user.id });
+        } else if (token === undefined) {
+          throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
+        }
+        const secondFactor = token === undefined || credential ? 'passkey' : await checkCode(deps, user, token);
+        return new WithHeaders(
+          isDone,
+          withSession(request, await finish(request, user, { secret, secondFactor, remember })),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/webauthn/login/begin',
+      operationId: 'webauthn_login_begin_create',
+      summary: 'Ask any passkey',
+      description:
+        'Options for `navigator.credentials.get()`: the browser offers the passkeys it has for this installation.',
+      tags,
+      scope: 'public',
+      responses: { 200: { description: 'The options.', schema: passkeyOptions } },
+      examples: { response: optionsExample },
+      target: beforeAnybody,
+      handler: async ({ request }) => {
+        const options = await passkeyQuestion(request.baseUrl);
+        const data = { challenge: options.challenge };
+        const step = await beginSignInStep(sql, { kind: 'passkey_sign_in', userId: null, data });
+        return new WithHeaders({ ...options }, withStep(request, step));
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/webauthn/login/complete',
+      operationId: 'webauthn_login_complete_create',
+      summary: 'Sign in with a passkey',
+      description:
+        'Begins a session for the user whose passkey it is. Where the authenticator does not know the person (user verification), a second factor is asked for as after a password.',
+      tags,
+      scope: 'public',
+      body: passkeySignIn,
+      responses: {
+        200: { description: 'Signed in.', schema: done },
+        401: { description: 'The second factor is wanted (`2fa_required`).' },
+      },
+      examples: { request: { credential: { id: 'AQIDBA' } }, response: isDone },
+      target: beforeAnybody,
+      handler: async ({ body: { credential }, request }) => {
+        const secret = stepOf(request);
+        const step = secret === null ? undefined : await takeSignInStep(sql, 'passkey_sign_in', secret);
+        if (step === undefined) throw noChallenge();
+        const { baseUrl } = request;
+        const challenge = String(step.data.challenge);
+        const { user, isVerified } = await checkPasskey(deps, { credential, challenge, baseUrl, userId: null });
+        const signedIn = await transaction(async (tx) => {
+          await lockKeysOf(tx, user.id);
+          const device = await knownDeviceOf(tx, request, user.email);
+          const factor = isVerified
+            ? ({ shown: 'passkey' } as const)
+            : await secondFactorOf(tx, user, { device, method: 'passkey' });
+          if ('step' in factor) return factor;
+          return begin(tx, request, { user, method: 'passkey', secondFactor: factor.shown });
+        });
+        if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
+        return new WithHeaders(isDone, withSession(request, signedIn));
+      },
+    }),
+  ];
+}
+
+function expired(): AppError {
+  return new AppError('invalid', 'This sign-in took longer than ten minutes. Please begin again.', {
+    code: '2fa_expired',
+  });
+}
