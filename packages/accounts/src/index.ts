@@ -115,8 +115,15 @@ export {
   renewSessionSecret,
   type SecondFactor,
   sessionDays,
+  signOut,
 } from './sign-in/sessions.ts';
-export { beginSignInStep, findSignInStep, noteInSignInStep, takeSignInStep } from './sign-in/sign-in-steps.ts';
+export {
+  beginSignInStep,
+  countTryOfSignInStep,
+  findSignInStep,
+  noteInSignInStep,
+  takeSignInStep,
+} from './sign-in/sign-in-steps.ts';
 export { findSigningIn, replacePasswordHash, type SigningIn, selectSessions } from './sign-in/sign-in-store.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
-export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';
+export { changeEmail, createUser, getUser, listUsers, type NewUser, removeUser, setUserActive } from './users/users.ts';

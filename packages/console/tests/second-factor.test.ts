@@ -10,7 +10,8 @@ let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  console = await startConsole();
+  // More than a person changes in a minute.
+  console = await startConsole({ settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
 });
@@ -172,5 +173,25 @@ test('where an organization demands a second factor, a page for it is all there 
   await page.getByRole('button', { name: 'Disconnect the app' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect the app' }).click();
   await page.getByRole('dialog').getByText('this is your last one').waitFor();
+  await page.context().close();
+});
+
+test('the account tells who entered, and ends when its address is typed again; an owner is told why not', async () => {
+  const page = await open('settings/account');
+  await enterPassword(page);
+  await page.getByText('Signed in from').first().waitFor();
+  await page.getByLabel('New address').fill('other@example.com');
+  await page.getByRole('button', { name: 'Change the address' }).click();
+  // There is no mail server here.
+  await page.getByText('sends no mail').waitFor();
+  await page.getByRole('button', { name: 'Remove the account' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Remove your account?' });
+  await dialog.getByLabel('E-mail').fill(email);
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Remove the account' }).click();
+  await dialog.getByText('as its owner').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await page.context().close();
 });

@@ -149,7 +149,7 @@ CREATE TABLE "user_totp" (
 ALTER TABLE "user_totp" ADD CONSTRAINT "user_totp_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 CREATE TABLE "user_backup_code" (
     "user_id" INTEGER NOT NULL,
-    -- Hexadecimal SHA-256 of the code without its hyphen.
+    -- Hexadecimal scrypt of the code without its hyphen, salted with the user.
     "code_hash" TEXT NOT NULL,
     CONSTRAINT "user_backup_code_pkey" PRIMARY KEY ("user_id","code_hash")
 );

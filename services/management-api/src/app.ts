@@ -9,10 +9,11 @@ import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/r
 import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-limits.ts';
 import { allowOrigins } from './live/routes.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
+import { createSignInCount } from './resources/sign-in/sign-in-count.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'userChangeLimit'> {
+export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit'> {
   /** Where limits are counted: Redis, or this process alone. */
   keyValue: KeyValue;
   /** 0 = no limit (docs/api-rules.md#rate-limits). */
@@ -82,7 +83,11 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     name: 'user',
     windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
   });
-  const declared = routes({ ...deps, signUpLimit, signInLimits, userChangeLimit });
+  const declared = routes({
+    ...deps,
+    ...{ signUpLimit, signInLimits, userChangeLimit },
+    countSignIn: createSignInCount(metrics),
+  });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
     access: callerAccess({

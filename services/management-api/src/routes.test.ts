@@ -94,6 +94,7 @@ test('S-041: what a session needs a recent sign-in for', () => {
       ]),
     ),
     ...['DELETE /:id', 'POST /revoke_others'].map((end) => [end, '/users/@me/login_sessions']),
+    ['DELETE', '/users/@me'],
     ...['GET /two_factor_start_setup', 'POST /two_factor_validate', 'POST /two_factor_backup_codes'].map((end) => [
       ...[end, '/users/@me'],
     ]),

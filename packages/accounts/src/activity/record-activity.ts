@@ -33,7 +33,7 @@ export interface Activity {
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
-  activity: 'created' | 'updated' | 'deleted' | 'restored';
+  activity: 'created' | 'updated' | 'deleted' | 'restored' | 'logged_in' | 'logged_out' | 'second_factor_refused';
   actor: Actor;
   /** What a person calls the record, e.g. its name or title; never a key. */
   name: string | null;

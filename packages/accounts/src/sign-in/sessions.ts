@@ -2,9 +2,10 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
+import { recordActivity } from '../activity/record-activity.ts';
 import { isUuid } from '../input.ts';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
-import { deleteOldSessions, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
+import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
 
 /** A session ends so long after it began, however it is used. */
 export const sessionDays = 14;
@@ -56,6 +57,16 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
 /** A second factor that was set up in a session counts as shown there. */
 export async function noteSecondFactor(tx: Transaction, sessionId: string, secondFactor: SecondFactor): Promise<void> {
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
+}
+
+/** Ends the session of a cookie because its person wants that, if it is one. */
+export async function signOut(tx: Transaction, secret: string): Promise<void> {
+  const user = await deleteSessionOf(tx, hashSecret(secret));
+  if (user === undefined) return;
+  await recordActivity(tx, {
+    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'logged_out' },
+    ...{ actor: { userId: user.id }, name: user.email, changes: [] },
+  });
 }
 
 /** Ends the session of a cookie, if it is one. */

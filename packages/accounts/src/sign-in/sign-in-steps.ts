@@ -3,13 +3,19 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 
-export type SignInStepKind = 'second_factor' | 'passkey_sign_in' | 'passkey_registration' | 'totp_setup';
+export type SignInStepKind =
+  | 'second_factor'
+  | 'passkey_sign_in'
+  | 'passkey_registration'
+  | 'totp_setup'
+  | 'email_change';
 
 const minutesOf: Record<SignInStepKind, number> = {
   second_factor: 10,
   passkey_sign_in: 5,
   passkey_registration: 5,
   totp_setup: 10,
+  email_change: 24 * 60,
 };
 
 export interface SignInStep {
@@ -56,6 +62,20 @@ export async function noteInSignInStep(
     hashOf(kind, secret),
     data,
   ]);
+}
+
+/** Counts one more try in `data.tries`, also of those that come at the same moment. @returns the step with it. */
+export async function countTryOfSignInStep(
+  sql: Sql,
+  kind: SignInStepKind,
+  secret: string,
+): Promise<SignInStep | undefined> {
+  const rows = await sql.query<StepRow>(
+    `UPDATE sign_in_step SET data = data || jsonb_build_object('tries', coalesce((data ->> 'tries')::int, 0) + 1)
+      WHERE token_hash = $1 AND expires_at > now() RETURNING user_id AS "userId", data`,
+    [hashOf(kind, secret)],
+  );
+  return rows[0];
 }
 
 /** Uses a step up. @returns undefined when somebody else has, or its time is over. */

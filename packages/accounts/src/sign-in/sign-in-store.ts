@@ -77,6 +77,18 @@ export async function selectSessions(sql: Sql, userId: number): Promise<SessionR
   );
 }
 
+/** @returns whose it was. */
+export async function deleteSessionOf(
+  tx: Transaction,
+  tokenHash: string,
+): Promise<Columns<'user', 'id' | 'uuid' | 'email'> | undefined> {
+  const rows = await tx.query<Columns<'user', 'id' | 'uuid' | 'email'> & Record<string, unknown>>(
+    `DELETE FROM session s USING "user" u WHERE s.token_hash = $1 AND u.id = s.user_id RETURNING u.id, u.uuid, u.email`,
+    [tokenHash],
+  );
+  return rows[0];
+}
+
 /** @returns how many there were. */
 export async function deleteSessions(
   sql: Sql,
@@ -155,6 +167,11 @@ export async function insertLink(
     [row.tokenHash, row.kind, row.userId, minutes],
   );
   return rows[0]?.expires_at as Date;
+}
+
+/** Of a user, whatever they are for. */
+export async function deleteLinks(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('DELETE FROM one_time_link WHERE user_id = $1', [userId]);
 }
 
 export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | undefined> {

@@ -48,6 +48,15 @@ export async function selectUsers(sql: Sql, organizationId: string | null): Prom
   );
 }
 
+/** In the order of their ids. */
+export async function selectOrganizationsOf(sql: Sql, userId: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'SELECT organization_id AS id FROM membership WHERE user_id = $1 ORDER BY organization_id',
+    [userId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function findUser(sql: Sql, by: { id: number } | { email: string }): Promise<User | undefined> {
   const [column, value] = 'email' in by ? ['email', by.email] : ['id', by.id];
   const rows = await sql.query<User>(`SELECT * FROM "user" WHERE ${column} = $1`, [value]);
@@ -77,6 +86,14 @@ export interface UserFields {
   last_name?: string;
   hedgehog_config?: Record<string, unknown> | null;
   role_at_organization?: string;
+}
+
+export async function updateEmail(tx: Transaction, userId: number, email: string): Promise<void> {
+  await tx.query('UPDATE "user" SET email = $2, is_email_verified = true WHERE id = $1', [userId, email]);
+}
+
+export async function deleteUser(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('DELETE FROM "user" WHERE id = $1', [userId]);
 }
 
 export async function confirmEmail(tx: Transaction, userId: number): Promise<void> {

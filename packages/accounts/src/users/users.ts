@@ -1,9 +1,21 @@
-import type { Sql } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
+import { recordActivity } from '../activity/record-activity.ts';
 import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
+import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
-import { findUser, insertUser, selectUsers, type User, updateUserActive } from './user-store.ts';
+import { deleteLinks } from '../sign-in/sign-in-store.ts';
+import {
+  deleteUser,
+  findUser,
+  insertUser,
+  selectOrganizationsOf,
+  selectUsers,
+  type User,
+  updateEmail,
+  updateUserActive,
+} from './user-store.ts';
 
 export interface NewUser {
   email: string;
@@ -56,6 +68,46 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
   if (!changed) throw notFound('User');
   if (!isActive) await endSessionsOf(sql, userId);
   return changed;
+}
+
+/**
+ * Gives an account an address that its person has proved. Links to a new password that went to the one before are void.
+ * @throws AppError `invalid` with code `email_taken` naming `email`.
+ */
+export async function changeEmail(
+  tx: Transaction,
+  user: Pick<User, 'id' | 'uuid' | 'email'>,
+  email: string,
+): Promise<void> {
+  const isTaken = (cause: unknown) =>
+    new AppError('invalid', 'There is another account with this address.', {
+      code: 'email_taken',
+      attr: 'email',
+      cause,
+    });
+  await answeringConstraints({ user_email_key: isTaken }, () => updateEmail(tx, user.id, email));
+  await deleteLinks(tx, user.id);
+  await recordActivity(tx, {
+    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'updated' },
+    ...{ actor: { userId: user.id }, name: email },
+    change: { before: { email: user.email }, after: { email } },
+  });
+}
+
+/**
+ * Removes an account by the wish of its person: keys, sessions and memberships go, what the person made stays.
+ * @throws AppError `invalid` for an owner of an organization.
+ */
+export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
+  const actor = { userId: user.id };
+  // Always in the same order, as everybody takes the locks of organizations.
+  for (const organizationId of await selectOrganizationsOf(tx, user.id)) {
+    await removeMember(tx, { organizationId, userId: user.id, actor });
+  }
+  await recordActivity(tx, {
+    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'deleted', actor, name: user.email },
+  });
+  await deleteUser(tx, user.id);
 }
 
 function emailIsTaken(cause: unknown): AppError {

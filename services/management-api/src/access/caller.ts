@@ -96,9 +96,10 @@ export function recentUntil({ signedInAt }: SessionCredential): Date {
  * For what whoever finds an open browser must not do (docs/api-rules.md#sessions). A key does what its scopes say.
  * @throws AppError `forbidden` with code `sensitive_action_required_reauth`.
  */
-export function requireRecentSignIn({ credential }: Caller): void {
-  if (credential.kind === 'key' || recentUntil(credential).getTime() > Date.now()) return;
-  throw new AppError('forbidden', 'You signed in more than two hours ago. Please confirm that it is you.', {
+export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
+  if (credential.kind === 'key' || credential.signedInAt.getTime() + withinMs > Date.now()) return;
+  const ago = withinMs === recentMs ? 'two hours' : `${withinMs / 60_000} minutes`;
+  throw new AppError('forbidden', `You signed in more than ${ago} ago. Please confirm that it is you.`, {
     code: 'sensitive_action_required_reauth',
   });
 }

@@ -34,8 +34,7 @@ export const text = {
   kept: 'I have kept it',
 
   name: 'Name',
-  nameText: (email: string) =>
-    `How you are called in members, history and mails. Your address is ${email}; an operator can change it.`,
+  nameText: (email: string) => `How you are called in members, history and mails, beside ${email}.`,
   firstName: 'First name',
   lastName: 'Last name',
   password: 'Password',
@@ -55,6 +54,27 @@ export const text = {
   endOthersTitle: (count: number) => `End ${counted(count, 'other session')}?`,
   endOthersText: 'These browsers are signed out with their next request. This one stays signed in.',
 
+  emailText: (email: string) => `You sign in as ${email}, and mails go there.`,
+  newEmail: 'New address',
+  changeEmail: 'Change the address',
+  emailWaits: (email: string) => `We sent a code to ${email}. Enter it to sign in with that address from now on.`,
+  proveEmail: 'Confirm the address',
+  anotherCode: 'Send another code',
+  codeSent: 'Sent again',
+  keepEmail: (email: string) => `Keep ${email}`,
+  history: 'What happened to your account',
+  historyText:
+    'The last sign-ins and changes. If something here was not you, set a new password: it ends all sessions.',
+  noHistory: 'Nothing yet.',
+  enteredFrom: (address: string) => `Signed in from ${address}`,
+  happened: {
+    logged_out: 'Signed out',
+    second_factor_refused: 'The password was right, and a wrong code was entered',
+  } as Record<string, string>,
+  changedFields: (fields: string) => `Changed: ${fields}`,
+  removeAccount: 'Remove the account',
+  removeAccountTitle: 'Remove your account?',
+  removeAccountText: 'Your keys, sessions and memberships go at once. What you made for your organizations stays.',
   secondFactor: 'Second factor',
   secondFactorText:
     'A code of an app on your phone, asked for after your password. Whoever learns the password is not in.',

@@ -26,7 +26,10 @@ export const activityItem = Type.Object(
       },
       { description: 'Who did it.' },
     ),
-    activity: Type.String({ description: '`created`, `updated`, `deleted` or `restored`.' }),
+    activity: Type.String({
+      description:
+        '`created`, `updated`, `deleted` or `restored`; of users also `logged_in`, `logged_out`, `second_factor_refused`.',
+    }),
     scope: Type.String({ description: 'Kind of the record; an environment is a `Team`.' }),
     item_id: Type.String({ description: 'Id of the record.' }),
     detail: Type.Object(

@@ -9,6 +9,10 @@ import type { Mail, Mailer } from '@millrace/runtime/mail';
 export interface AccountMailing {
   /** Sends a link to a new password to the account with this address, if there is one. */
   sendReset(account: string): void;
+  /** Whether mails are sent at all. */
+  sends: boolean;
+  /** Sends the code by which somebody proves that an address is theirs. */
+  sendCode(to: { email: string; first_name: string }, code: string): void;
   /** Tells somebody what has just happened to their account. */
   tell(user: { email: string; first_name: string }, notice: Notice): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
@@ -28,6 +32,12 @@ const notices = {
   ],
   backup_codes_renewed: ['New backup codes', 'New backup codes were made for your account. The ones before are void.'],
   backup_code_used: ['A backup code was used', 'Somebody signed in to your account with one of your backup codes.'],
+  email_change_asked: [
+    'Another address was asked for',
+    'Somebody, hopefully you, asked to give your account another address. It stays as it is until the new one is proved.',
+  ],
+  email_changed: ['The address of your account was changed', 'Your account has another address from now on.'],
+  account_removed: ['Your account was removed', 'Your account, its keys and its sessions were removed, as you wanted.'],
   passkey_added: ['A passkey was added', 'A passkey was added to your account. It signs in without a password.'],
   passkey_removed: ['A passkey was removed', 'A passkey of your account was removed.'],
   passkey_refused: [
@@ -70,6 +80,10 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
 
   return {
     sendReset: (account) => beside('sending a mail for a new password', sendLink(account)),
+    sends: mailer !== undefined && publicUrl !== undefined,
+    sendCode(to, code) {
+      if (mailer && publicUrl) beside('sending a code', mailer.send(codeMail(to, code)));
+    },
     tell(user, notice) {
       if (mailer && publicUrl)
         beside('sending a mail about an account', mailer.send(noticeMail(user, notice, publicUrl)));
@@ -93,6 +107,18 @@ function resetMail(
       'Or send:',
       `curl -X POST '${publicUrl}/api/reset/${uuid}/' -H 'Content-Type: application/json' -d '{"token": "${secret}", "password": "<your new password>"}'`,
       'If it was not you, ignore this mail: your password stays as it is.',
+    ].join('\n\n'),
+  };
+}
+
+function codeMail({ email, first_name: name }: { email: string; first_name: string }, code: string): Mail {
+  return {
+    to: email,
+    subject: `${code} is your code for Millrace`,
+    text: [
+      hello(name),
+      `enter this code to prove that this address is yours: ${code}`,
+      'It holds for a day and for five tries. If you did not ask for it, ignore this mail.',
     ].join('\n\n'),
   };
 }

@@ -28,6 +28,8 @@ beforeAll(async () => {
     accountMailing: {
       sendReset: (account) => mailing.sendReset(account),
       tell: (user, notice) => mailing.tell(user, notice),
+      sends: true,
+      sendCode: (to, code) => mailing.sendCode(to, code),
       settle: () => mailing.settle(),
     },
     limits: { ...noLimits, resetsPerDay: 6 },

@@ -1,4 +1,4 @@
-import { endSession } from '@millrace/accounts';
+import { signOut } from '@millrace/accounts';
 import { WithHeaders } from '@millrace/http';
 import { defineRoute } from '../../access/define-route.ts';
 import {
@@ -17,7 +17,7 @@ const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 
 /** Signing in and out (docs/api-rules.md#sessions). */
 export function signInRoutes(deps: SignInDeps) {
-  const { sql, signInLimits } = deps;
+  const { sql, transaction, signInLimits, countSignIn } = deps;
   return [
     defineRoute({
       method: 'POST',
@@ -53,7 +53,10 @@ export function signInRoutes(deps: SignInDeps) {
         requireSessionPlace(request);
       },
       handler: async ({ body, request }) =>
-        new WithHeaders(isDone, withSession(request, await signInByPassword(deps, { ...body, request }))),
+        countSignIn(
+          'password',
+          async () => new WithHeaders(isDone, withSession(request, await signInByPassword(deps, { ...body, request }))),
+        ),
     }),
     defineRoute({
       method: 'POST',
@@ -67,7 +70,7 @@ export function signInRoutes(deps: SignInDeps) {
       handler: async ({ request }) => {
         refuseForeignPage(request);
         const secret = sessionOf(request);
-        if (secret !== null) await endSession(sql, secret);
+        if (secret !== null) await transaction((tx) => signOut(tx, secret));
         return new WithHeaders(undefined, withoutSession(request));
       },
     }),
@@ -103,7 +106,10 @@ export function signInRoutes(deps: SignInDeps) {
         await signInLimits.countQuestion(request.address);
       },
       handler: async ({ body, request }) =>
-        new WithHeaders(isDone, withSession(request, await useLink(deps, { body, request }))),
+        countSignIn(
+          'link',
+          async () => new WithHeaders(isDone, withSession(request, await useLink(deps, { body, request }))),
+        ),
     }),
   ];
 }

@@ -7,6 +7,7 @@ import {
   createOwnedOrganization,
   createUser,
   endSession,
+  type FieldChange,
   findOneTimeLink,
   findSecondFactors,
   findSigningIn,
@@ -15,6 +16,7 @@ import {
   lockKeysOf,
   type NewSession,
   type Passwords,
+  recordActivity,
   rememberDevice,
   replacePasswordHash,
   type SigningIn,
@@ -31,9 +33,11 @@ import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.
 import { checkNewPassword } from './password-rules.ts';
 import { firstOwner, type linkUse } from './schema.ts';
 import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';
+import type { SignInCount } from './sign-in-count.ts';
 
 export interface SignInDeps extends SecondFactorDeps {
   passwords: Passwords;
+  countSignIn: SignInCount;
 }
 
 /**
@@ -142,10 +146,13 @@ export async function begin(
   tx: Transaction,
   request: ApiRequest,
   {
-    user: { id: userId, email },
+    user: { id: userId, uuid, email },
     remember = false,
     ...how
-  }: Pick<NewSession, 'method' | 'secondFactor'> & { user: { id: number; email: string }; remember?: boolean },
+  }: Pick<NewSession, 'method' | 'secondFactor'> & {
+    user: Pick<SigningIn, 'id' | 'uuid' | 'email'>;
+    remember?: boolean;
+  },
 ): Promise<SignedIn> {
   const before = sessionOf(request);
   if (before !== null) await endSession(tx, before);
@@ -153,10 +160,21 @@ export async function begin(
   const device = known ?? (await rememberDevice(tx, userId));
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
+  await recordActivity(tx, {
+    ...{ organizationId: null, scope: 'User', itemId: uuid, activity: 'logged_in', actor: { userId }, name: email },
+    changes: seenAt({ login_method: how.method, second_factor: how.secondFactor, address: request.address, browser }),
+  });
   return {
     session: await beginSession(tx, { userId, ...how, address: request.address, browser }),
     device: known === null ? device : null,
   };
+}
+
+/** What a record of a sign-in tells: values that come out of nothing. */
+function seenAt(values: Record<string, string | null>): FieldChange[] {
+  return Object.entries(values).map(([field, after]) => ({
+    ...{ type: 'User', action: 'created', field, before: null, after: after === null ? null : after.slice(0, 400) },
+  }));
 }
 
 function wrongCredentials(): AppError {

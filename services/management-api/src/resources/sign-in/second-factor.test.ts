@@ -22,11 +22,11 @@ let api: TestApi;
 let tenant: TestTenant;
 let user: { id: number; uuid: string; email: string };
 let session: string;
+const metrics = createMetrics({ withProcessMetrics: false });
 const password = 'correct horse battery staple';
 beforeAll(async () => {
   mailServer = await startMailServer();
   const logger = createLogger('test', 'error');
-  const metrics = createMetrics({ withProcessMetrics: false });
   const from = { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 };
   mailer = createMailer(from, { logger, metrics });
   // The mailing needs the database that the service makes: it is put in when that is there.
@@ -34,8 +34,11 @@ beforeAll(async () => {
     accountMailing: {
       sendReset: (account) => mailing.sendReset(account),
       tell: (person, notice) => mailing.tell(person, notice),
+      sends: true,
+      sendCode: (to, code) => mailing.sendCode(to, code),
       settle: () => mailing.settle(),
     },
+    metrics,
     limits: { ...noLimits, secondFactorFailures: 6 },
   });
   const { sql, transaction } = api.database;
@@ -224,12 +227,28 @@ describe('an authenticator app', () => {
   });
 });
 
+test('tries are counted by way and outcome', async () => {
+  const values = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get())?.values ?? [];
+  const ended = new Set(values.map(({ labels }) => `${labels.way} ${labels.outcome}`));
+  for (const expected of [
+    'password signed_in',
+    'password second_factor_wanted',
+    'second_factor signed_in',
+    'second_factor refused',
+    'second_factor throttled',
+    'link signed_in',
+  ]) {
+    expect(ended).toContain(expected);
+  }
+});
+
 describe('backup codes', () => {
   test('S-020: each signs in once, however it is written; its user is told', async () => {
     const { codes } = await connectApp();
     expect(codes).toHaveLength(10);
     const [code = ''] = codes;
     const stored = await api.database.sql.query('SELECT * FROM user_backup_code WHERE user_id = $1', [user.id]);
+    expect(stored).toHaveLength(10);
     expect(JSON.stringify(stored)).not.toContain(code.replace('-', ''));
     const written = ` ${code.toUpperCase().replace('-', ' ')} `;
     const answers = await Promise.all(

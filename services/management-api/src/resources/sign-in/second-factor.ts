@@ -155,7 +155,7 @@ function notEnabled(): AppError {
 /** What an app shows, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
 export async function checkCode(
   { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
-  user: Pick<SigningIn, 'id' | 'email' | 'first_name'>,
+  user: SigningIn,
   code: string,
 ): Promise<SecondFactor> {
   const takeBack = await signInLimits.countCode(user.id);
@@ -163,14 +163,23 @@ export async function checkCode(
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
     const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, contextOf(user.id)), shown);
-    if (step === null || !(await takeTotpStep(sql, user.id, step))) throw wrongCode('2fa_invalid');
+    if (step === null || !(await takeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
     await takeBack();
     return 'totp';
   }
-  if (!(await takeBackupCode(sql, user.id, code))) throw wrongCode('2fa_invalid');
+  if (!(await takeBackupCode(sql, user.id, code))) throw await refuseCode(sql, user);
   await takeBack();
   accountMailing.tell(user, 'backup_code_used');
   return 'backup_code';
+}
+
+/** Whoever knows the password and not the code stands in the history of the account. */
+async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
+  await recordActivity(sql, {
+    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'second_factor_refused' },
+    ...{ actor: { userId: user.id }, name: user.email, changes: [] },
+  });
+  return wrongCode('2fa_invalid');
 }
 
 function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {

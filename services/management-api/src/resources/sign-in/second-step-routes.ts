@@ -32,7 +32,7 @@ const isDone = { success: true };
 const optionsExample = { challenge: 'Zm9vYmFyYmF6', rpId: 'analytics.example', userVerification: 'preferred' };
 
 export function secondStepRoutes(deps: SignInDeps) {
-  const { sql, transaction, signInLimits } = deps;
+  const { sql, transaction, signInLimits, countSignIn } = deps;
   const beforeAnybody = async ({ request }: { request: ApiRequest }) => {
     refuseForeignPage(request);
     requireSessionPlace(request);
@@ -115,22 +115,23 @@ export function secondStepRoutes(deps: SignInDeps) {
         refuseForeignPage(request);
         requireSessionPlace(request);
       },
-      handler: async ({ body: { token, credential, remember = false }, request }) => {
-        const { secret, user, challenge } = await requireHalf(request);
-        if (credential !== undefined) {
-          if (typeof challenge !== 'string') throw noChallenge();
-          // Once, whatever comes of it.
-          await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
-          await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: user.id });
-        } else if (token === undefined) {
-          throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
-        }
-        const secondFactor = token === undefined || credential ? 'passkey' : await checkCode(deps, user, token);
-        return new WithHeaders(
-          isDone,
-          withSession(request, await finish(request, user, { secret, secondFactor, remember })),
-        );
-      },
+      handler: ({ body: { token, credential, remember = false }, request }) =>
+        countSignIn('second_factor', async () => {
+          const { secret, user, challenge } = await requireHalf(request);
+          if (credential !== undefined) {
+            if (typeof challenge !== 'string') throw noChallenge();
+            // Once, whatever comes of it.
+            await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
+            await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: user.id });
+          } else if (token === undefined) {
+            throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
+          }
+          const secondFactor = token === undefined || credential ? 'passkey' : await checkCode(deps, user, token);
+          return new WithHeaders(
+            isDone,
+            withSession(request, await finish(request, user, { secret, secondFactor, remember })),
+          );
+        }),
     }),
     defineRoute({
       method: 'POST',
@@ -167,25 +168,26 @@ export function secondStepRoutes(deps: SignInDeps) {
       },
       examples: { request: { credential: { id: 'AQIDBA' } }, response: isDone },
       target: beforeAnybody,
-      handler: async ({ body: { credential }, request }) => {
-        const secret = stepOf(request);
-        const step = secret === null ? undefined : await takeSignInStep(sql, 'passkey_sign_in', secret);
-        if (step === undefined) throw noChallenge();
-        const { baseUrl } = request;
-        const challenge = String(step.data.challenge);
-        const { user, isVerified } = await checkPasskey(deps, { credential, challenge, baseUrl, userId: null });
-        const signedIn = await transaction(async (tx) => {
-          await lockKeysOf(tx, user.id);
-          const device = await knownDeviceOf(tx, request, user.email);
-          const factor = isVerified
-            ? ({ shown: 'passkey' } as const)
-            : await secondFactorOf(tx, user, { device, method: 'passkey' });
-          if ('step' in factor) return factor;
-          return begin(tx, request, { user, method: 'passkey', secondFactor: factor.shown });
-        });
-        if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
-        return new WithHeaders(isDone, withSession(request, signedIn));
-      },
+      handler: ({ body: { credential }, request }) =>
+        countSignIn('passkey', async () => {
+          const secret = stepOf(request);
+          const step = secret === null ? undefined : await takeSignInStep(sql, 'passkey_sign_in', secret);
+          if (step === undefined) throw noChallenge();
+          const { baseUrl } = request;
+          const challenge = String(step.data.challenge);
+          const { user, isVerified } = await checkPasskey(deps, { credential, challenge, baseUrl, userId: null });
+          const signedIn = await transaction(async (tx) => {
+            await lockKeysOf(tx, user.id);
+            const device = await knownDeviceOf(tx, request, user.email);
+            const factor = isVerified
+              ? ({ shown: 'passkey' } as const)
+              : await secondFactorOf(tx, user, { device, method: 'passkey' });
+            if ('step' in factor) return factor;
+            return begin(tx, request, { user, method: 'passkey', secondFactor: factor.shown });
+          });
+          if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
+          return new WithHeaders(isDone, withSession(request, signedIn));
+        }),
     }),
   ];
 }

@@ -357,7 +357,7 @@ describe('a new password', () => {
     expect(await login()).toMatchObject(wrong);
     expect((await login({ email, password: next })).status).toBe(200);
     const rows = await api.database.sql.query<{ detail: unknown }>(
-      "SELECT detail FROM activity_log WHERE user_id = $1 AND scope = 'User' ORDER BY created_at",
+      "SELECT detail FROM activity_log WHERE user_id = $1 AND scope = 'User' AND activity = 'updated' ORDER BY created_at",
       [tenant.userId],
     );
     const change_ = { type: 'User', action: 'changed', field: 'password', before: null, after: null };

@@ -1,6 +1,6 @@
-import type { Passwords } from '@millrace/accounts';
-import type { Database, Sql } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { type Passwords, removeUser } from '@millrace/accounts';
+import type { Sql } from '@millrace/db';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
@@ -13,22 +13,33 @@ import {
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { type RateLimit, throttled } from '../../access/rate-limit.ts';
+import { withoutSession } from '../../access/session-cookie.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { toOrganization } from '../organizations/schema.ts';
 import { listOrganizations } from '../organizations/store.ts';
 import { findEnvironmentSummary } from '../projects/store.ts';
-import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { prepareNewPassword } from '../sign-in/rules.ts';
+import { done } from '../sign-in/schema.ts';
+import { requireUser } from '../sign-in/second-factor.ts';
+import {
+  askForCode,
+  askForEmail,
+  type EmailChangeDeps,
+  forgetEmail,
+  pendingEmailOf,
+  proveEmail,
+} from './email-change.ts';
 import { changeUser } from './rules.ts';
-import { me, meExample, userChanges } from './schema.ts';
+import { emailProof, me, meExample, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
-interface UserRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+interface UserRouteDeps extends EmailChangeDeps {
   passwords: Passwords;
-  accountMailing: AccountMailing;
   userChangeLimit: RateLimit;
 }
 
-export function userRoutes({ sql, transaction, passwords, accountMailing, userChangeLimit }: UserRouteDeps) {
+export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDeps) {
+  const { sql, transaction, accountMailing } = deps;
   return [
     defineRoute({
       method: 'GET',
@@ -62,8 +73,8 @@ export function userRoutes({ sql, transaction, passwords, accountMailing, userCh
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw throttled(wait, 'You changed your account too often.');
       },
-      handler: async ({ caller, body }) => {
-        const { password, current_password: current = null, ...changes } = body;
+      handler: async ({ caller, body, request }) => {
+        const { password, current_password: current = null, email, ...changes } = body;
         const change = password === undefined ? null : { password, current };
         // Before the transaction: it takes long, and somebody else waits for the connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
@@ -71,11 +82,13 @@ export function userRoutes({ sql, transaction, passwords, accountMailing, userCh
           await changeUser(tx, caller, changes);
           await setPassword?.(tx);
         });
+        if (email !== undefined) await askForEmail(deps, { caller, email, request });
         const user = await describeCaller(sql, await withCurrentEnvironment(sql, caller));
         if (setPassword) accountMailing.tell(user, 'password_changed');
         return user;
       },
     }),
+    ...ownAccountRoutes(deps),
     defineRoute({
       method: 'GET',
       path: '/api/users',
@@ -113,6 +126,99 @@ export function userRoutes({ sql, transaction, passwords, accountMailing, userCh
   ];
 }
 
+const tags: [string] = ['users'];
+const isDone = { success: true };
+
+/** What a person does with the account itself. Each needs a session. */
+function ownAccountRoutes(deps: EmailChangeDeps) {
+  const { sql, transaction, accountMailing } = deps;
+  const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
+  const done200 = { 200: { description: 'Done.', schema: done } };
+  return [
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: '/api/users/verify_email',
+      operationId: 'users_verify_email_create',
+      summary: 'Prove a new e-mail address',
+      description:
+        'With the six digits that were mailed to it. The address becomes that of the account, and your other sessions end. Five tries, then a new code has to be asked for. Needs a session.',
+      body: emailProof,
+      responses: done200,
+      examples: { request: { code: '123456' }, response: isDone },
+      handler: async ({ caller, body }) => {
+        await proveEmail(deps, { caller, code: body.code });
+        return isDone;
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'POST',
+      path: '/api/users/request_email_verification',
+      operationId: 'users_request_email_verification_create',
+      summary: 'Ask for another code',
+      description: 'For the address that waits. The code before is void. Needs a session.',
+      responses: done200,
+      examples: { response: isDone },
+      handler: async ({ caller, request }) => {
+        await askForCode(deps, { caller, request });
+        return isDone;
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'PATCH',
+      path: '/api/users/cancel_email_change_request',
+      operationId: 'users_cancel_email_change_request_partial_update',
+      summary: 'Keep the e-mail address',
+      description: 'The one that waits is forgotten. Needs a session.',
+      responses: done200,
+      examples: { response: isDone },
+      handler: async ({ caller }) => {
+        await forgetEmail(sql, caller);
+        return isDone;
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/users/@me/activity',
+      operationId: 'users_me_activity',
+      summary: 'Show what happened to your account',
+      description: 'Sign-ins with their address and browser, and what was changed, the latest first.',
+      tags,
+      scope: 'user:read',
+      query: activityQuery,
+      responses: { 200: { description: 'One page of records.', schema: activityPage } },
+      examples: { response: activityExample },
+      handler: async ({ caller, query, request }) => {
+        const { uuid } = await requireUser(sql, caller.userId);
+        return readActivity(sql, request, { scopes: ['User'], itemId: uuid, ...query });
+      },
+    }),
+    defineRoute({
+      ...change,
+      method: 'DELETE',
+      path: '/api/users/@me',
+      operationId: 'users_me_destroy',
+      summary: 'Remove your account',
+      description:
+        'Keys, sessions and memberships go; what you made stays. Refused to owners of an organization: make somebody else one, or delete it. Needs a session.',
+      isSensitive: true,
+      responses: { 204: { description: 'Removed.' } },
+      handler: async ({ caller, request }) => {
+        // To keys it is what it was before people could sign in (U5).
+        if (caller.credential.kind === 'key') {
+          throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
+        }
+        const user = await requireUser(sql, caller.userId);
+        await transaction((tx) => removeUser(tx, user));
+        accountMailing.tell(user, 'account_removed');
+        return new WithHeaders(undefined, withoutSession(request));
+      },
+    }),
+  ];
+}
+
 /** The caller as the next request will see them. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
@@ -142,7 +248,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     ...user,
     date_joined: formatDateTime(user.created_at),
     hedgehog_config: user.hedgehog_config ?? {},
-    pending_email: null,
+    pending_email: await pendingEmailOf(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
     // Nobody stands above organizations.
     is_staff: false,

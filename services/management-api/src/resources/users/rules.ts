@@ -42,7 +42,7 @@ export async function changeUser(
     set_current_team: team,
     passkeys_enabled_for_2fa: passkeysCount,
     ...fields
-  }: Omit<Static<typeof userChanges>, 'password' | 'current_password'>,
+  }: Omit<Static<typeof userChanges>, 'password' | 'current_password' | 'email'>,
 ): Promise<void> {
   if (passkeysCount !== undefined) await changePasskeysCount(tx, caller, passkeysCount);
   if (fields.first_name !== undefined || fields.last_name !== undefined) requireRecentSignIn(caller);

@@ -15,7 +15,9 @@ export const me = Type.Object(
     last_name: Type.String({ description: 'Last name.' }),
     email: Type.String({ description: 'E-mail address.' }),
     is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
-    pending_email: Type.Null({ description: 'Addresses are changed by the operator: always null.' }),
+    pending_email: Type.Union([Type.String(), Type.Null()], {
+      description: 'The address that becomes this one once it is proved; null for none.',
+    }),
     has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.' }),
     sensitive_session_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'Until when this session may do what needs a recent sign-in; null with a key.',
@@ -75,6 +77,12 @@ export const meExample = {
   ],
 };
 
+/** What was mailed to an address. */
+export const emailProof = Type.Object(
+  { code: Type.String({ minLength: 1, maxLength: 20, description: 'The six digits of the mail.' }) },
+  { title: 'EmailProof' },
+);
+
 /** What people do for a living (docs/api-rules.md#users). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
@@ -96,6 +104,13 @@ export const userChanges = Type.Object(
         minLength: 1,
         format: 'password',
         description: 'A new password, 8 to 256 characters. Needs a session; your other sessions end.',
+      }),
+    ),
+    email: Type.Optional(
+      Type.String({
+        format: 'email',
+        maxLength: 254,
+        description: 'Another address. It waits until it is proved. Needs a session of the last five minutes.',
       }),
     ),
     passkeys_enabled_for_2fa: Type.Optional(

@@ -15,6 +15,7 @@ import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
+import { Address, History, RemoveAccount } from './own-account.tsx';
 import { SecondFactors } from './second-factor.tsx';
 
 const own = '/api/users/@me';
@@ -23,6 +24,7 @@ const sessionsKey = ['settings', 'sessions'];
 
 interface OwnUser extends Me {
   last_name: string;
+  pending_email: string | null;
 }
 interface Session {
   id: string;
@@ -34,7 +36,7 @@ interface Session {
   is_current: boolean;
 }
 
-/** Name, password, second factors, theme and where one is signed in. */
+/** Name, address, password, second factors, theme, where one is signed in and was, and the end of the account. */
 export function Section() {
   const { unknown } = useAddress({});
   const me = useQuery(meQuery);
@@ -49,6 +51,7 @@ export function Section() {
         {(user) => (
           <>
             <Name user={user as OwnUser} />
+            <Address email={user.email} pending={(user as OwnUser).pending_email} />
             <Password user={user} sessions={sessions.data} />
           </>
         )}
@@ -64,6 +67,8 @@ export function Section() {
           {(list) => <Sessions sessions={list} />}
         </Loaded>
       </Block>
+      <History />
+      {me.data && <RemoveAccount email={me.data.email} />}
     </>
   );
 }

@@ -1,0 +1,158 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { meQuery, queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { formatTime } from '../../../parts/time.ts';
+import { words } from '../../../words.ts';
+import { Block, Sure } from '../block.tsx';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from '../words.ts';
+
+const own = '/api/users/@me';
+const filled = (event: FormEvent<HTMLFormElement>) => {
+  event.preventDefault();
+  return Object.fromEntries(new FormData(event.currentTarget));
+};
+
+/** The address of the account: another one waits until the code that was mailed to it is entered. */
+export function Address({ email, pending }: { email: string; pending: string | null }) {
+  const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+  const ask = useMutation({
+    mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
+    onSuccess: refresh,
+  });
+  const prove = useMutation({
+    mutationFn: (body: object) => call({ method: 'POST', path: '/api/users/verify_email', body }),
+    onSuccess: refresh,
+  });
+  const forget = useMutation({
+    mutationFn: () => call({ method: 'PATCH', path: '/api/users/cancel_email_change_request' }),
+    onSuccess: refresh,
+  });
+  const again = useMutation({
+    mutationFn: () => call({ method: 'POST', path: '/api/users/request_email_verification' }),
+  });
+  if (pending === null) {
+    return (
+      <Block title={words.email} about={text.emailText(email)}>
+        <form
+          className="form settings-form"
+          onChange={() => ask.reset()}
+          onSubmit={(event) => ask.mutate(filled(event))}
+        >
+          <Field name="email" label={text.newEmail} type="email" autoComplete="email" problem={ask.error} />
+          <FormProblem problem={ask.error} fields={['email']} />
+          <div className="form-buttons">
+            <Button type="submit" isDisabled={ask.isPending}>
+              {text.changeEmail}
+            </Button>
+          </div>
+        </form>
+      </Block>
+    );
+  }
+  return (
+    <Block title={words.email} about={text.emailWaits(pending)}>
+      <form
+        className="form settings-form"
+        onChange={() => prove.reset()}
+        onSubmit={(event) => prove.mutate(filled(event))}
+      >
+        <Field name="code" label={words.code} autoComplete="one-time-code" maxLength={20} problem={prove.error} />
+        <FormProblem problem={prove.error ?? again.error ?? forget.error} fields={['code']} />
+        <div className="form-buttons">
+          <Button type="submit" look="main" isDisabled={prove.isPending}>
+            {text.proveEmail}
+          </Button>
+          <Button isDisabled={again.isPending} onPress={() => again.mutate()}>
+            {again.isSuccess ? text.codeSent : text.anotherCode}
+          </Button>
+          <Button onPress={() => forget.mutate()}>{text.keepEmail(email)}</Button>
+        </div>
+      </form>
+    </Block>
+  );
+}
+
+interface Entry {
+  activity: string;
+  detail: { changes: { field: string; after: unknown }[] | null };
+  created_at: string;
+}
+
+/** What happened to the account: who entered, from where, and what was changed. */
+export function History() {
+  const { timezone } = useProject();
+  const history = useQuery({
+    queryKey: ['settings', 'own-activity'],
+    queryFn: ({ signal }) => call<{ results: Entry[] }>({ path: `${own}/activity`, query: { limit: 20 } }, signal),
+  });
+  return (
+    <Block title={text.history} about={text.historyText}>
+      <Loaded query={history} what={text.history}>
+        {({ results }) =>
+          results.length === 0 ? (
+            <p className="quiet">{text.noHistory}</p>
+          ) : (
+            <ul className="settings-history">
+              {results.map((entry) => (
+                <li key={entry.created_at + entry.activity}>
+                  <time dateTime={entry.created_at}>
+                    {formatTime(entry.created_at, timezone).replace(/\.\d+$/, '')}
+                  </time>{' '}
+                  {sentence(entry)}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Block>
+  );
+}
+
+function sentence({ activity, detail }: Entry): string {
+  const changes = detail.changes ?? [];
+  const value = (field: string) => String(changes.find((change) => change.field === field)?.after ?? '');
+  if (activity === 'logged_in') return text.enteredFrom(value('address'));
+  const fixed = text.happened[activity];
+  return fixed ?? text.changedFields(changes.map(({ field }) => field.replaceAll('_', ' ')).join(', '));
+}
+
+/** The end of the account, by the address typed again. */
+export function RemoveAccount({ email }: { email: string }) {
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Block
+      title={text.removeAccount}
+      about={text.removeAccountText}
+      buttons={
+        <Button look="danger" onPress={() => setAsking(true)}>
+          {text.removeAccount}
+        </Button>
+      }
+    >
+      {isAsking && (
+        <Sure
+          title={text.removeAccountTitle}
+          verb={text.removeAccount}
+          typed={{ label: words.email, text: email }}
+          onClose={() => setAsking(false)}
+          act={async () => {
+            await callRecently({ method: 'DELETE', path: own });
+            queryClient.clear();
+            await navigate({ to: '/sign-in' });
+          }}
+        >
+          {text.removeAccountText}
+        </Sure>
+      )}
+    </Block>
+  );
+}

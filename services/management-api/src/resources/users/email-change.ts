@@ -1,0 +1,144 @@
+// Another address for an account: kept beside the one there is until a code that was mailed to it comes back
+// (docs/api-rules.md#users).
+
+import { createHash, randomInt } from 'node:crypto';
+import {
+  beginSignInStep,
+  changeEmail,
+  countTryOfSignInStep,
+  endSessionsOf,
+  findSignInStep,
+  lockKeysOf,
+  type SigningIn,
+  takeSignInStep,
+} from '@millrace/accounts';
+import type { Database, Sql } from '@millrace/db';
+import type { ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import type { AccountMailing } from '../sign-in/account-mailing.ts';
+import { addressOf } from '../sign-in/rules.ts';
+import { requireUser } from '../sign-in/second-factor.ts';
+
+export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
+  accountMailing: AccountMailing;
+  signInLimits: SignInLimits;
+}
+
+const kind = 'email_change';
+const mostTries = 5;
+/** Of another person's browser that is open, an address is worth more than a name. */
+const freshMs = 5 * 60_000;
+
+const secretOf = (userId: number) => String(userId);
+const hashOf = (code: string) => createHash('sha256').update(code).digest('hex');
+
+/** The address that waits for its code; null for none. */
+export async function pendingEmailOf(sql: Sql, userId: number): Promise<string | null> {
+  const step = await findSignInStep(sql, kind, secretOf(userId));
+  return step === undefined ? null : String(step.data.email);
+}
+
+/**
+ * Mails a code to the address, and tells the one there is. Whether it is that of another account is said to nobody but who
+ * reads its mail.
+ *
+ * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`; `rate_limited`.
+ */
+export async function askForEmail(
+  { sql, accountMailing, signInLimits }: EmailChangeDeps,
+  { caller, email, request }: { caller: Caller; email: string; request: ApiRequest },
+): Promise<void> {
+  const user = await requireUser(sql, caller.userId);
+  const wanted = addressOf(email);
+  // Clients that send a whole user back change nothing.
+  if (wanted === user.email) return;
+  requireSession(caller);
+  requireRecentSignIn(caller, freshMs);
+  if (wanted === null) {
+    throw new AppError('invalid', 'Enter a valid email address.', { code: 'invalid_input', attr: 'email' });
+  }
+  if (!accountMailing.sends) {
+    throw new AppError(
+      'invalid',
+      'This installation sends no mail, so the address cannot be proved. Ask its operator.',
+      {
+        code: 'email_not_available',
+        attr: 'email',
+      },
+    );
+  }
+  await signInLimits.countReset(request.address, wanted);
+  await mailCode({ sql, accountMailing }, user, wanted);
+  accountMailing.tell(user, 'email_change_asked');
+}
+
+/** A new code for the address that waits; the one before is void. @throws AppError `invalid`: none waits; `rate_limited`. */
+export async function askForCode(
+  { sql, accountMailing, signInLimits }: EmailChangeDeps,
+  { caller, request }: { caller: Caller; request: ApiRequest },
+): Promise<void> {
+  requireSession(caller);
+  const user = await requireUser(sql, caller.userId);
+  const email = await pendingEmailOf(sql, user.id);
+  if (email === null) throw nothingWaits();
+  await signInLimits.countReset(request.address, email);
+  await mailCode({ sql, accountMailing }, user, email);
+}
+
+async function mailCode(
+  { sql, accountMailing }: Pick<EmailChangeDeps, 'sql' | 'accountMailing'>,
+  user: SigningIn,
+  email: string,
+): Promise<void> {
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  const data = { email, code_hash: hashOf(code), tries: 0 };
+  await beginSignInStep(sql, { kind, userId: user.id, data, secret: secretOf(user.id) });
+  accountMailing.sendCode({ email, first_name: user.first_name }, code);
+}
+
+/**
+ * The address becomes the account's; other sessions end, and both addresses are told.
+ * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`).
+ */
+export async function proveEmail(
+  { sql, transaction, accountMailing }: EmailChangeDeps,
+  { caller, code }: { caller: Caller; code: string },
+): Promise<void> {
+  const session = requireSession(caller);
+  const user = await requireUser(sql, caller.userId);
+  // Counted before it is looked at, and also when it is wrong.
+  const step = await countTryOfSignInStep(sql, kind, secretOf(user.id));
+  if (step === undefined) throw nothingWaits();
+  if (Number(step.data.tries) > mostTries) {
+    throw new AppError('invalid', 'Too many wrong codes. Ask for a new one.', {
+      code: 'too_many_attempts',
+      attr: 'code',
+    });
+  }
+  if (step.data.code_hash !== hashOf(code.trim())) {
+    throw new AppError('invalid', 'This code is wrong.', { code: 'invalid_code', attr: 'code' });
+  }
+  const email = String(step.data.email);
+  await transaction(async (tx) => {
+    await lockKeysOf(tx, user.id);
+    const taken = await takeSignInStep(tx, kind, secretOf(user.id));
+    if (taken?.data.email !== email) throw nothingWaits();
+    await changeEmail(tx, user, email);
+    await endSessionsOf(tx, user.id, { except: session.id });
+  });
+  accountMailing.tell(user, 'email_changed');
+  accountMailing.tell({ ...user, email }, 'email_changed');
+}
+
+export async function forgetEmail(sql: Sql, caller: Caller): Promise<void> {
+  requireSession(caller);
+  await takeSignInStep(sql, kind, secretOf(caller.userId));
+}
+
+function nothingWaits(): AppError {
+  return new AppError('invalid', 'No other address waits for a code. Change the address again.', {
+    code: 'no_pending_email',
+  });
+}
