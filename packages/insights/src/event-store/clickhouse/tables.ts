@@ -28,7 +28,7 @@ const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arra
 
 const columns = [
   ...['project_id', 'timestamp', 'uuid', 'event', 'distinct_id', 'person_id', 'person_created_at', 'person_properties'],
-  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at'],
+  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at', 'created_at'],
 ].join(', ');
 
 /** @param name beside which a new one is made and put in its place (`rebuild`) */
@@ -48,8 +48,11 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
       elements_chain       String CODEC(ZSTD(3)),
       historical_migration Bool,
       captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+      -- When it was stored in PostgreSQL; the topic does not tell.
+      created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
       INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
-      INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1
+      INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
+      INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
     ) ENGINE = ReplacingMergeTree
     PARTITION BY toYYYYMM(timestamp)
     ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
@@ -81,14 +84,14 @@ export async function copyEvents(
   into: 'events' | 'events_rebuilt' = 'events',
 ): Promise<void> {
   const query = quoted(
-    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
   await client.command({
     query: `INSERT INTO ${into} (${columns})
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
-             elements_chain, historical_migration, ${time('captured_ms')}
+             elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
         FROM postgresql(${source(postgres, `query(${query})`)})`,
   });
 }
