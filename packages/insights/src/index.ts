@@ -24,9 +24,10 @@ export {
   connectClickHouse,
   type EventStoreConfig,
   eventStoreFields,
+  type OpenEventStore,
   openEventStore,
 } from './event-store/open.ts';
-export { type EventStore, OverBudget } from './event-store/port.ts';
+export { type Condition, type EventList, type EventStore, type ListQuestion, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';
 export { withFilters } from './override.ts';

@@ -112,8 +112,12 @@ export interface MergeEvent {
   other_distinct_id: string;
 }
 
-const mostMergeEvents = 1000;
+export const mostMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
+export const mergeEvents = [identify, createAlias, mergeDangerously];
+
+/** The property by which such an event names the other id. */
+export const idNamedBy = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');
 
 /** Events of some distinct ids that ask for a merge, the oldest first. Each id's events are walked by their index. */
 export async function listMergeEvents(sql: Sql, projectId: number, distinctIds: string[]): Promise<MergeEvent[]> {
