@@ -6,6 +6,7 @@ export {
   noteCopied,
   oldestStored,
   type Removal,
+  readCopiedUntil,
   readRemovals,
   releaseCopy,
 } from './event-store/clickhouse/copy-store.ts';

@@ -3,7 +3,7 @@ import type { EventStore } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
-import { createSettledUntil } from './batch-exports/read.ts';
+import { copiedUntil, createSettledUntil } from './batch-exports/read.ts';
 import { createExportMetrics, exportDue } from './batch-exports/run.ts';
 import { countDue, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
@@ -64,9 +64,13 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;
-  const settledUntil = createSettledUntil({ sql: database.sql, logger });
-  const counter = createExportMetrics(deps.metrics);
-  const exportDeps = { database, logger, secretBox, mayBePrivate, settledUntil, counter };
+  const isCopied = deps.copying !== null;
+  const settled = createSettledUntil({ sql: database.sql, logger });
+  const exportDeps = {
+    ...{ database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) },
+    settledUntil: isCopied ? copiedUntil(database.sql, settled) : settled,
+    otherEvents: isCopied ? deps.events : null,
+  };
   const cohortDeps = {
     database,
     logger,
@@ -78,7 +82,6 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
-  const isCopied = deps.copying !== null;
   const follow =
     deps.copying &&
     createFollower({

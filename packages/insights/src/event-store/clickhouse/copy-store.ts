@@ -28,6 +28,15 @@ export async function noteCopied(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
+/** What was stored before is in ClickHouse; null: nothing is known to be there. */
+export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
+  const [row] = await sql.query<{ copied_until: Date | null }>(
+    'SELECT copied_until FROM event_store_copy WHERE store = $1',
+    [following],
+  );
+  return row?.copied_until ?? null;
+}
+
 /** When the first event that is there was stored; null: there is none. */
 export async function oldestStored(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
