@@ -67,6 +67,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
         page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
         list: async (question, run) => follow(projectOf(question)).then(() => events.list(question, run)),
         values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),
+        exposures: async (question, run) => follow(projectOf(question)).then(() => events.exposures(question, run)),
         earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
       },
       async stop() {

@@ -74,6 +74,7 @@ export function selected(dialect: Dialect, { from, to, where, ...names }: Select
 export function named({ projectId, events }: EventNames): Fragment {
   const project = sql`e.project_id = ${sql.int(projectId)}`;
   if (events === null) return project;
+  if (events.length === 0) return sql`1 = 0`;
   if (events.length === 1) return sql`${project} AND e.event = ${sql.text(events[0] ?? '')}`;
   return sql`${project} AND ${isOneOf(sql`e.event`, events)}`;
 }

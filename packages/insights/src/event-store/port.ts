@@ -16,6 +16,8 @@ export interface EventStore {
   list(question: ListQuestion, run: Budget): Promise<EventList>;
   /** Values that a property has in the latest events, the most frequent first. */
   values(question: ValuesQuestion, run: Budget): Promise<string[]>;
+  /** Who got which variant of a flag, and what they did then, by day. */
+  exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
   /** When the first of these events happened; null when there is none. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
@@ -53,7 +55,7 @@ export class OverBudget extends Error {
 
 export interface EventNames {
   projectId: number;
-  /** Null: every event. */
+  /** Null: every event; empty: none. */
   events: readonly string[] | null;
 }
 
@@ -310,4 +312,32 @@ export interface ValuesQuestion {
   /** Characters; longer values are left out. */
   longest: number;
   limit: number;
+}
+
+export interface ExposuresQuestion {
+  /** Calls of the flag. */
+  select: Selection;
+  /** What a call answered. */
+  answer: Breakdown;
+  /** Beginnings of the days. */
+  edges: readonly number[];
+  conversionEvent: string | null;
+  /** It stops reading calls behind this many. */
+  most: number;
+  /** Rarer answers are put together as `$other`. */
+  mostVariants: number;
+}
+
+/** What happened with the persons of one variant who came on one day. */
+export interface ExposureRow {
+  variant: string;
+  /** Index of the day. */
+  bucket: number;
+  exposures: number;
+  /** Who was exposed for the first time. */
+  persons: number;
+  /** Who of these did the conversion event from then on. */
+  conversions: number;
+  /** Calls of all variants and days; more than `most` when not all were read. */
+  read: number;
 }

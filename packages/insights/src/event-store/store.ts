@@ -2,6 +2,7 @@
 
 import { fromEvents } from './conditions.ts';
 import { type Engine, readRows } from './engine.ts';
+import { exposuresText } from './exposures.ts';
 import { funnelText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
 import { readList } from './list.ts';
@@ -72,6 +73,12 @@ export function createEventStore(engine: Engine): EventStore {
     list: (question, run) => readList(engine, question, run),
 
     values: (question, run) => rowsOf(valuesText(dialect, question), run, ([name]) => String(name)),
+
+    exposures: (question, run) =>
+      rowsOf(exposuresText(dialect, question), run, ([variant, ...numbers]) => {
+        const [bucket = 0, exposures = 0, persons = 0, conversions = 0, read = 0] = numbers.map(Number);
+        return { variant: String(variant), bucket, exposures, persons, conversions, read };
+      }),
 
     async earliest({ projectId, events }, run) {
       // One look into an index for each name.

@@ -201,6 +201,53 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     expect((await both(`events/?${query}`)).body.attr).toBe(attr);
   });
 
+  test('who was exposed to a flag, and what they did then', async () => {
+    const other = await createTestTenant(api.database);
+    const { sql } = api.database;
+    await sql.query("UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", [other.environmentId]);
+    const path = `/api/projects/${other.projectId}/feature_flags/`;
+    const body = { key: 'checkout', filters: { groups: [{}] } };
+    const { id } = (await api.send('POST', path, { key: other.personalApiKey, body })).body;
+    for (const distinctIds of [['ada', 'ada-phone'], ['bob'], ['cleo']])
+      await storePerson(sql, other.environmentId, { distinctIds });
+    await sql.query('UPDATE person_distinct_id SET version = 1 WHERE project_id = $1', [other.environmentId]);
+    const store = (event: string, distinctId: string, timestamp: string, properties = {}) =>
+      storeEvent(sql, other.environmentId, { event, distinctId, timestamp, properties });
+    const calls: [string, unknown, string][] = [
+      ['ada', 'test', '2026-11-10T10:00:00Z'],
+      ['ada-phone', 'test', '2026-11-11T10:00:00Z'],
+      ['bob', true, '2026-11-10T22:59:59.999Z'],
+      ['cleo', 'control', '2026-11-10T23:00:00Z'],
+      ['cleo', 'test', '2026-11-11T12:00:00Z'],
+      ['eve', undefined, '2026-11-12T12:00:00Z'],
+    ];
+    for (const [distinctId, answer, timestamp] of calls) {
+      await store('$feature_flag_called', distinctId, timestamp, {
+        $feature_flag: 'checkout',
+        $feature_flag_response: answer,
+      });
+    }
+    await store('$feature_flag_called', 'bob', '2026-11-10T10:00:00Z', {
+      $feature_flag: 'another',
+      $feature_flag_response: 'test',
+    });
+    await store('order', 'ada-phone', '2026-11-12T00:00:00Z');
+    await store('order', 'bob', '2026-11-10T10:00:00Z');
+    await copyEvents(client, { url: api.databaseUrl }, { projectId: other.environmentId, distinctIds: null });
+    for (const asked of ['', '&conversion_event=order', '&conversion_event=none', '&date_to=2026-11-11']) {
+      const read = (from: TestApi) =>
+        from.get(`${path}${id}/exposures/?date_from=2026-11-01${asked}`, other.personalApiKey);
+      const { status, body: shown } = await read(api);
+      expect([status, shown.persons, shown.date_to]).toEqual([
+        200,
+        asked.includes('date_to') ? 3 : 4,
+        expect.any(String),
+      ]);
+      const { body: expected } = await read(onPostgres);
+      expect({ ...shown, date_to: '' }).toEqual({ ...expected, date_to: '' });
+    }
+  });
+
   test('a page of large persons is cut alike', async () => {
     const other = await createTestTenant(api.database);
     await storePerson(api.database.sql, other.environmentId, {
