@@ -15,10 +15,13 @@ export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
 export { createSpan } from './event-store/clickhouse/span.ts';
 export {
   copyEvents,
+  countCopied,
   createTables,
   deleteEvents,
   deleteOldEvents,
   type ReadablePostgres,
+  type RemovedEvents,
+  stripEvents,
 } from './event-store/clickhouse/tables.ts';
 export {
   type ClickHouseClient,

@@ -1405,5 +1405,10 @@ CREATE TABLE "event_store_removal" (
     "project_id" INTEGER NOT NULL,
     -- Null: all of the project.
     "distinct_id" TEXT,
+    -- Of a deleted person: only what was captured or stored before, or carries its uuid; null: all.
+    "person_uuid" UUID,
+    "requested_at" TIMESTAMPTZ(3),
+    -- The events stay, without what they hold of the person.
+    "keeps_events" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );

@@ -77,12 +77,17 @@ export interface Removal {
   project_id: number;
   /** Null: all of the project. */
   distinct_id: string | null;
+  /** With `requested_at`: of this deleted person; null: whoever they are of. */
+  person_uuid: string | null;
+  requested_at: Date | null;
+  keeps_events: boolean;
 }
 
 /** The oldest requests to take events away. */
 export async function readRemovals(sql: Sql, limit: number): Promise<Removal[]> {
   return sql.query<Removal & Record<string, unknown>>(
-    'SELECT id, project_id, distinct_id FROM event_store_removal ORDER BY id LIMIT $1',
+    `SELECT id, project_id, distinct_id, person_uuid, requested_at, keeps_events
+       FROM event_store_removal ORDER BY id LIMIT $1`,
     [limit],
   );
 }
