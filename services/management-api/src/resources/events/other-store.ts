@@ -4,8 +4,7 @@ import type { Sql } from '@millrace/db';
 import { type Condition, type EventList, type EventStore, type ListQuestion, patternProblem } from '@millrace/insights';
 import type { Paged } from '../../sql/page-within-bytes.ts';
 import type { TimeRange, TimeSpan } from '../../time/time-range.ts';
-import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
-import { listIdsOfPerson } from '../persons/store.ts';
+import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import {
   type EventFilter,

@@ -6,19 +6,11 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { budgetOf, firstMs, isOneOf, lastMs, type StoreRead } from '../events/other-store.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
-import {
-  idNamedBy,
-  listIdsOfPerson,
-  listMergeEvents,
-  type MergeEvent,
-  mergeEvents,
-  mostMergeEvents,
-  readPerson,
-} from './store.ts';
+import { idNamedBy, listMergeEvents, type MergeEvent, mergeEvents, mostMergeEvents, readPerson } from './store.ts';
 
 export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
