@@ -30,8 +30,11 @@ extractAll(properties, '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(ZSTD(3)),
   elements_chain       String CODEC(ZSTD(3)),
   historical_migration Bool,
   captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  -- When it was stored in PostgreSQL; the topic does not tell.
+  created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
   INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1
+  INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)

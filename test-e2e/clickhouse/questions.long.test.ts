@@ -45,6 +45,14 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     });
     return { status: response.status, body: (await response.json()) as never };
   }
+  async function list(
+    path: string,
+  ): Promise<{ status: number; body: { results: { distinct_id: string }[]; code?: string } }> {
+    const response = await fetch(`${services.apiUrl}/api/projects/${services.tenant.projectId}/${path}`, {
+      headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
+    });
+    return { status: response.status, body: (await response.json()) as never };
+  }
   const orders = (math: string) => ({
     kind: 'TrendsQuery',
     series: [{ kind: 'EventsNode', event: 'order', math }],
@@ -68,6 +76,12 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
     });
     await services.database.query(`DELETE FROM event WHERE event = 'order'`);
     expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2);
+    const listed = await list('events/?event=order');
+    expect([listed.status, listed.body.results.map(({ distinct_id }) => distinct_id)]).toEqual([
+      200,
+      ['ada', 'anon-1'],
+    ]);
+    expect((await list('events/counts?event=order')).body).toMatchObject({ total: 2 });
   });
 
   test('a wrong question is the same there', async () => {
@@ -78,6 +92,7 @@ const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['ch
   test('E-S-28: without it a question says so, and everything else goes on', async () => {
     await clickhouse.stop();
     expect(await ask(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
+    expect(await list('events/')).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
     expect((await send('order', 'grace')).status).toBe(200);
     await eventually(
       async () =>

@@ -6,6 +6,7 @@ export {
   noteCopied,
   oldestStored,
   type Removal,
+  readCopiedUntil,
   readRemovals,
   releaseCopy,
 } from './event-store/clickhouse/copy-store.ts';
@@ -14,19 +15,23 @@ export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
 export { createSpan } from './event-store/clickhouse/span.ts';
 export {
   copyEvents,
+  countCopied,
   createTables,
   deleteEvents,
   deleteOldEvents,
   type ReadablePostgres,
+  type RemovedEvents,
+  stripEvents,
 } from './event-store/clickhouse/tables.ts';
 export {
   type ClickHouseClient,
   connectClickHouse,
   type EventStoreConfig,
   eventStoreFields,
+  type OpenEventStore,
   openEventStore,
 } from './event-store/open.ts';
-export { type EventStore, OverBudget } from './event-store/port.ts';
+export { type Condition, type EventList, type EventStore, type ListQuestion, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';
 export { withFilters } from './override.ts';

@@ -8,7 +8,13 @@ import { funnelAnswer } from './answer/funnel.ts';
 import { answerLifecycle } from './answer/lifecycle.ts';
 import { answerRetention } from './answer/retention.ts';
 import { answerTrends, shownRange } from './answer/trends.ts';
-import type { Budget, EventStore, OverBudget, SeriesQuestion } from './event-store/port.ts';
+import {
+  type Budget,
+  type EventStore,
+  type OverBudget,
+  type SeriesQuestion,
+  untilDeadline,
+} from './event-store/port.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
 import { type PlanContext, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
@@ -82,17 +88,6 @@ export function budgetProblem(error: OverBudget, maxMs: number): AppError {
     attr: 'query',
     cause: error,
   });
-}
-
-/** A query asks several questions, one after the other: each has the time that the others have left. */
-function untilDeadline({ maxMs, ...budget }: Budget): Budget {
-  const deadline = performance.now() + maxMs;
-  return {
-    ...budget,
-    get maxMs() {
-      return Math.max(1, deadline - performance.now());
-    },
-  };
 }
 
 interface Running {

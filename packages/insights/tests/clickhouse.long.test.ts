@@ -11,5 +11,6 @@ else {
   await import('./insight-cases.test.ts');
   await import('./filters.test.ts');
   await import('./traps.test.ts');
+  await import('./lists.test.ts');
   await import('./random-questions.test.ts');
 }

@@ -65,6 +65,9 @@ export const onClickHouse = (modules: string): TestEngine => ({
         lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
         units: async (question, run) => follow(projectOf(question.question)).then(() => events.units(question, run)),
         page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
+        list: async (question, run) => follow(projectOf(question)).then(() => events.list(question, run)),
+        values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),
+        exposures: async (question, run) => follow(projectOf(question)).then(() => events.exposures(question, run)),
         earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
       },
       async stop() {

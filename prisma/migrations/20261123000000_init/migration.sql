@@ -1446,7 +1446,8 @@ CREATE VIEW "clickhouse"."event" AS
 SELECT project_id, (extract(epoch FROM timestamp) * 1000)::bigint AS timestamp_ms, uuid, event, distinct_id, person_id,
        (extract(epoch FROM person_created_at) * 1000)::bigint AS person_created_ms, person_properties,
        CASE person_mode WHEN 0 THEN 'full' WHEN 1 THEN 'propertyless' ELSE 'force_upgrade' END AS person_mode, properties,
-       elements_chain, historical_migration, (extract(epoch FROM captured_at) * 1000)::bigint AS captured_ms, created_at
+       elements_chain, historical_migration, (extract(epoch FROM captured_at) * 1000)::bigint AS captured_ms,
+       (extract(epoch FROM created_at) * 1000)::bigint AS created_ms, created_at
   FROM "event";
 
 -- How far the events of the other store follow those that are stored here, and what of them is to be taken away there.
@@ -1463,5 +1464,10 @@ CREATE TABLE "event_store_removal" (
     "project_id" INTEGER NOT NULL,
     -- Null: all of the project.
     "distinct_id" TEXT,
+    -- Of a deleted person: only what was captured or stored before, or carries its uuid; null: all.
+    "person_uuid" UUID,
+    "requested_at" TIMESTAMPTZ(3),
+    -- The events stay, without what they hold of the person.
+    "keeps_events" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );

@@ -57,6 +57,11 @@ export const configSchema = Type.Object({
     'days events are kept at most, by whole months; 0 = for ever; the same for the consumer. An environment can keep less, to the day (`…/event_retention/`)',
     { min: 0, max: 36_500 },
   ),
+  postgresEventDays: integerSetting(
+    0,
+    'with EVENT_STORE=clickhouse: days PostgreSQL keeps events that ClickHouse has, by whole months; 0 = as long as ClickHouse',
+    { min: 0, max: 36_500 },
+  ),
   keepWarningsDays: integerSetting(90, 'days ingestion warnings are kept at most', { min: 1, max: 36_500 }),
   keepActivityDays: integerSetting(730, 'days to keep the activity log', { min: 1, max: 36_500 }),
   keepDeletedIdsDays: integerSetting(

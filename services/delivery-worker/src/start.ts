@@ -55,7 +55,8 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { databaseUrl } = config;
   const ownUrl = typeof databaseUrl === 'function' ? databaseUrl() : databaseUrl;
   const postgresUrl = secretOf(config, 'clickhousePostgresUrl')?.() ?? ownUrl;
-  const copying = store.clickhouse && { client: store.clickhouse, postgres: { url: postgresUrl } };
+  const keepDays = config.postgresEventDays;
+  const copying = store.clickhouse && { client: store.clickhouse, postgres: { url: postgresUrl }, keepDays };
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;

@@ -3,13 +3,14 @@ import type { EventStore } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
-import { createSettledUntil } from './batch-exports/read.ts';
+import { copiedUntil, createSettledUntil } from './batch-exports/read.ts';
 import { createExportMetrics, exportDue } from './batch-exports/run.ts';
 import { countDue, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
+import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
-import { createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
+import { atIntervals, createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
@@ -21,8 +22,8 @@ export interface WorkerDeps {
   mailer: Mailer | null;
   /** Answers the questions of reports. */
   events: EventStore;
-  /** Where stored events are copied to; null: nowhere. */
-  copying: CopyTarget | null;
+  /** Where stored events are copied to, and how long they are kept here then (0: as long as there); null: nowhere. */
+  copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
   metrics: Metrics;
   secretBox: SecretBox;
@@ -48,6 +49,7 @@ export interface WorkerOptions extends RetentionOptions {
   postTimeoutMs?: number;
 }
 
+const hourMs = 3_600_000;
 /** One walk through a project's persons; tens of millions of them. */
 const mostCohortWalkMs = 15 * 60_000;
 /** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
@@ -64,9 +66,14 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;
-  const settledUntil = createSettledUntil({ sql: database.sql, logger });
-  const counter = createExportMetrics(deps.metrics);
-  const exportDeps = { database, logger, secretBox, mayBePrivate, settledUntil, counter };
+  const { copying } = deps;
+  const isCopied = copying !== null;
+  const settled = createSettledUntil({ sql: database.sql, logger });
+  const exportDeps = {
+    ...{ database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) },
+    settledUntil: isCopied ? copiedUntil(database.sql, settled) : settled,
+    otherEvents: isCopied ? deps.events : null,
+  };
   const cohortDeps = {
     database,
     logger,
@@ -78,14 +85,15 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
-  const isCopied = deps.copying !== null;
   const follow =
-    deps.copying &&
+    copying &&
     createFollower({
-      ...{ database, logger, target: deps.copying, gauge: createCopyMetrics(deps.metrics) },
+      ...{ database, logger, target: copying, gauge: createCopyMetrics(deps.metrics) },
       eventRetentionDays: options.eventRetentionDays,
       settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
     });
+  const drop =
+    copying && copying.keepDays > 0 ? () => dropCopiedMonths({ ...deps, ...copying }, copying.keepDays) : null;
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'make_reports', work: (signal) => makeDueReports({ ...deps, stopping: signal }, making) },
@@ -100,6 +108,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
     { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
     ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
+    ...(drop === null ? [] : [{ name: 'drop_copied_months', work: atIntervals(hourMs, drop) }]),
     ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },

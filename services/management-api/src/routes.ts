@@ -20,6 +20,7 @@ import type { LookUpChallenge } from './resources/domains/verification.ts';
 import { earlyAccessFeatureRoutes } from './resources/early-access-features/routes.ts';
 import { environmentRoutes, eventRetentionRoutes } from './resources/environments/routes.ts';
 import { eventCountRoutes } from './resources/events/counts.ts';
+import type { OtherStore } from './resources/events/other-store.ts';
 import { eventItemRoute, eventRoutes } from './resources/events/routes.ts';
 import { organizationFlagRoutes } from './resources/feature-flags/organization-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
@@ -61,6 +62,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignIn
   payloadSecrets: PayloadSecrets;
   searches: Searches;
   questions: Questions;
+  /** Where events are; null: in PostgreSQL. */
+  otherStore: OtherStore | null;
   logger: Logger;
   /** Where reports link to. */
   addresses: Addresses;
@@ -90,7 +93,8 @@ const entryRoutes = (deps: RouteDeps) => [
 
 /** Every route of the management API. */
 export function routes(deps: RouteDeps): Route<Caller>[] {
-  const ingested = { sql: deps.sql, searches: deps.searches, pageShares: createPageShares() };
+  const { sql, searches, otherStore } = deps;
+  const ingested = { sql, searches, otherStore, pageShares: createPageShares() };
   const resources = [
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),

@@ -33,6 +33,7 @@ import { serveConsole } from './console/serve.ts';
 import { createLive } from './live/live.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from './resources/domains/verification.ts';
+import type { OtherStore } from './resources/events/other-store.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
 import { createQuestions, type Questions } from './resources/query/questions.ts';
@@ -106,7 +107,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
     addresses: { publicAppUrl: config.publicAppUrl, publicApiUrl: config.publicApiUrl },
-    questions: startQuestions(lifecycle, { config, database, logger, keyValue }),
+    ...startQuestions(lifecycle, { config, database, logger, keyValue }),
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     accountMailing,
@@ -152,7 +153,7 @@ function startQuestions(
     logger,
     keyValue,
   }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValue },
-): Questions {
+): { questions: Questions; otherStore: OtherStore | null } {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
   const reader = lifecycle.own(
@@ -166,7 +167,8 @@ function startQuestions(
     turns: createSearches({ sql, connections }),
     maxMs: store.maxMs,
   });
-  return lifecycle.own('queries', questions);
+  const { clickhouse, events, maxMs } = store;
+  return { questions: lifecycle.own('queries', questions), otherStore: clickhouse && { events, maxMs } };
 }
 
 /** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */

@@ -62,7 +62,8 @@ async function answer(request, response) {
   }
 }
 
-const server = createServer((request, response) => {
+// Parameters lie in the address, as long as a server takes it.
+const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));

@@ -32,7 +32,7 @@ export function fromEvents(
   const all = [...properties, ...conditions.flatMap(propertiesOf)];
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
-  const readsRecord = all.some(({ of }) => of === 'person') || recordOf?.of === 'person';
+  const readsRecord = all.some(({ of }) => of === 'person' || of === 'shown person') || recordOf?.of === 'person';
   const readsPerson =
     readsRecord ||
     units.some(({ of }) => of === 'person') ||
@@ -71,9 +71,10 @@ export function selected(dialect: Dialect, { from, to, where, ...names }: Select
              AND ${condition(dialect, where, names.projectId)}`;
 }
 
-function named({ projectId, events }: EventNames): Fragment {
+export function named({ projectId, events }: EventNames): Fragment {
   const project = sql`e.project_id = ${sql.int(projectId)}`;
   if (events === null) return project;
+  if (events.length === 0) return sql`1 = 0`;
   if (events.length === 1) return sql`${project} AND e.event = ${sql.text(events[0] ?? '')}`;
   return sql`${project} AND ${isOneOf(sql`e.event`, events)}`;
 }
@@ -86,7 +87,7 @@ function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
 }
 
 /** Never null. */
-function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
+export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
   const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
   if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;

@@ -25,6 +25,8 @@ export interface Dialect {
   json(property: Property): Fragment;
   /** Never null. */
   isSet(property: Property): Fragment;
+  /** Whether it is a text, a number, true or false. Never null. */
+  isScalar(property: Property): Fragment;
   /** Never null. */
   equalsAny(property: Property, values: readonly string[]): Fragment;
   /** Never null; upper and lower case are the same. */
@@ -44,8 +46,13 @@ export interface Dialect {
   uuidText(uuid: Fragment): Fragment;
   /** A value that `lag` and `lead` answer with null where there is none. */
   nullable(value: Fragment): Fragment;
-  /** When the event was stored, as near as the engine knows. */
-  storedAt: Fragment;
+  isOneOfUuids(uuid: Fragment, uuids: readonly string[]): Fragment;
+  /** A JSON document as its text. */
+  document(json: Fragment): Fragment;
+  /** How much a text or a JSON document takes. */
+  bytes(document: Fragment): Fragment;
+  /** How long a text is. */
+  characters(text: Fragment): Fragment;
   /** Orders texts by their code points. */
   inByteOrder(text: Fragment): Fragment;
   /** What tells units apart, null for none; that of a person needs `personJoin`. */

@@ -8,3 +8,13 @@ export interface Engine {
   /** @throws OverBudget, and the signal's reason when it is aborted; the question has ended in the engine then. */
   read(question: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
+
+/** All rows of a question. */
+export async function readRows<T>(
+  engine: Engine,
+  { text, run, read }: { text: Fragment; run: Budget; read: (row: unknown[]) => T },
+): Promise<T[]> {
+  const rows: T[] = [];
+  await engine.read(text, run, (row) => void rows.push(read(row)));
+  return rows;
+}

@@ -16,7 +16,7 @@ export const eventStoreFields = {
   eventStore: Type.Union([Type.Literal('postgres'), Type.Literal('clickhouse')], {
     default: 'postgres',
     description:
-      'what answers questions of insights: postgres or clickhouse; the same for the API and the delivery worker',
+      'what answers questions of insights, and what events are listed and exported from: postgres or clickhouse; the same for the API and the delivery worker',
   }),
   ...secretSetting(
     'clickhouseUrl',

@@ -49,7 +49,7 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
     case 'timestamp':
       return dialect.millis(sql`e.timestamp`);
     case 'created_at':
-      return dialect.millis(dialect.storedAt);
+      return dialect.millis(sql`e.created_at`);
     case 'person_id':
       return dialect.person;
     case 'properties':
@@ -65,6 +65,6 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
 
 function ordered(dialect: Dialect, column: PageColumn): Fragment {
   if (column === 'timestamp') return sql`e.timestamp`;
-  if (column === 'created_at') return dialect.storedAt;
+  if (column === 'created_at') return sql`e.created_at`;
   return expression(dialect, column);
 }

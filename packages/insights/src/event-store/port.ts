@@ -12,6 +12,12 @@ export interface EventStore {
   units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
   /** Rows of events. */
   page(question: PageQuestion, run: Budget): Promise<unknown[][]>;
+  /** Whole events in the order of time, from behind a position on. */
+  list(question: ListQuestion, run: Budget): Promise<EventList>;
+  /** Values that a property has in the latest events, the most frequent first. */
+  values(question: ValuesQuestion, run: Budget): Promise<string[]>;
+  /** Who got which variant of a flag, and what they did then, by day. */
+  exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
   /** When the first of these events happened; null when there is none. */
   earliest(names: EventNames, run: Budget): Promise<number | null>;
 }
@@ -23,6 +29,17 @@ export interface Budget {
   maxMs: number;
   /** Of the rows that are read. */
   maxBytes: number;
+}
+
+/** For several questions, one after the other: each has the time that the others have left. */
+export function untilDeadline({ maxMs, ...budget }: Budget): Budget {
+  const deadline = performance.now() + maxMs;
+  return {
+    ...budget,
+    get maxMs() {
+      return Math.max(1, deadline - performance.now());
+    },
+  };
 }
 
 /** A question that costs more than its budget; the engine has stopped it. */
@@ -38,7 +55,7 @@ export class OverBudget extends Error {
 
 export interface EventNames {
   projectId: number;
-  /** Null: every event. */
+  /** Null: every event; empty: none. */
   events: readonly string[] | null;
 }
 
@@ -53,9 +70,12 @@ export interface Selection extends EventNames {
 /** What is counted: each is the person of today, merges included. */
 export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
-/** Persons are those of today; `stored person` is what was stored with the event. */
+/**
+ * Persons are those of today; `stored person` is what was stored with the event, and `shown person` is that of today, or where there is
+ * none what was stored.
+ */
 export type Property =
-  | { of: 'event' | 'person' | 'stored person'; key: string }
+  | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
   | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' };
 
@@ -237,4 +257,87 @@ export interface PageQuestion {
   order: readonly { column: PageColumn; isDescending: boolean }[];
   limit: number;
   offset: number;
+}
+
+/** Orders events, and tells where a list goes on. */
+export interface EventPosition {
+  time: number;
+  uuid: string;
+}
+
+export interface ListQuestion extends EventNames {
+  /** The time that events are selected and ordered by: when they happened, or when they were stored. */
+  by: 'timestamp' | 'created_at';
+  from: number;
+  /** The first moment after. */
+  to: number;
+  where: Condition;
+  /** Only this one. */
+  uuid: string | null;
+  behind: EventPosition | null;
+  isOldestFirst: boolean;
+  limit: number;
+  /** The list ends with the event that reaches this size. */
+  maxBytes: number;
+}
+
+export interface EventList {
+  events: ListedEvent[];
+  /** Whether there are more events behind the last one. */
+  hasMore: boolean;
+}
+
+/** An event as it was stored; JSON as text. */
+export interface ListedEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: Date;
+  captured_at: Date;
+  created_at: Date;
+  /** The person as of ingestion. */
+  person_id: string;
+  person_properties: string;
+  properties: string;
+  elements_chain: string;
+}
+
+export interface ValuesQuestion {
+  select: Selection;
+  property: Property;
+  /** Only values that contain this, in any case. */
+  containing: string | null;
+  /** Events that are looked at. */
+  latest: number;
+  /** Characters; longer values are left out. */
+  longest: number;
+  limit: number;
+}
+
+export interface ExposuresQuestion {
+  /** Calls of the flag. */
+  select: Selection;
+  /** What a call answered. */
+  answer: Breakdown;
+  /** Beginnings of the days. */
+  edges: readonly number[];
+  conversionEvent: string | null;
+  /** It stops reading calls behind this many. */
+  most: number;
+  /** Rarer answers are put together as `$other`. */
+  mostVariants: number;
+}
+
+/** What happened with the persons of one variant who came on one day. */
+export interface ExposureRow {
+  variant: string;
+  /** Index of the day. */
+  bucket: number;
+  exposures: number;
+  /** Who was exposed for the first time. */
+  persons: number;
+  /** Who of these did the conversion event from then on. */
+  conversions: number;
+  /** Calls of all variants and days; more than `most` when not all were read. */
+  read: number;
 }

@@ -1,7 +1,7 @@
 // SQL as a tagged template: text with values between, which no engine has seen yet.
 
 /** How an engine is told the type of a value. Times are milliseconds since 1970. */
-export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'uuid';
+export type ValueType = 'text' | 'texts' | 'int' | 'ints' | 'float' | 'floats' | 'time' | 'times' | 'uuid' | 'uuids';
 
 export interface Value {
   type: ValueType;
@@ -49,6 +49,7 @@ sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
 sql.times = (value: readonly number[]): Value => ({ type: 'times', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });
+sql.uuids = (value: readonly string[]): Value => ({ type: 'uuids', value });
 
 /**
  * The text with a placeholder for each value.

@@ -1,22 +1,21 @@
 // The event store over any engine: each question is one text, and its rows are read once here.
 
 import { fromEvents } from './conditions.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, readRows } from './engine.ts';
+import { exposuresText } from './exposures.ts';
 import { funnelText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
+import { readList } from './list.ts';
 import { pageText } from './page.ts';
-import type { EventStore, FunnelUnit, LifecycleRow, LifecycleStatus, UnitsQuestion } from './port.ts';
+import type { Budget, EventStore, FunnelUnit, LifecycleRow, LifecycleStatus, UnitsQuestion } from './port.ts';
 import { retentionText, unitsOfRetentionText } from './retention.ts';
 import { seriesText, unitsOfSeriesText } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
+import { valuesText } from './values.ts';
 
 export function createEventStore(engine: Engine): EventStore {
   const { dialect } = engine;
-  const rowsOf = async <T>(text: Fragment, run: Parameters<Engine['read']>[1], read: (row: unknown[]) => T) => {
-    const rows: T[] = [];
-    await engine.read(text, run, (row) => void rows.push(read(row)));
-    return rows;
-  };
+  const rowsOf = <T>(text: Fragment, run: Budget, read: (row: unknown[]) => T) => readRows(engine, { text, run, read });
 
   return {
     series: (question, run) =>
@@ -70,6 +69,16 @@ export function createEventStore(engine: Engine): EventStore {
     },
 
     page: (question, run) => rowsOf(pageText(dialect, question), run, (row) => row),
+
+    list: (question, run) => readList(engine, question, run),
+
+    values: (question, run) => rowsOf(valuesText(dialect, question), run, ([name]) => String(name)),
+
+    exposures: (question, run) =>
+      rowsOf(exposuresText(dialect, question), run, ([variant, ...numbers]) => {
+        const [bucket = 0, exposures = 0, persons = 0, conversions = 0, read = 0] = numbers.map(Number);
+        return { variant: String(variant), bucket, exposures, persons, conversions, read };
+      }),
 
     async earliest({ projectId, events }, run) {
       // One look into an index for each name.

@@ -1,7 +1,8 @@
 import type { Sql, Transaction } from '@millrace/db';
+import { type Condition, type EventList, type EventStore, readCopiedUntil } from '@millrace/insights';
 import type { Logger } from '@millrace/runtime';
-import type { EventRecord, PersonRecord } from './destination.ts';
-import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
+import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
+import { fetchRows, type HiddenTransaction, listOrNull, readOpenTransactions } from './store.ts';
 
 /**
  * The moment before which nothing can be stored any more: an event carries the time at which its transaction began
@@ -71,6 +72,15 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
+/** Where events are read from another store: what was stored before is there too. */
+export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
+  return async () => {
+    const [settled, copied] = [await settledUntil(), await readCopiedUntil(sql)];
+    if (settled === null || copied === null) return null;
+    return new Date(Math.min(copied.getTime(), settled.getTime()));
+  };
+}
+
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
 /** Rows that come at once, however large they turn out to be: small ones may be followed by such of nearly a megabyte each. */
@@ -102,3 +112,42 @@ export async function* readPages<Row extends EventRecord | PersonRecord>(tx: Tra
 function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
+
+/** One page takes less by far; a store that is busy has some time. */
+const longestPageMs = 120_000;
+
+/** The events of a run from another store than PostgreSQL, in the same order and in pages of the same size. */
+export async function* readStoredPages(
+  events: EventStore,
+  run: ClaimedRun,
+  signal: AbortSignal,
+): AsyncGenerator<EventRecord[]> {
+  const { include_events: include, exclude_events: exclude } = run.destination_config;
+  const question = {
+    projectId: run.environment_id,
+    events: listOrNull(include),
+    where: noneOf(listOrNull(exclude) ?? []),
+    uuid: null,
+    by: run.by_stored_time ? ('created_at' as const) : ('timestamp' as const),
+    from: run.data_interval_start.getTime(),
+    to: run.data_interval_end.getTime(),
+    isOldestFirst: true,
+    limit: maxRows,
+    maxBytes: targetBytes,
+  };
+  let behind: { time: number; uuid: string } | null = null;
+  for (let hasMore = true; hasMore; ) {
+    const page: EventList = await events.list(
+      { ...question, behind },
+      { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes },
+    );
+    if (page.events.length > 0) yield page.events;
+    const last = page.events.at(-1);
+    behind = last ? { time: last[question.by].getTime(), uuid: last.uuid } : null;
+    hasMore = page.hasMore;
+  }
+}
+
+const noneOf = (values: string[]): Condition => ({
+  not: { property: { of: 'column', key: 'event' }, test: { is: 'equal', values } },
+});

@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '@millrace/db';
+import type { Database } from '@millrace/db';
+import type { EventStore } from '@millrace/insights';
 import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type PersonRecord,
 } from './destination.ts';
 import { openPostgresWriter } from './postgres.ts';
-import { readPages, type SettledUntil } from './read.ts';
+import { readPages, readStoredPages, type SettledUntil } from './read.ts';
 import { openS3Writer } from './s3.ts';
 import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
 
@@ -26,6 +27,8 @@ export interface ExportRunDeps extends DestinationOptions {
   /** Opens the secrets of destinations. */
   secretBox: SecretBox;
   settledUntil: SettledUntil;
+  /** Where events are; null: in PostgreSQL. */
+  otherEvents: EventStore | null;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
@@ -45,7 +48,10 @@ export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots:
   }
   const { sql } = deps.database;
   const settledUntil = await deps.settledUntil();
-  const run = await claimRun(sql, { leaseSeconds, settledUntil, usage: slots.usage() });
+  const run = await claimRun(sql, {
+    ...{ leaseSeconds, settledUntil, usage: slots.usage() },
+    isCopied: deps.otherEvents !== null,
+  });
   if (!run) return false;
   slots.start(run.organization_id, () => doRun(run, deps, signal));
   return true;
@@ -94,7 +100,7 @@ async function copy(
 ): Promise<{ records: number; bytes: number }> {
   const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
   try {
-    const records = await deps.database.transaction((tx) => copyPages(tx, run, { writer, deps, signal }));
+    const records = await copyPages(run, { writer, deps, signal });
     // Whoever cancelled in the meantime finds nothing at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
@@ -110,23 +116,28 @@ interface Copying {
   signal: AbortSignal;
 }
 
-async function copyPages(tx: Transaction, run: ClaimedRun, { writer, deps, signal }: Copying): Promise<number> {
-  await openCursor(tx, run);
-  let records = 0;
-  if (run.model === 'persons') {
-    for await (const rows of readPages<PersonRecord>(tx)) {
-      await writer.writePersons(rows);
+/** @returns how many rows were written. */
+function copyPages(run: ClaimedRun, { writer, deps, signal }: Copying): Promise<number> {
+  const { database, otherEvents } = deps;
+  const writeEvents = (rows: EventRecord[]) => writer.writeEvents(rows);
+  if (run.model === 'events' && otherEvents !== null)
+    return writeAll(readStoredPages(otherEvents, run, signal), writeEvents);
+  return database.transaction(async (tx) => {
+    await openCursor(tx, run);
+    return run.model === 'persons'
+      ? writeAll(readPages<PersonRecord>(tx), (rows) => writer.writePersons(rows))
+      : writeAll(readPages<EventRecord>(tx), writeEvents);
+  });
+
+  async function writeAll<Row>(pages: AsyncGenerator<Row[]>, write: (rows: Row[]) => Promise<void>): Promise<number> {
+    let records = 0;
+    for await (const rows of pages) {
+      await write(rows);
       records += rows.length;
       await keepClaim(run, records, { deps, signal });
     }
-  } else {
-    for await (const rows of readPages<EventRecord>(tx)) {
-      await writer.writeEvents(rows);
-      records += rows.length;
-      await keepClaim(run, records, { deps, signal });
-    }
+    return records;
   }
-  return records;
 }
 
 async function keepClaim(run: ClaimedRun, records: number, { deps, signal }: Omit<Copying, 'writer'>): Promise<void> {

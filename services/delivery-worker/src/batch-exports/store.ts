@@ -95,11 +95,16 @@ type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
  * Claims a run that is to be done: that of the organization whose turn it is, the oldest of its schedule before those of its
  * backfills. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
  * @param settledUntil what was stored later is not exported yet (`SettledUntil`); a run of the events' own time does
- * not ask for it.
+ * not ask for it, unless `isCopied`: then what was stored before the run was made has to be in the other store.
  */
 export async function claimRun(
   sql: Sql,
-  { leaseSeconds, settledUntil, usage }: { leaseSeconds: number; settledUntil: Date | null; usage: SlotUsage },
+  {
+    leaseSeconds,
+    settledUntil,
+    usage,
+    isCopied = false,
+  }: { leaseSeconds: number; settledUntil: Date | null; usage: SlotUsage; isCopied?: boolean },
 ): Promise<ClaimedRun | undefined> {
   const full = usage.organizationIds.filter((_, index) => (usage.counts[index] ?? 0) >= usage.maxEach);
   const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
@@ -111,7 +116,8 @@ export async function claimRun(
          JOIN project p ON p.id = v.project_id
         WHERE r.status IN ('Starting', 'Running', 'FailedRetryable') AND r.attempt_at <= now()
           AND (r.data_interval_end <= $4
-               OR EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = r.backfill_id AND NOT b.by_stored_time))
+               OR (NOT $5 OR r.created_at <= $4)
+                  AND EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = r.backfill_id AND NOT b.by_stored_time))
           AND p.organization_id <> ALL ($2::uuid[])
         ORDER BY p.organization_id <= $3::uuid, p.organization_id, r.backfill_id IS NOT NULL, r.attempt_at,
                  r.data_interval_start
@@ -129,7 +135,7 @@ export async function claimRun(
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
-    [leaseSeconds, full, usage.last, settledUntil],
+    [leaseSeconds, full, usage.last, settledUntil, isCopied],
   );
   return rows[0];
 }
@@ -232,8 +238,8 @@ export async function fetchRows<Row extends EventRecord | PersonRecord>(
 }
 
 /** An empty list means no filter, as if it were not there. */
-function listOrNull(list: unknown): unknown {
-  return Array.isArray(list) && list.length > 0 ? list : null;
+export function listOrNull(list: unknown): string[] | null {
+  return Array.isArray(list) && list.length > 0 ? list.map(String) : null;
 }
 
 /** A transaction of which the server does not tell us since when it is open: its session is another role's. */

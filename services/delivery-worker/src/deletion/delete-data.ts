@@ -15,6 +15,7 @@ import {
   type PersonDeletionRow,
   readIdsToForget,
   removeFromEvents,
+  requestProjectRemoval,
   requestRemoval,
 } from './store.ts';
 
@@ -41,7 +42,7 @@ export async function deletePersonData(
     const { done, events } = await removeSome(tx, deletion, ids, limit.events);
     if (done.length > 0) {
       await deleteWarningsAbout(tx, deletion, done);
-      if (isCopied) await requestRemoval(tx, deletion.project_id, done);
+      if (isCopied) await requestRemoval(tx, deletion, done);
       await forgetIds(tx, deletion, done);
     }
     const isLast = done.length === ids.length && ids.length < limit.ids;
@@ -96,7 +97,7 @@ export async function cleanUp(
     for (const table of ingestedTables) {
       if ((await deleteSome(tx, table, { environmentId, limit })) > 0) return true;
     }
-    if (isCopied) await requestRemoval(tx, environmentId, [null]);
+    if (isCopied) await requestProjectRemoval(tx, environmentId);
     await finishCleanup(tx, environmentId);
     return true;
   });

@@ -132,16 +132,22 @@ export async function deleteWarningsAbout(
   );
 }
 
-/** Leaves it to whoever copies events to take these away at the other store. @param distinctIds null: all of the project */
+/** Leaves it to whoever copies events to do the same at the other store, which may have older ones. */
 export async function requestRemoval(
   tx: Transaction,
-  projectId: number,
-  distinctIds: (string | null)[],
+  { project_id, person_uuid, requested_at, delete_events }: PersonDeletionRow,
+  distinctIds: string[],
 ): Promise<void> {
   await tx.query(
-    'INSERT INTO event_store_removal (project_id, distinct_id) SELECT $1::int, id FROM unnest($2::text[]) AS id',
-    [projectId, distinctIds],
+    `INSERT INTO event_store_removal (project_id, distinct_id, person_uuid, requested_at, keeps_events)
+     SELECT $1::int, id, $3::uuid, $4::timestamptz, NOT $5::boolean FROM unnest($2::text[]) AS id`,
+    [project_id, distinctIds, person_uuid, requested_at, delete_events],
   );
+}
+
+/** All events of a project. */
+export async function requestProjectRemoval(tx: Transaction, projectId: number): Promise<void> {
+  await tx.query('INSERT INTO event_store_removal (project_id) VALUES ($1)', [projectId]);
 }
 
 /** Nothing is left of these ids: only their hashes are kept from now on. */

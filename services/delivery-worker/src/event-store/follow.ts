@@ -15,8 +15,10 @@ import {
   oldestStored,
   type ReadablePostgres,
   type Removal,
+  type RemovedEvents,
   readRemovals,
   releaseCopy,
+  stripEvents,
 } from '@millrace/insights';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { SettledUntil } from '../batch-exports/read.ts';
@@ -74,17 +76,18 @@ export function createFollower({
 
   async function remove(): Promise<void> {
     const removals = await readRemovals(sql, removalsAtOnce);
-    for (const group of byProject(removals)) await removeOf(group);
+    for (const group of alike(removals)) await removeOf(group);
     await finishRemovals(
       sql,
       removals.map(({ id }) => id),
     );
   }
 
-  /** What stays of these ids, with less in it or of somebody else, comes again. */
-  async function removeOf(removal: ProjectRemoval): Promise<void> {
-    await deleteEvents(client, removal);
-    if (removal.distinctIds !== null) await copyEvents(client, postgres, removal);
+  async function removeOf({ keepsEvents, ...removed }: Removals): Promise<void> {
+    if (!keepsEvents) return deleteEvents(client, removed);
+    await stripEvents(client, removed);
+    // What PostgreSQL has of it comes again, exactly as it is there.
+    await copyEvents(client, postgres, removed);
   }
 
   /** What is too old here is too old there. */
@@ -137,17 +140,23 @@ export function createFollower({
   };
 }
 
-interface ProjectRemoval {
-  projectId: number;
-  /** Null: all. */
+interface Removals extends RemovedEvents {
   distinctIds: string[] | null;
+  /** They stay, without what they hold of the person. */
+  keepsEvents: boolean;
 }
 
-function byProject(removals: readonly Removal[]): ProjectRemoval[] {
-  const groups = new Map<string, ProjectRemoval>();
-  for (const { project_id: projectId, distinct_id: id } of removals) {
-    const key = `${projectId} ${id === null}`;
-    const group = groups.get(key) ?? { projectId, distinctIds: id === null ? null : [] };
+/** Those of one deletion are done together. */
+function alike(removals: readonly Removal[]): Removals[] {
+  const groups = new Map<string, Removals>();
+  for (const removal of removals) {
+    const { project_id: projectId, distinct_id: id, person_uuid: uuid, requested_at, keeps_events } = removal;
+    const key = [projectId, id === null, uuid, requested_at?.getTime(), keeps_events].join(' ');
+    const person = uuid !== null && requested_at !== null ? { uuid, requestedAt: requested_at } : null;
+    const group = groups.get(key) ?? {
+      ...{ projectId, person, keepsEvents: keeps_events },
+      distinctIds: id === null ? null : [],
+    };
     if (id !== null) group.distinctIds?.push(id);
     groups.set(key, group);
   }

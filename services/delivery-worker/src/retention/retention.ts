@@ -1,4 +1,4 @@
-import type { Database, Sql } from '@millrace/db';
+import type { Database, Sql, Transaction } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import { atIntervals, type Task } from '../poll.ts';
 import {
@@ -47,7 +47,7 @@ export function retentionTasks(
   ];
 }
 
-interface RetentionDeps {
+export interface RetentionDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
   logger: Logger;
 }
@@ -59,26 +59,47 @@ interface RetentionDeps {
  * @param installationDays how long events are kept at most; 0: for ever.
  * @returns whether there may be more at once.
  */
-export async function dropMonths({ database, logger }: RetentionDeps, installationDays: number): Promise<boolean> {
-  const { sql } = database;
+export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
+  const { sql } = deps.database;
   await dropDetached(sql);
   const end = await findCommonEnd(sql, installationDays);
   const [partition] = end === null ? [] : await listPartitionsBefore(sql, end);
-  if (partition === undefined) return false;
+  return partition !== undefined && (await dropMonth(deps, partition));
+}
+
+/**
+ * Drops a month of events.
+ * @param mayGo asked of the table once nobody writes to it any more, for a moment in which everybody waits.
+ * @returns whether it is gone: one that is in use is left for later.
+ */
+export async function dropMonth(
+  { database, logger }: RetentionDeps,
+  partition: string,
+  mayGo: (tx: Transaction, table: string) => Promise<boolean> = async () => true,
+): Promise<boolean> {
   try {
-    await database.transaction((tx) => detachPartition(tx, partition));
+    await database.transaction(async (tx) => {
+      if (!(await mayGo(tx, await detachPartition(tx, partition)))) throw new Stays();
+    });
   } catch (error) {
-    if (!isLockTimeout(error)) throw error;
+    if (error instanceof Stays) return false;
+    if (!takesTooLong(error)) throw error;
     logger.info('an expired month of events is in use and will be dropped later', { partition });
     return false;
   }
-  await dropDetached(sql);
+  await dropDetached(database.sql);
   logger.info('dropped an expired month of events', { partition });
   return true;
 }
 
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
+/** A month is put back where it was. */
+class Stays extends Error {}
+
+/** SQLSTATEs: waited too long for a lock; took too long while everybody waited. */
+const tooLong = new Set<unknown>(['55P03', '57014']);
+
+function takesTooLong(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && tooLong.has(error.code);
 }
 
 /** From here on there is a partition for each month, which is dropped as a whole (`dropMonths`). */

@@ -146,13 +146,16 @@ const partitionLock = 620_150_101;
  * Not CONCURRENTLY: that waits for readers without being in their way, but leaves a half-detached partition behind when
  * it is interrupted, to which nothing can be written and which somebody has to finish.
  *
+ * @returns the name it has then.
  * @throws PostgreSQL's `lock_not_available` when somebody reads or writes for longer.
  */
-export async function detachPartition(tx: Transaction, name: string): Promise<void> {
+export async function detachPartition(tx: Transaction, name: string): Promise<string> {
   await tx.query("SET LOCAL lock_timeout = '90ms'");
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
   await tx.query(`ALTER TABLE event DETACH PARTITION "${name}"`);
-  await tx.query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
+  const expired = name.replace('event_', 'event_expired_');
+  await tx.query(`ALTER TABLE "${name}" RENAME TO "${expired}"`);
+  return expired;
 }
 
 /** Drops what was detached, here or by a worker that died before it came to that. Nobody reads it any more. */

@@ -20,6 +20,8 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
+  /** Events are in PostgreSQL. */
+  otherEvents: null;
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
@@ -52,6 +54,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
     mailServer,
     mailer,
     events: createEventStore(postgresEngine(reader)),
+    otherEvents: null,
     receiver,
     logger,
     metrics,

@@ -1,4 +1,5 @@
 import type { Sql } from '@millrace/db';
+import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 import type { Caller } from './caller.ts';
@@ -124,7 +125,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
           startNext();
         }
       } catch (error) {
-        throw (error as { code?: unknown } | null)?.code === queryCanceled ? tookTooLong(narrowing, error) : error;
+        throw isTooLong(error) ? tookTooLong(narrowing, error) : error;
       } finally {
         underWay.add(who, -1);
         underWay.add(organizationId, -1);
@@ -132,6 +133,10 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
     },
   };
 }
+
+/** In PostgreSQL, or where else events are. */
+const isTooLong = (error: unknown) =>
+  error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 
 function createCounts() {
   const counts = new Map<string, number>();

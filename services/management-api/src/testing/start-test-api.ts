@@ -36,6 +36,7 @@ export interface TestAnswer {
 export interface TestApi {
   url: string;
   database: Database;
+  databaseUrl: string;
   /** @param key personal API key, or a session as `sessionKey` has it; none for an anonymous request. */
   get(path: string, key?: string): Promise<TestAnswer>;
   /** @param body sent as JSON, unless undefined. */
@@ -73,6 +74,8 @@ export const noLimits: AppDeps['limits'] = {
 
 interface TestApiOptions {
   statementTimeoutMs?: number;
+  /** Of the database of another test API, which goes with that one; otherwise it has its own. */
+  databaseUrl?: string | undefined;
   /** Live events of a test that has a log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
@@ -83,19 +86,12 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
 }
 
-/** Nothing is kept unencrypted, as in production. */
-const testSecrets = () => ({
-  destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
-  payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
-  sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
-});
-
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
-  { statementTimeoutMs = 30_000, openLive = liveWithoutLog }: TestApiOptions = {},
+  { statementTimeoutMs = 30_000, databaseUrl, openLive = liveWithoutLog }: TestApiOptions = {},
 ): Promise<TestApi> {
-  const testDatabase = await createTestDatabase();
+  const testDatabase = databaseUrl ? { url: databaseUrl, drop: async () => {} } : await createTestDatabase();
   const logger = createLogger('test', 'error');
   const connections = { url: testDatabase.url, logger, preparesQueries: true, statementTimeoutMs };
   const database = createDatabase({ ...connections, poolSize: 5 });
@@ -119,6 +115,7 @@ export async function startTestApi(
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),
     searches: createSearches({ sql: countingSql(searchDatabase.sql, count), connections: searchConnections }),
+    otherStore: null,
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     questions: createQuestions({
       ...{ sql, keyValue, logger },
@@ -130,18 +127,8 @@ export async function startTestApi(
     metrics,
     health: createHealth(metrics),
     checkResponses: true,
-    // Nobody answers there: a test that looks something up or sends a mail brings its own server.
-    lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
-    inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
-    ...testSecrets(),
-    accountMailing: createAccountMailing({ sql, transaction: database.transaction, logger }),
-    withSignIn: true,
-    // As cheap as scrypt can be: what it costs is no matter here.
-    passwords: createPasswords({ cost: 4 }),
     keyValue,
-    maxSubscriptions: 0,
-    limits: noLimits,
-    tokenSecrets: () => testTokenSecrets,
+    ...usualParts({ sql, transaction: database.transaction, logger }),
     ...overrides,
   });
   const server = await serve(app, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
@@ -169,6 +156,7 @@ export async function startTestApi(
   return {
     url,
     database,
+    databaseUrl: testDatabase.url,
     logger,
     get: (path, key) => request('GET', path, key === undefined ? {} : { key }),
     send: request,
@@ -182,6 +170,25 @@ export async function startTestApi(
       await database.stop();
       await testDatabase.drop();
     },
+  };
+}
+
+/** What most tests are not about. */
+function usualParts({ sql, transaction, logger }: Pick<Database, 'sql' | 'transaction'> & { logger: Logger }) {
+  return {
+    // Nobody answers there: a test that looks something up or sends a mail brings its own server.
+    lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
+    inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
+    destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
+    payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
+    sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
+    accountMailing: createAccountMailing({ sql, transaction, logger }),
+    withSignIn: true,
+    // As cheap as scrypt can be: what it costs is no matter here.
+    passwords: createPasswords({ cost: 4 }),
+    maxSubscriptions: 0,
+    limits: noLimits,
+    tokenSecrets: () => testTokenSecrets,
   };
 }
 

@@ -28,6 +28,15 @@ export async function noteCopied(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
+/** What was stored before is in ClickHouse; null: nothing is known to be there. */
+export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
+  const [row] = await sql.query<{ copied_until: Date | null }>(
+    'SELECT copied_until FROM event_store_copy WHERE store = $1',
+    [following],
+  );
+  return row?.copied_until ?? null;
+}
+
 /** When the first event that is there was stored; null: there is none. */
 export async function oldestStored(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
@@ -68,12 +77,17 @@ export interface Removal {
   project_id: number;
   /** Null: all of the project. */
   distinct_id: string | null;
+  /** With `requested_at`: of this deleted person; null: whoever they are of. */
+  person_uuid: string | null;
+  requested_at: Date | null;
+  keeps_events: boolean;
 }
 
 /** The oldest requests to take events away. */
 export async function readRemovals(sql: Sql, limit: number): Promise<Removal[]> {
   return sql.query<Removal & Record<string, unknown>>(
-    'SELECT id, project_id, distinct_id FROM event_store_removal ORDER BY id LIMIT $1',
+    `SELECT id, project_id, distinct_id, person_uuid, requested_at, keeps_events
+       FROM event_store_removal ORDER BY id LIMIT $1`,
     [limit],
   );
 }

@@ -57,6 +57,8 @@ export const clickhouseDialect: Dialect = {
     const { kind } = found(property);
     return sql`${kind} <> 'Null'`;
   },
+  isScalar: (property) =>
+    property.of === 'column' ? sql`true` : sql`${found(property).kind} NOT IN ('Null', 'Array', 'Object')`,
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`has(${sql.texts(values)}, ${column(property)})`;
     const { isNumber, asNumber, document, key } = found(property);
@@ -85,7 +87,10 @@ export const clickhouseDialect: Dialect = {
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,
-  storedAt: sql`e.captured_at`,
+  isOneOfUuids: (uuid, uuids) => sql`${uuid} IN ${sql.uuids(uuids)}`,
+  document: (json) => json,
+  bytes: (document) => sql`length(${document})`,
+  characters: (value) => sql`lengthUTF8(${value})`,
   unit: (unit: Unit) => {
     switch (unit.of) {
       case 'person':
@@ -125,6 +130,8 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
       return sql`ifNull(p.properties, '{}')`;
     case 'stored person':
       return sql`e.person_properties`;
+    case 'shown person':
+      return sql`ifNull(p.properties, e.person_properties)`;
     case 'group':
       return sql`ifNull(${sql.numbered('g', property.index)}.group_properties, '{}')`;
     default:

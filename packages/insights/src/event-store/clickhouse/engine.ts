@@ -16,6 +16,7 @@ const types: Record<ValueType, string> = {
   time: 'Int64',
   times: 'Array(Int64)',
   uuid: 'UUID',
+  uuids: 'Array(UUID)',
 };
 
 /** What makes answers those of PostgreSQL, and what one question may cost. */

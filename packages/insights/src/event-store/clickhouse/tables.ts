@@ -28,7 +28,7 @@ const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arra
 
 const columns = [
   ...['project_id', 'timestamp', 'uuid', 'event', 'distinct_id', 'person_id', 'person_created_at', 'person_properties'],
-  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at'],
+  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at', 'created_at'],
 ].join(', ');
 
 /** @param name beside which a new one is made and put in its place (`rebuild`) */
@@ -48,8 +48,11 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
       elements_chain       String CODEC(ZSTD(3)),
       historical_migration Bool,
       captured_at          DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+      -- When it was stored in PostgreSQL; the topic does not tell.
+      created_at           DateTime64(3, 'UTC') DEFAULT captured_at CODEC(Delta, ZSTD(1)),
       INDEX by_distinct_id distinct_id TYPE bloom_filter(0.01) GRANULARITY 1,
-      INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1
+      INDEX by_person person_id TYPE bloom_filter(0.01) GRANULARITY 1,
+      INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
     ) ENGINE = ReplacingMergeTree
     PARTITION BY toYYYYMM(timestamp)
     ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
@@ -81,14 +84,14 @@ export async function copyEvents(
   into: 'events' | 'events_rebuilt' = 'events',
 ): Promise<void> {
   const query = quoted(
-    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
   await client.command({
     query: `INSERT INTO ${into} (${columns})
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
-             elements_chain, historical_migration, ${time('captured_ms')}
+             elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
         FROM postgresql(${source(postgres, `query(${query})`)})`,
   });
 }
@@ -105,16 +108,64 @@ function isStored(stored: Stored): string {
   return distinctIds === null ? project : `${project} AND distinct_id IN (${distinctIds.map(literal).join(', ')})`;
 }
 
-/** Takes events of some ids of a project away, at once for every question. @param distinctIds null: of all */
-export async function deleteEvents(
-  client: ClickHouseClient,
-  { projectId, distinctIds }: { projectId: number; distinctIds: readonly string[] | null },
-): Promise<void> {
-  const ids = distinctIds === null ? '' : ' AND distinct_id IN {ids:Array(String)}';
+/** Which events are to go, or to be stripped of what they hold of a person. */
+export interface RemovedEvents {
+  projectId: number;
+  /** Null: of all. */
+  distinctIds: readonly string[] | null;
+  /** Only those of a deleted person: captured or stored before it was to be deleted, or with its uuid, which nobody else ever has. */
+  person: { uuid: string; requestedAt: Date } | null;
+}
+
+function isRemoved({ projectId, distinctIds, person }: RemovedEvents) {
+  const before = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
+  const tests = [
+    'project_id = {project:Int32}',
+    ...(distinctIds === null ? [] : ['distinct_id IN {ids:Array(String)}']),
+    ...(person === null ? [] : [`(captured_at <= ${before} OR created_at <= ${before} OR person_id = {person:UUID})`]),
+  ];
+  const query_params = {
+    project: projectId,
+    ids: distinctIds ?? [],
+    ...(person && { before: person.requestedAt.getTime(), person: person.uuid }),
+  };
+  return { text: tests.join(' AND '), query_params };
+}
+
+/** Takes events away, at once for every question. */
+export async function deleteEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
+  const { text, query_params } = isRemoved(removed);
+  await client.command({ query: `DELETE FROM events WHERE ${text}`, query_params });
+}
+
+/** Properties by which an event changed its person: copies of what the person was. */
+const copies = "['$set', '$set_once', '$unset']";
+
+/** Takes what they hold of the person out of events that stay. */
+export async function stripEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
+  const { text, query_params } = isRemoved(removed);
+  const holdsCopies = `arrayExists(name -> JSONHas(readable, name), ${copies})`;
+  const others = `arrayFilter(pair -> NOT has(${copies}, pair.1), JSONExtractKeysAndValuesRaw(readable))`;
+  const stripped = `concat('{', arrayStringConcat(arrayMap(pair -> concat(toJSONString(pair.1), ': ', pair.2), ${others}), ', '), '}')`;
   await client.command({
-    query: `DELETE FROM events WHERE project_id = {project:Int32}${ids}`,
-    query_params: { project: projectId, ids: distinctIds ?? [] },
+    query: `ALTER TABLE events UPDATE person_properties = '{}', person_created_at = NULL,
+              properties = if(${holdsCopies}, ${stripped}, properties)
+             WHERE ${text} AND (person_properties != '{}' OR person_created_at IS NOT NULL OR ${holdsCopies})`,
+    query_params,
+    clickhouse_settings: { mutations_sync: '1' },
   });
+}
+
+/** How many events there are of some time. */
+export async function countCopied(client: ClickHouseClient, { from, to }: { from: Date; to: Date }): Promise<number> {
+  const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+  const result = await client.query({
+    query: `SELECT count() FROM events FINAL WHERE timestamp >= ${time('from')} AND timestamp < ${time('to')}`,
+    query_params: { from: from.getTime(), to: to.getTime() },
+    format: 'JSONCompactEachRow',
+  });
+  const [row] = await result.json<[number | string]>();
+  return Number(row?.[0] ?? 0);
 }
 
 /**

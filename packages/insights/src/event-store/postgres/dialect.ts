@@ -47,6 +47,10 @@ export const postgresDialect: Dialect = {
     property.of === 'column' ? sql`to_json(${column(property)})::text` : sql`(${found(property).json})::text`,
   isSet: (property) =>
     property.of === 'column' ? sql`${column(property)} <> ''` : sql`${found(property).asText} IS NOT NULL`,
+  isScalar: (property) =>
+    property.of === 'column'
+      ? sql`true`
+      : sql`coalesce(jsonb_typeof(${found(property).json}) IN ('string', 'number', 'boolean'), false)`,
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`${column(property)} = ANY (${sql.texts(values)})`;
     const { json, asText } = found(property);
@@ -68,7 +72,10 @@ export const postgresDialect: Dialect = {
          WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
   uuidText: (uuid) => uuid,
   nullable: (value) => value,
-  storedAt: sql`e.created_at`,
+  isOneOfUuids: (uuid, uuids) => sql`${uuid} = ANY (${sql.uuids(uuids)})`,
+  document: (json) => sql`${json}::text`,
+  bytes: (document) => sql`octet_length((${document})::text)`,
+  characters: (value) => sql`char_length(${value})`,
   inByteOrder: (value) => sql`${value} COLLATE "C"`,
   unit: (unit: Unit) => {
     switch (unit.of) {
@@ -103,6 +110,8 @@ function propertiesOf(property: Exclude<Property, { of: 'column' }>): Fragment {
       return sql`p.properties`;
     case 'stored person':
       return sql`e.person_properties`;
+    case 'shown person':
+      return sql`coalesce(p.properties, e.person_properties)`;
     case 'group':
       return sql`${sql.numbered('g', property.index)}.group_properties`;
     default:

@@ -14,6 +14,7 @@ const types: Record<ValueType, string> = {
   time: 'timestamptz',
   times: 'timestamptz[]',
   uuid: 'uuid',
+  uuids: 'uuid[]',
 };
 
 /** Stored events in PostgreSQL. */

@@ -33,3 +33,16 @@ export function distinctIdBytes(projectId: string, personUuid: string): string {
 
 /** How many distinct ids of one person a list shows at most, the main one in front. */
 export const maxDistinctIdsShown = 100;
+
+/** The distinct ids of a person in the order they came, with how often each went from one person to another. */
+export async function listIdsOfPerson(
+  sql: Sql,
+  projectId: number,
+  uuid: string,
+): Promise<{ distinct_id: string; moves: number }[]> {
+  return sql.query<{ distinct_id: string; moves: number }>(
+    `SELECT distinct_id, version::int AS moves FROM person_distinct_id
+      WHERE project_id = $1::int AND person_uuid = $2::uuid ORDER BY id LIMIT $3`,
+    [projectId, uuid, maxDistinctIdsShown],
+  );
+}

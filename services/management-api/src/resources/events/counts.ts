@@ -1,15 +1,15 @@
 // Counts of events over time.
 
-import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { Searches } from '../../access/searches.ts';
 import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { countStored, plainPattern } from './other-store.ts';
+import type { EventDeps } from './routes.ts';
 import { eventFilterQuery, owners } from './schema.ts';
 import { countEvents, intervals, meansDistinctIds } from './store.ts';
 
@@ -24,7 +24,7 @@ const spans = {
   day: { usualMs: 30 * dayMs, mostMs: 1100 * dayMs, most: '1100 days by day' },
 };
 
-export function eventCountRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -40,16 +40,20 @@ export function eventCountRoutes({ sql, searches }: { sql: Sql; searches: Search
     }),
     responses: { 200: { description: 'The counts.', schema: eventCounts } },
     examples: { response: eventCountsExample },
-    handler: async ({ caller, target, query }) => {
+    handler: async ({ caller, target, query, request }) => {
       const projectId = target.environmentId;
       const { interval, properties, after, before, ...exact } = query;
       const filter = {
         ...exact,
         ...toTimeSpan({ after, before }, spans[interval]),
-        properties: parsePropertyFilters(properties, owners),
+        properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
       };
       const timeZone = await findTimeZone(sql, projectId);
       const rows = await searches.run({ caller, target }, 'after and before, or distinct_id', async (on) => {
+        if (store !== null) {
+          const read = { store, sql: on, projectId, signal: request.leaves() };
+          return countStored(read, filter, { interval, timeZone });
+        }
         const isByDistinctId = await meansDistinctIds(on, projectId, filter);
         return refuseBadPattern(() => countEvents(on, projectId, filter, { interval, timeZone, isByDistinctId }));
       });

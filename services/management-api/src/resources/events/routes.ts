@@ -13,6 +13,7 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { parseElements } from './elements.ts';
+import { listStored, type OtherStore, plainPattern, readStored } from './other-store.ts';
 import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
 import {
   type EventFilter,
@@ -30,7 +31,15 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
 const narrowing = 'after and before, or distinct_id';
 
-export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
+/** What routes of events read by. */
+export interface EventDeps {
+  sql: Sql;
+  searches: Searches;
+  /** Where events are; null: in PostgreSQL. */
+  otherStore: OtherStore | null;
+}
+
+export function eventRoutes({ sql, searches, otherStore: store, pageShares }: EventDeps & { pageShares: PageShares }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -62,12 +71,17 @@ export function eventRoutes({ sql, searches, pageShares }: { sql: Sql; searches:
           const filter = {
             ...exact,
             ...toTimeRange({ after, before }),
-            properties: parsePropertyFilters(properties, owners),
+            properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
           };
           const from = toTimePosition(decodeCursor(timePosition, cursor));
           const window = { from, limit, maxBytes, isOldestFirst: !orderBy.includes('-') };
-          const list = (on: Sql) => refuseBadPattern(() => findEvents(on, projectId, filter, window));
-          const rows = isSearch(filter) ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
+          const list = (on: Sql) =>
+            store === null
+              ? refuseBadPattern(() => findEvents(on, projectId, filter, window))
+              : listStored({ store, sql: on, projectId, signal: request.leaves() }, filter, window);
+          // Another store walks further for the newest page than an index of PostgreSQL.
+          const isWalk = store !== null || isSearch(filter);
+          const rows = isWalk ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
           const events = await withCurrentPersons(sql, projectId, rows);
           const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
           return keysetPage(request, end, events);
@@ -82,7 +96,7 @@ function notAnOrder(given: string): AppError {
 }
 
 /** One event. */
-export function eventItemRoute({ sql }: { sql: Sql }) {
+export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -96,9 +110,15 @@ export function eventItemRoute({ sql }: { sql: Sql }) {
     params: Type.Object({ uuid: Type.String({ description: 'Id of the event.' }) }),
     responses: { 200: { description: 'The event.', schema: shownEvent } },
     examples: { response: shownEventExample },
-    handler: async ({ target: { environmentId }, params: { uuid } }) => {
+    handler: async ({ caller, target, params: { uuid }, request }) => {
+      const { environmentId } = target;
       const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
-      const row = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
+      const kept = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
+      const readOther = (other: OtherStore) =>
+        searches.run({ caller, target }, null, (on) =>
+          readStored({ store: other, sql: on, projectId: environmentId, signal: request.leaves() }, uuid),
+        );
+      const row = kept ?? (isUuid && store !== null ? await readOther(store) : undefined);
       if (row === undefined) throw new AppError('not_found', 'Not found.');
       const [shown] = await withCurrentPersons(sql, environmentId, [row]);
       if (shown === undefined) throw new AppError('not_found', 'Not found.');

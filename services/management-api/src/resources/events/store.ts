@@ -16,7 +16,7 @@ export interface EventRow
 }
 
 /** Of one event it is also shown when it arrived and when it was written. */
-type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
+export type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
 
 export interface EventFilter extends TimeRange {
   event?: string;
@@ -118,14 +118,7 @@ export async function countEvents(
   }
   const zone = `${where.parameter(timeZone)}::text`;
   const [after, before] = [where.parameter(filter.after), where.parameter(filter.before)];
-  const starts =
-    interval === 'day'
-      ? `SELECT local AT TIME ZONE ${zone} AS start
-           FROM generate_series(date_trunc('day', ${after}::timestamptz AT TIME ZONE ${zone}),
-                                ${before}::timestamptz AT TIME ZONE ${zone}, '1 day') AS local`
-      : `SELECT start
-           FROM generate_series(date_trunc('${interval}', ${after}::timestamptz, ${zone}), ${before}::timestamptz,
-                                '1 ${interval}') AS start`;
+  const starts = startsOf(interval, { zone, after, before });
   return sql.query<CountedInterval & Record<string, unknown>>(
     `${filter.properties.length === 0 ? '' : unprepared}WITH counted AS (
        SELECT date_trunc('${interval}', e.timestamp, ${zone}) AS start, count(*) AS count ${from} GROUP BY 1)
@@ -136,6 +129,32 @@ export async function countEvents(
       ORDER BY start`,
     where.values,
   );
+}
+
+/** SQL for when the intervals begin that lie between two times or over them, by the clocks of a zone; the last may be behind. */
+function startsOf(interval: Interval, { zone, after, before }: Record<'zone' | 'after' | 'before', string>): string {
+  return interval === 'day'
+    ? `SELECT local AT TIME ZONE ${zone} AS start
+         FROM generate_series(date_trunc('day', ${after}::timestamptz AT TIME ZONE ${zone}),
+                              ${before}::timestamptz AT TIME ZONE ${zone}, '1 day') AS local`
+    : `SELECT start
+         FROM generate_series(date_trunc('${interval}', ${after}::timestamptz, ${zone}), ${before}::timestamptz,
+                              '1 ${interval}') AS start`;
+}
+
+/** When the intervals begin that `countEvents` counts in; milliseconds since 1970. */
+export async function findStarts(
+  sql: Sql,
+  { after, before }: TimeSpan,
+  { interval, timeZone }: { interval: Interval; timeZone: string },
+): Promise<number[]> {
+  const rows = await sql.query<{ start_ms: number }>(
+    `SELECT DISTINCT (extract(epoch FROM start) * 1000)::float8 AS start_ms
+       FROM (${startsOf(interval, { zone: '$1::text', after: '$2', before: '$3' })}) AS planned
+      WHERE start < $3::timestamptz ORDER BY 1`,
+    [timeZone, after, before],
+  );
+  return rows.map(({ start_ms }) => start_ms);
 }
 
 function readPage(
@@ -255,4 +274,24 @@ export async function readEvent(sql: Sql, projectId: number, uuid: string): Prom
     [projectId, uuid],
   );
   return rows[0];
+}
+
+/** When an event happened, whether or not it is kept here. */
+export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string): Promise<Date | undefined> {
+  const rows = await sql.query<{ timestamp: Date }>(
+    'SELECT timestamp FROM event_identity WHERE project_id = $1::int AND uuid = $2::uuid',
+    [projectId, uuid],
+  );
+  return rows[0]?.timestamp;
+}
+
+/** About how many bytes the person of today of some ids takes where it is shown. An id that belongs to nobody is absent. */
+export async function sizesOfPersons(sql: Sql, projectId: number, distinctIds: string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ distinct_id: string; bytes: number }>(
+    `SELECT d.distinct_id, (octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')})::float8 AS bytes
+       FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[])`,
+    [projectId, distinctIds],
+  );
+  return new Map(rows.map(({ distinct_id, bytes }) => [distinct_id, bytes]));
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '@millrace/db';
+import { budgetOf, type StoreRead } from '../events/other-store.ts';
 
 export interface ExposureQuery {
   environmentId: number;
@@ -42,6 +43,35 @@ const inTime = 'e.project_id = $1 AND e.timestamp >= $2 AND e.timestamp < $3';
  */
 export async function countExposures(sql: Sql, query: ExposureQuery): Promise<ExposureDay[]> {
   return sql.query<ExposureDay>(exposuresStatement, exposuresValues(query));
+}
+
+/** The same where events are in another store. */
+export async function countStoredExposures(
+  read: StoreRead,
+  { from, to, flagKey, timeZone, conversionEvent, mostExposures: most, mostVariants }: ExposureQuery,
+): Promise<ExposureDay[]> {
+  const days = await read.sql.query<{ day: string; starts_at: Date }>(
+    `SELECT to_char(local, 'YYYY-MM-DD') AS day, local AT TIME ZONE $3 AS starts_at
+       FROM generate_series(date_trunc('day', $1::timestamptz AT TIME ZONE $3), $2::timestamptz AT TIME ZONE $3, '1 day') AS local`,
+    [from, to, timeZone],
+  );
+  const isFlag = { property: { of: 'event', key: '$feature_flag' }, test: { is: 'equal', values: [flagKey] } } as const;
+  const rows = await read.store.events.exposures(
+    {
+      select: {
+        ...{ projectId: read.projectId, events: ['$feature_flag_called'], where: isFlag },
+        ...{ from: from.getTime(), to: to.getTime() },
+      },
+      answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, bins: null },
+      edges: days.map(({ starts_at }) => starts_at.getTime()),
+      ...{ conversionEvent, most, mostVariants },
+    },
+    budgetOf(read),
+  );
+  return rows.map(({ bucket, read: exposures_read, ...row }) => ({
+    ...{ ...row, exposures_read },
+    day: days[bucket]?.day ?? '',
+  }));
 }
 
 export const exposuresValues = (query: ExposureQuery): unknown[] => [

@@ -6,8 +6,14 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } from './exposure-store.ts';
-import type { FlagDeps } from './payloads.ts';
+import type { EventDeps } from '../events/routes.ts';
+import {
+  countExposures,
+  countStoredExposures,
+  type ExposureDay,
+  type ExposureQuery,
+  findStartOfDay,
+} from './exposure-store.ts';
 import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
 import { findFlag } from './store.ts';
 
@@ -15,7 +21,7 @@ const mostExposures = 1_000_000;
 const mostVariants = 50;
 
 /** Who got which variant of a flag, as the events of SDKs tell, and what they did then. */
-export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
+export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -40,7 +46,7 @@ export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'se
     }),
     responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
     examples: { response: exposuresExample },
-    handler: async ({ caller, target, params: { id }, query }) => {
+    handler: async ({ caller, target, params: { id }, query, request }) => {
       const { environmentId } = target;
       const flag = await findFlag(sql, environmentId, id);
       if (!flag) throw new AppError('not_found', 'Not found.');
@@ -54,7 +60,11 @@ export function flagExposuresRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'se
         mostExposures,
         mostVariants,
       };
-      const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) => countExposures(on, counted));
+      const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
+        store === null
+          ? countExposures(on, counted)
+          : countStoredExposures({ store, sql: on, projectId: environmentId, signal: request.leaves() }, counted),
+      );
       if ((rows[0]?.exposures_read ?? 0) > mostExposures) {
         const detail = `The flag was called more than ${mostExposures} times. Ask for a shorter time.`;
         throw new AppError('invalid', detail, { code: 'too_many_exposures', attr: 'date_from' });

@@ -1,12 +1,11 @@
 import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
-import type { Searches } from '../../access/searches.ts';
+import type { EventDeps } from '../events/routes.ts';
 import type { FlagRow } from './store.ts';
 
 /** What the routes of feature flags need. */
-export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'> {
-  searches: Searches;
+export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<EventDeps, 'searches' | 'otherStore'> {
   payloadSecrets: PayloadSecrets;
 }
 

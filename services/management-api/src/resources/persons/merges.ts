@@ -1,17 +1,18 @@
 // How the distinct ids of a person came together, as far as stored events tell.
 
-import { findPerson, type Sql } from '@millrace/db';
+import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { Searches } from '../../access/searches.ts';
-import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { budgetOf, firstMs, isOneOf, lastMs, type StoreRead } from '../events/other-store.ts';
+import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
-import { listIdsOfPerson, listMergeEvents, type MergeEvent, readPerson } from './store.ts';
+import { idNamedBy, listMergeEvents, type MergeEvent, mergeEvents, mostMergeEvents, readPerson } from './store.ts';
 
-export function personMergeRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
+export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -25,14 +26,18 @@ export function personMergeRoute({ sql, searches }: { sql: Sql; searches: Search
     params: personParams,
     responses: { 200: { description: 'The ids, and what joined them.', schema: merges } },
     examples: { response: mergesExample },
-    handler: async ({ caller, target, params }) => {
+    handler: async ({ caller, target, params, request }) => {
       const projectId = target.environmentId;
       const { uuid } = await findPerson(sql, projectId, params.id);
       const person = await readPerson(sql, projectId, uuid);
       if (person === undefined) throw new AppError('not_found', 'Not found.');
       const ids = await listIdsOfPerson(sql, projectId, uuid);
       const distinctIds = ids.map(({ distinct_id }) => distinct_id);
-      const events = await searches.run({ caller, target }, null, (on) => listMergeEvents(on, projectId, distinctIds));
+      const events = await searches.run({ caller, target }, null, (on) =>
+        store === null
+          ? listMergeEvents(on, projectId, distinctIds)
+          : listStoredMergeEvents({ store, projectId, signal: request.leaves() }, distinctIds),
+      );
       const told = explainIds(person.main_distinct_id, distinctIds, events);
       return {
         distinct_ids: ids.map(({ distinct_id, moves }) => ({
@@ -45,6 +50,28 @@ export function personMergeRoute({ sql, searches }: { sql: Sql; searches: Search
     },
   });
 }
+
+/** The same as `listMergeEvents`, where events are in another store. */
+async function listStoredMergeEvents(read: Omit<StoreRead, 'sql'>, distinctIds: string[]): Promise<MergeEvent[]> {
+  const { events } = await read.store.events.list(
+    {
+      ...{ projectId: read.projectId, events: mergeEvents, uuid: null, where: isOneOf('distinct_id', distinctIds) },
+      ...{ by: 'timestamp', from: firstMs, to: lastMs, behind: null, isOldestFirst: true },
+      ...{ limit: mostMergeEvents, maxBytes: mostMergeBytes },
+    },
+    budgetOf(read),
+  );
+  return events.flatMap(({ uuid, event, timestamp, distinct_id, properties }) => {
+    const other = JSON.parse(properties)[idNamedBy(event)];
+    const other_distinct_id =
+      typeof other === 'string' || typeof other === 'number' ? String(other).slice(0, 400) : null;
+    const isMerge = other_distinct_id !== null && other_distinct_id !== distinct_id;
+    return isMerge ? [{ uuid, event, timestamp, distinct_id, other_distinct_id }] : [];
+  });
+}
+
+/** Of the events, which may be as large as any. */
+const mostMergeBytes = 8 * 1024 * 1024;
 
 /**
  * Follows the events in their order: the first that names two ids which were apart until then joined them. One whose other id is not

@@ -2,7 +2,7 @@ import { eventNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import { distinctIdBytes, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
@@ -90,19 +90,6 @@ export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]
   return rows.map(({ uuid }) => uuid);
 }
 
-/** The distinct ids of a person in the order they came, with how often each went from one person to another. */
-export async function listIdsOfPerson(
-  sql: Sql,
-  projectId: number,
-  uuid: string,
-): Promise<{ distinct_id: string; moves: number }[]> {
-  return sql.query<{ distinct_id: string; moves: number }>(
-    `SELECT distinct_id, version::int AS moves FROM person_distinct_id
-      WHERE project_id = $1::int AND person_uuid = $2::uuid ORDER BY id LIMIT $3`,
-    [projectId, uuid, maxDistinctIdsShown],
-  );
-}
-
 export interface MergeEvent {
   uuid: string;
   event: string;
@@ -112,8 +99,12 @@ export interface MergeEvent {
   other_distinct_id: string;
 }
 
-const mostMergeEvents = 1000;
+export const mostMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
+export const mergeEvents = [identify, createAlias, mergeDangerously];
+
+/** The property by which such an event names the other id. */
+export const idNamedBy = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');
 
 /** Events of some distinct ids that ask for a merge, the oldest first. Each id's events are walked by their index. */
 export async function listMergeEvents(sql: Sql, projectId: number, distinctIds: string[]): Promise<MergeEvent[]> {

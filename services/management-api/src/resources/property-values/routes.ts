@@ -1,12 +1,11 @@
 // The values that properties have, to choose from when a filter is written.
 
-import type { Sql } from '@millrace/db';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { Searches } from '../../access/searches.ts';
+import type { EventDeps } from '../events/routes.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
-import { latestRows, listEventValues, listPersonValues, longestValue, mostValues } from './store.ts';
+import { latestRows, listEventValues, listPersonValues, listStoredValues, longestValue, mostValues } from './store.ts';
 
 /** What is older is no choice for whoever looks at events of today. */
 const recentMs = 30 * 86_400_000;
@@ -20,7 +19,7 @@ const valuesQuery = {
 
 const bounds = `At most ${mostValues} texts, numbers and booleans of ${longestValue} characters, the most frequent first`;
 
-export function propertyValueRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+export function propertyValueRoutes({ sql, searches, otherStore: store }: EventDeps) {
   const common = {
     method: 'GET',
     below: belowEnvironment(sql),
@@ -40,10 +39,12 @@ export function propertyValueRoutes({ sql, searches }: { sql: Sql; searches: Sea
         ...valuesQuery,
         event_name: Type.Optional(Type.String({ description: 'Only values of events of this name.' })),
       }),
-      handler: async ({ caller, target, query }) => {
+      handler: async ({ caller, target, query, request }) => {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
         const found = await searches.run({ caller, target }, null, (on) =>
-          listEventValues(on, target.environmentId, wanted),
+          store === null
+            ? listEventValues(on, target.environmentId, wanted)
+            : listStoredValues({ store, projectId: target.environmentId, signal: request.leaves() }, wanted),
         );
         return found.map((name) => ({ name }));
       },

@@ -1,5 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
+import { budgetOf, lastMs, type StoreRead } from '../events/other-store.ts';
 
 interface WantedValues {
   /** Name of the property. */
@@ -30,6 +31,28 @@ export async function listEventValues(sql: Sql, projectId: number, wanted: Wante
     where,
     latest: `FROM event e WHERE ${where.text()} ORDER BY e.timestamp DESC, e.uuid DESC`,
   });
+}
+
+/** The same where events are in another store. */
+export function listStoredValues(
+  read: Omit<StoreRead, 'sql'>,
+  { key, value, event_name, after }: WantedEventValues,
+): Promise<string[]> {
+  return read.store.events.values(
+    {
+      select: {
+        projectId: read.projectId,
+        events: event_name === undefined ? null : [event_name],
+        from: after.getTime() + 1,
+        to: lastMs,
+        where: { all: [] },
+      },
+      property: { of: 'event', key },
+      containing: value === undefined || value === '' ? null : value,
+      ...{ latest: latestRows, longest: longestValue, limit: mostValues },
+    },
+    budgetOf(read),
+  );
 }
 
 /** Values of a property of the newest persons, the most frequent first. */

@@ -1,0 +1,37 @@
+// Who got which variant of a flag, and what they did then: one text.
+
+import { fromEvents, selected } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
+import type { ExposuresQuestion } from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+/**
+ * Rows of variant, day, exposures, persons, conversions, and how many exposures were read of all variants and days. A person is counted
+ * once, under the variant it saw, or under `$multiple`; on the day of the first exposure.
+ */
+export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fragment {
+  const { select, answer, edges, conversionEvent, most, mostVariants } = question;
+  const person = { of: 'person' } as const;
+  const at = dialect.millis(sql`e.timestamp`);
+  const { projectId, where } = select;
+  const calls = fromEvents(dialect, { projectId, units: [person], conditions: [where], properties: [answer.property] });
+  const conversions = { ...select, events: conversionEvent === null ? [] : [conversionEvent], where: { all: [] } };
+  return sql`WITH exposure AS (
+      SELECT ${dialect.unit(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
+             coalesce(${dialect.label(answer)}, '$none') AS answer ${calls} WHERE ${selected(dialect, select)} LIMIT ${sql.int(most + 1)}),
+    usual AS (SELECT answer FROM exposure GROUP BY answer
+               ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`answer`)} LIMIT ${sql.int(mostVariants)}),
+    seen AS (SELECT person, at, day, CASE WHEN answer IN (SELECT answer FROM usual) THEN answer ELSE '$other' END AS variant
+               FROM exposure),
+    exposed AS (SELECT person, min(at) AS first_at,
+                       CASE WHEN min(variant) = max(variant) THEN min(variant) ELSE '$multiple' END AS shown
+                  FROM seen GROUP BY person),
+    converted AS (SELECT ${dialect.unit(person)} AS person, max(${at}) AS last_at
+                    ${fromEvents(dialect, { projectId, units: [person] })}
+                   WHERE ${selected(dialect, conversions)} GROUP BY 1)
+    SELECT p.shown, s.day, count(*), count(DISTINCT CASE WHEN s.at = p.first_at THEN s.person END),
+           count(DISTINCT CASE WHEN s.at = p.first_at AND c.last_at >= p.first_at THEN s.person END),
+           (SELECT count(*) FROM exposure)
+      FROM seen s JOIN exposed p ON p.person = s.person LEFT JOIN converted c ON c.person = s.person
+     GROUP BY p.shown, s.day ORDER BY s.day, ${dialect.inByteOrder(sql`p.shown`)}`;
+}

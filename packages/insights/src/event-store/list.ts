@@ -1,0 +1,139 @@
+// Whole events in the order of time. Which ones is found out first, from columns that are small; then how large they are, and then those
+// that fit are read.
+
+import { condition, fromEvents, named } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
+import { type Engine, readRows } from './engine.ts';
+import { type Budget, type EventList, type ListedEvent, type ListQuestion, untilDeadline } from './port.ts';
+import { type Fragment, sql } from './sql.ts';
+
+export async function readList(engine: Engine, question: ListQuestion, budget: Budget): Promise<EventList> {
+  const run = untilDeadline(budget);
+  const keys = await findKeys(engine, question, run);
+  const shown = await thoseThatFit(engine, { ...question, keys: keys.slice(0, question.limit) }, run);
+  if (shown.length === 0) return { events: [], hasMore: false };
+  const text = eventsText(engine.dialect, question.projectId, shown);
+  const events = await readRows(engine, { text, run, read: toEvent });
+  const byId = new Map(events.map((event) => [event.uuid, event]));
+  return { events: shown.flatMap(({ uuid }) => byId.get(uuid) ?? []), hasMore: shown.length < keys.length };
+}
+
+interface EventKey {
+  uuid: string;
+  timestamp: number;
+}
+
+/** One more than the limit, if there is one. */
+async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Promise<EventKey[]> {
+  const keys: EventKey[] = [];
+  for (const span of spansOf(question, Date.now())) {
+    const text = keysText(engine.dialect, { ...question, ...span, limit: question.limit - keys.length });
+    const read = ([uuid, timestamp]: unknown[]) => ({ uuid: String(uuid), timestamp: Number(timestamp) });
+    keys.push(...(await readRows(engine, { text, run, read })));
+    if (keys.length > question.limit) break;
+  }
+  return keys;
+}
+
+/** The events up to the one that reaches the limit of bytes. */
+async function thoseThatFit(
+  engine: Engine,
+  { projectId, maxBytes, keys }: { projectId: number; maxBytes: number; keys: EventKey[] },
+  run: Budget,
+): Promise<EventKey[]> {
+  if (keys.length === 0) return [];
+  const text = sizesText(engine.dialect, projectId, keys);
+  const read = ([uuid, bytes]: unknown[]): [string, number] => [String(uuid), Number(bytes)];
+  const sizes = new Map(await readRows(engine, { text, run, read }));
+  let before = 0;
+  return keys.filter(({ uuid }) => {
+    const fits = before < maxBytes;
+    before += sizes.get(uuid) ?? 0;
+    return fits;
+  });
+}
+
+/** Rows of uuid and timestamp, one more than the limit. */
+function keysText(dialect: Dialect, question: ListQuestion): Fragment {
+  const { projectId, where, from, to, behind, isOldestFirst, limit, uuid } = question;
+  const time = timeOf(question);
+  const id = dialect.uuidText(sql`e.uuid`);
+  const order = isOldestFirst ? sql`${time} ASC, ${id} ASC` : sql`${time} DESC, ${id} DESC`;
+  const tests = [
+    named(question),
+    sql`${time} >= ${sql.time(from)} AND ${time} < ${sql.time(to)}`,
+    ...(uuid === null ? [] : [sql`e.uuid = ${sql.uuid(uuid)}`]),
+    ...(behind === null ? [] : [isBehind()]),
+    condition(dialect, where, projectId),
+  ];
+  return sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)}
+               ${fromEvents(dialect, { projectId, conditions: [where] })}
+              WHERE ${sql.join(tests, ' AND ')} ORDER BY ${order} LIMIT ${sql.int(limit + 1)}`;
+
+  function isBehind(): Fragment {
+    const [at, last] = [sql.time(behind?.time ?? 0), dialect.uuidText(sql`${sql.uuid(behind?.uuid ?? '')}`)];
+    return isOldestFirst
+      ? sql`${time} >= ${at} AND (${time} > ${at} OR ${id} > ${last})`
+      : sql`${time} <= ${at} AND (${time} < ${at} OR ${id} < ${last})`;
+  }
+}
+
+const timeOf = ({ by }: ListQuestion) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
+
+/** Rows of uuid and about how many bytes the event takes where it is shown. */
+function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
+  const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
+  // The elements are shown as a text and taken apart.
+  const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
+  return sql`SELECT e.uuid, ${properties} + ${person} + ${elements} + 500 ${ofKeys(dialect, projectId, keys)}`;
+}
+
+/** Rows of all that is shown of an event, in no order. */
+function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
+  const times = [sql`e.timestamp`, sql`e.captured_at`, sql`e.created_at`].map((time) => dialect.millis(time));
+  return sql`SELECT e.uuid, e.event, e.distinct_id, ${sql.join(times, ', ')}, e.person_id, ${dialect.document(sql`e.person_properties`)},
+                    ${dialect.document(sql`e.properties`)}, e.elements_chain ${ofKeys(dialect, projectId, keys)}`;
+}
+
+function ofKeys(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
+  const times = keys.map(({ timestamp }) => timestamp);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  return sql`${fromEvents(dialect, { projectId })}
+    WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(first)} AND e.timestamp <= ${sql.time(last)}
+      AND ${dialect.isOneOfUuids(
+        sql`e.uuid`,
+        keys.map(({ uuid }) => uuid),
+      )}`;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * The times in which the newest events are looked for, one after the other until there are enough: an engine that sorts all it finds
+ * reads what is new first. The oldest, and what is ordered by when it was stored, are looked for at once.
+ */
+function spansOf(question: ListQuestion, now: number): { from: number; to: number }[] {
+  const { by, from, to, behind, isOldestFirst } = question;
+  if (by !== 'timestamp' || isOldestFirst) return [{ from, to }];
+  const end = Math.min(to, behind === null ? to : behind.time + 1);
+  const recent = Math.min(end, now);
+  const edges = [recent - dayMs, recent - 30 * dayMs].filter((edge) => edge > from);
+  const begins = [...edges, from];
+  return begins.map((begin, at) => ({ from: begin, to: begins[at - 1] ?? end })).filter((span) => span.from < span.to);
+}
+
+function toEvent([uuid, event, distinctId, ...others]: unknown[]): ListedEvent {
+  const [timestamp, capturedAt, createdAt, personId, personProperties, properties, elementsChain] = others;
+  return {
+    uuid: String(uuid),
+    event: String(event),
+    distinct_id: String(distinctId),
+    timestamp: new Date(Number(timestamp)),
+    captured_at: new Date(Number(capturedAt)),
+    created_at: new Date(Number(createdAt)),
+    person_id: String(personId),
+    person_properties: String(personProperties),
+    properties: String(properties),
+    elements_chain: String(elementsChain),
+  };
+}

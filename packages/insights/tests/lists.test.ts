@@ -1,0 +1,122 @@
+/** Events one by one: each engine has to list the same ones in the same order. */
+
+import { createTestTenant } from '@millrace/testing';
+import type { EventPosition, ListedEvent, ListQuestion } from '../src/event-store/port.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+const all = { from: Date.UTC(2015, 0, 1), to: Date.UTC(2199, 0, 1), where: { all: [] } };
+const uuid = (n: number) => `${n % 2 === 0 ? 'f' : '0'}0000000-0000-4000-8000-00000000000${n}`;
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let projectId: number;
+  beforeAll(async () => {
+    store = await engine.open();
+    ({ environmentId: projectId } = await createTestTenant(store.database));
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+    // Three of one moment; one of a day that is to come; stored in another order than they happened.
+    const moment = ago(400);
+    await storeEvent(1, moment, { stored: ago(9), properties: { browser: 'Chrome', n: 5 } });
+    await storeEvent(2, moment, { stored: ago(5), properties: { browser: 'chrome mobile' } });
+    await storeEvent(3, moment, { stored: ago(7), properties: { browser: 'Firefox', n: 5.0 } });
+    await storeEvent(4, ago(20), { stored: ago(3), properties: { browser: 'Chrome', large: 'x'.repeat(5000) } });
+    await storeEvent(5, ago(0.1), { stored: ago(8), properties: { browser: ['Chrome'], n: '' } });
+    await storeEvent(6, ago(-3), { stored: ago(1), properties: { browser: true, n: null } });
+  });
+  afterAll(() => store.stop());
+
+  const storeEvent = (n: number, time: Date, { stored, properties }: { stored: Date; properties: object }) =>
+    store.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_properties, properties, elements_chain,
+                          captured_at, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, '{"plan": "pro"}', $7, 'a.b', $8, $9)`,
+      [projectId, time, uuid(n), n === 6 ? 'other' : 'page', `d${n % 2}`, uuid(9), properties, time, stored],
+    );
+  const usual = { by: 'timestamp', events: null, uuid: null, behind: null, isOldestFirst: false } as const;
+  const list = (asked: Partial<ListQuestion> = {}) =>
+    store.events.list({ ...all, ...usual, projectId, limit: 100, maxBytes: 1e9, ...asked }, ample());
+  const numbers = async (asked: Partial<ListQuestion> = {}) =>
+    (await list(asked)).events.map((event) => Number(event.uuid.at(-1)));
+  const positionOf = ({ uuid, timestamp, created_at }: ListedEvent, by: ListQuestion['by']): EventPosition => ({
+    uuid,
+    time: (by === 'timestamp' ? timestamp : created_at).getTime(),
+  });
+
+  test.each<[string, Partial<ListQuestion>, number[]]>([
+    ['the newest first', {}, [6, 5, 4, 2, 3, 1]],
+    ['the oldest first', { isOldestFirst: true }, [1, 3, 2, 4, 5, 6]],
+    ['as they were stored', { by: 'created_at', isOldestFirst: true }, [1, 5, 3, 2, 4, 6]],
+    ['of a name', { events: ['other'] }, [6]],
+    ['of none', { events: ['none'] }, []],
+    ['one', { uuid: uuid(3) }, [3]],
+    ['until now', { to: Date.now() }, [5, 4, 2, 3, 1]],
+    ['lately', { from: Date.now() - 30 * 86_400_000 }, [6, 5, 4]],
+    [
+      'by a property',
+      { where: { property: { of: 'event', key: 'browser' }, test: { is: 'equal', values: ['Chrome'] } } },
+      [4, 1],
+    ],
+    [
+      'by a distinct id',
+      { where: { property: { of: 'column', key: 'distinct_id' }, test: { is: 'equal', values: ['d0'] } } },
+      [6, 4, 2],
+    ],
+    [
+      'by the person that is shown',
+      { where: { property: { of: 'shown person', key: 'plan' }, test: { is: 'equal', values: ['pro'] } } },
+      [6, 5, 4, 2, 3, 1],
+    ],
+  ])('%s', async (_name, asked, expected) => {
+    expect(await numbers(asked)).toEqual(expected);
+  });
+
+  test.each<Pick<ListQuestion, 'by' | 'isOldestFirst'>>([
+    { by: 'timestamp', isOldestFirst: false },
+    { by: 'timestamp', isOldestFirst: true },
+    { by: 'created_at', isOldestFirst: true },
+  ])('page by page it is the same list: %o', async (order) => {
+    const whole = await numbers(order);
+    const seen: number[] = [];
+    for (let behind: EventPosition | null = null, hasMore = true; hasMore; ) {
+      const page: Awaited<ReturnType<typeof list>> = await list({ ...order, behind, limit: 2 });
+      seen.push(...page.events.map((event) => Number(event.uuid.at(-1))));
+      expect(page.events).toHaveLength(2);
+      behind = positionOf(page.events[1] as ListedEvent, order.by);
+      hasMore = page.hasMore;
+    }
+    expect(seen).toEqual(whole);
+  });
+
+  test('a page ends with the event that reaches its bytes', async () => {
+    const { events, hasMore } = await list({ maxBytes: 4000 });
+    expect([events.map((event) => event.uuid.at(-1)), hasMore]).toEqual([['6', '5', '4'], true]);
+    expect(await list({ to: all.from })).toEqual({ events: [], hasMore: false });
+  });
+
+  test('an event is whole', async () => {
+    const [stored] = await store.database.sql.query(
+      `SELECT uuid, event, distinct_id, timestamp, captured_at, created_at, person_id, person_properties::text, properties::text,
+              elements_chain
+         FROM event WHERE project_id = $1 AND uuid = $2`,
+      [projectId, uuid(1)],
+    );
+    expect((await list({ uuid: uuid(1) })).events).toEqual([stored]);
+  });
+
+  test.each<[string, string, string | null, number, string[]]>([
+    ['by how often they are', 'browser', null, 1000, ['Chrome', 'Firefox', 'chrome mobile', 'true']],
+    ['that contain a text', 'browser', 'CHROME', 1000, ['Chrome', 'chrome mobile']],
+    ['of the latest', 'browser', null, 3, ['Chrome', 'true']],
+    ['numbers are one, however they are written', 'n', null, 1000, ['5']],
+    ['none', 'nothing', null, 1000, []],
+    ['short ones', 'large', null, 1000, []],
+  ])('values of a property: %s', async (_name, key, containing, latest, expected) => {
+    const property = { of: 'event', key } as const;
+    const select = { ...all, projectId, events: null };
+    const found = await store.events.values(
+      { ...{ select, property, containing, latest }, longest: 400, limit: 10 },
+      ample(),
+    );
+    expect(found).toEqual(expected);
+  });
+});

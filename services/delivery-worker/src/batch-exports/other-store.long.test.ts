@@ -1,0 +1,100 @@
+import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
+import { createTestTenant, installNpmPackages, orSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { storeEvents } from '../testing/stored-export.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import type { ClaimedRun, EventRecord } from './destination.ts';
+import { copiedUntil, readPages, readStoredPages } from './read.ts';
+import { openCursor } from './store.ts';
+
+/** What an export reads from ClickHouse is what it reads from PostgreSQL. */
+// 550 MB: nobody gets it with the packages of the repository.
+const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+
+(modules === null ? describe.skip : describe)('exports from ClickHouse', () => {
+  let fixture: WorkerFixture;
+  let clickhouse: TestClickHouse;
+  let client: ReturnType<typeof connectClickHouse>;
+  let environmentId: number;
+  beforeAll(async () => {
+    fixture = await startWorkerFixture();
+    clickhouse = await startClickHouse(String(modules));
+    client = connectClickHouse(clickhouse.url);
+    await createTables(client, { url: fixture.databaseUrl });
+    const { sql } = fixture.database;
+    ({ environmentId } = await createTestTenant(fixture.database));
+    await storeEvents(sql, environmentId, { count: 2500, from: '2026-11-10T10:00:00Z' });
+    await storeEvents(sql, environmentId, {
+      count: 10,
+      from: '2026-11-10T10:10:00Z',
+      event: 'large',
+      properties: JSON.stringify({ x: 'x'.repeat(900_000) }),
+    });
+    await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T10:00:02Z', event: 'buy' });
+    await copyEvents(client, { url: fixture.databaseUrl }, { projectId: environmentId, distinctIds: null });
+  });
+  afterAll(async () => {
+    await client?.close();
+    await clickhouse?.stop();
+    await fixture?.stop();
+  });
+
+  const run = (fields: Partial<ClaimedRun>): ClaimedRun => ({
+    ...{ id: '', attempts: 1, by_stored_time: true, batch_export_id: '', organization_id: '' },
+    data_interval_start: new Date('2026-11-10T10:00:00Z'),
+    data_interval_end: new Date('2026-11-10T11:00:00Z'),
+    ...{ environment_id: environmentId, model: 'events', destination_type: 'S3' },
+    ...{ destination_config: {}, destination_secrets: {}, ...fields },
+  });
+
+  test.each<[string, Partial<ClaimedRun>, number]>([
+    ['by when they were stored', {}, 2515],
+    [
+      'a part of it',
+      { data_interval_start: new Date('2026-11-10T10:05:00Z'), data_interval_end: new Date('2026-11-10T10:10:02Z') },
+      304,
+    ],
+    [
+      'by when they happened',
+      {
+        by_stored_time: false,
+        data_interval_start: new Date('2010-01-01T00:00:02Z'),
+        data_interval_end: new Date('2010-01-01T00:00:04Z'),
+      },
+      6,
+    ],
+    ['of some names', { destination_config: { include_events: ['buy', 'large'] } }, 15],
+    ['of all but some', { destination_config: { exclude_events: ['page'], include_events: [] } }, 15],
+    [
+      'none',
+      { data_interval_start: new Date('2026-11-10T12:00:00Z'), data_interval_end: new Date('2026-11-10T13:00:00Z') },
+      0,
+    ],
+  ])('%s', async (_name, fields, count) => {
+    const expected = await fixture.database.transaction(async (tx) => {
+      await openCursor(tx, run(fields));
+      const rows: EventRecord[] = [];
+      for await (const page of readPages<EventRecord>(tx)) rows.push(...page);
+      return rows;
+    });
+    const [rows, sizes]: [EventRecord[], number[]] = [[], []];
+    const events = createEventStore(clickhouseEngine(client));
+    for await (const page of readStoredPages(events, run(fields), new AbortController().signal)) {
+      rows.push(...page);
+      sizes.push(page.reduce((sum, { properties }) => sum + properties.length, 0));
+    }
+    expect(rows).toHaveLength(count);
+    expect(rows).toMatchObject(expected);
+    // One more event than fits.
+    expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  test('nothing is exported that is not copied yet', async () => {
+    const { sql } = fixture.database;
+    const until = copiedUntil(sql, fixture.atOnce);
+    expect(await until()).toBeNull();
+    await sql.query("INSERT INTO event_store_copy (store, copied_until) VALUES ('clickhouse', '2026-11-10T10:30:00Z')");
+    expect(await until()).toEqual(new Date('2026-11-10T10:30:00Z'));
+    await sql.query("UPDATE event_store_copy SET copied_until = '2199-01-01'");
+    expect(Number(await until())).toBeLessThan(Date.now() + 1000);
+  });
+});

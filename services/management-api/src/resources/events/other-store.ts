@@ -1,0 +1,221 @@
+// Events that are kept in another store than PostgreSQL (`EVENT_STORE=clickhouse`), listed and counted as `store.ts` does it there.
+
+import type { Sql } from '@millrace/db';
+import { type Condition, type EventList, type EventStore, type ListQuestion, patternProblem } from '@millrace/insights';
+import type { Paged } from '../../sql/page-within-bytes.ts';
+import type { TimeRange, TimeSpan } from '../../time/time-range.ts';
+import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
+import type { PropertyFilter } from '../property-filters/property-filter.ts';
+import {
+  type EventFilter,
+  type EventRow,
+  type EventWindow,
+  type EventWithTimes,
+  findStarts,
+  type Interval,
+  readTimeOfEvent,
+  sizesOfPersons,
+} from './store.ts';
+
+/** Where events are, when not in PostgreSQL alone. */
+export interface OtherStore {
+  events: EventStore;
+  /** Of one question, at most. */
+  maxMs: number;
+}
+
+export interface StoreRead {
+  store: OtherStore;
+  /** Persons and their ids are in PostgreSQL. */
+  sql: Sql;
+  projectId: number;
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+}
+
+/** As long as a search in PostgreSQL may take. */
+const longestMs = 10_000;
+/** More than the largest page with the largest event behind it. */
+const mostBytes = 64 * 1024 * 1024;
+
+export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({
+  signal,
+  maxMs: Math.min(store.maxMs, longestMs),
+  maxBytes: mostBytes,
+});
+
+/** One page of a project's events, from behind `from` on. */
+export async function listStored(
+  read: StoreRead,
+  filter: EventFilter,
+  { from, limit, maxBytes, isOldestFirst }: EventWindow,
+): Promise<Paged<EventRow>[]> {
+  const range = rangeOf(filter);
+  const found = await read.store.events.list(
+    {
+      ...range,
+      ...usual(read, filter),
+      where: await conditionOf(read, filter),
+      behind: from && { time: Math.max(range.from - 1, Math.min(range.to, from.timestamp.getTime())), uuid: from.id },
+      ...{ limit, maxBytes, isOldestFirst },
+    },
+    budgetOf(read),
+  );
+  return withinBytes(read, found, maxBytes);
+}
+
+const usual = ({ projectId }: StoreRead, { event }: Pick<EventFilter, 'event'>) =>
+  ({
+    projectId,
+    by: 'timestamp',
+    events: event === undefined ? null : [event],
+    uuid: null,
+    behind: null,
+  }) as const satisfies Partial<ListQuestion>;
+
+/** The person of today, who may be much larger than the event, is shown with every one. */
+async function withinBytes(
+  { sql, projectId }: StoreRead,
+  { events, hasMore }: EventList,
+  maxBytes: number,
+): Promise<Paged<EventRow>[]> {
+  const sizes = await sizesOfPersons(sql, projectId, [...new Set(events.map((event) => event.distinct_id))]);
+  const fetched = events.length + Number(hasMore);
+  let before = 0;
+  const shown = events.filter((event) => {
+    const fits = before < maxBytes;
+    before += event.properties.length + 5 * event.elements_chain.length + 500;
+    before += sizes.get(event.distinct_id) ?? event.person_properties.length;
+    return fits;
+  });
+  return shown.map((event) => ({ ...toRow(event), fetched }));
+}
+
+function toRow(event: EventList['events'][number]): EventWithTimes {
+  const [properties, person_properties] = [event.properties, event.person_properties].map((text) => JSON.parse(text));
+  return { ...event, properties, person_properties };
+}
+
+/** One event that PostgreSQL does not keep any more; its time is still known there. */
+export async function readStored(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
+  const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
+  if (time === undefined) return undefined;
+  const from = time.getTime();
+  const { events } = await read.store.events.list(
+    { ...usual(read, {}), from, to: from + 1, where: { all: [] }, uuid, limit: 1, maxBytes: 1, isOldestFirst: false },
+    budgetOf(read),
+  );
+  return events.map(toRow)[0];
+}
+
+/** The events a filter finds, counted by interval; intervals without any have 0. */
+export async function countStored(
+  read: StoreRead,
+  filter: EventFilter & TimeSpan,
+  { interval, timeZone }: { interval: Interval; timeZone: string },
+): Promise<{ start_ms: number; count: number }[]> {
+  const edges = await findStarts(read.sql, filter, { interval, timeZone });
+  const { projectId, events } = usual(read, filter);
+  const rows = await read.store.events.series(
+    {
+      select: { ...rangeOf(filter), projectId, events, where: await conditionOf(read, filter) },
+      ...{ edges, windows: null, measure: { of: 'events' }, breakdowns: [], limit: 1, nullsLast: false },
+    },
+    budgetOf(read),
+  );
+  const counts = new Map(rows.map(({ bucket, number }) => [bucket, number]));
+  return edges.map((start, at) => ({ start_ms: start, count: counts.get(at) ?? 0 }));
+}
+
+/** Times that every store can hold; nothing is older or later. */
+export const firstMs = Date.UTC(1900, 0, 1);
+export const lastMs = Date.UTC(2299, 11, 31);
+
+/** Both ends are exclusive, and times are milliseconds. */
+function rangeOf({ after, before }: TimeRange): { from: number; to: number } {
+  return {
+    from: Math.max(firstMs, after === undefined ? firstMs : after.getTime() + 1),
+    to: Math.min(lastMs, before === undefined ? lastMs : before.getTime()),
+  };
+}
+
+async function conditionOf(
+  { sql, projectId }: StoreRead,
+  { distinct_id, person_id, properties }: EventFilter,
+): Promise<Condition> {
+  const all = properties.map(toCondition);
+  if (distinct_id !== undefined) all.push(isOneOf('distinct_id', [distinct_id]));
+  if (person_id !== undefined) {
+    const ids = (await listIdsOfPerson(sql, projectId, person_id)).map((row) => row.distinct_id);
+    // Not all of them; or none, whose events are those stored under it.
+    const isPart = ids.length === 0 || ids.length === maxDistinctIdsShown;
+    all.push(isPart ? isOneOf('person_id', [person_id.toLowerCase()]) : isOneOf('distinct_id', ids));
+  }
+  return { all };
+}
+
+export const isOneOf = (key: 'distinct_id' | 'person_id', values: readonly string[]): Condition => ({
+  property: { of: 'column', key },
+  test: { is: 'equal', values },
+});
+
+const dayMs = 86_400_000;
+
+function toCondition({ owner, key, operator, values }: PropertyFilter): Condition {
+  const property = { of: owner === 'person' ? 'shown person' : owner, key } as const;
+  const equal: Condition = { property, test: { is: 'equal', values } };
+  const anyOf = (test: (value: string) => Condition): Condition => ({ any: values.map(test) });
+  const containing = anyOf((text) => ({ property, test: { is: 'containing', text } }));
+  const matching = anyOf((pattern) => ({ property, test: { is: 'matching', pattern } }));
+  const number = (than: '>' | '>=' | '<' | '<=') =>
+    anyOf((value) => ({ property, test: { is: 'number', than, value: Number(value) } }));
+  const time = (than: '>' | '>=' | '<' | '<=', value: number): Condition => ({
+    property,
+    test: { is: 'time', than, value, zone: 'UTC' },
+  });
+  switch (operator) {
+    case 'exact':
+    case 'in':
+      return equal;
+    case 'is_not':
+    case 'not_in':
+      return { not: equal };
+    case 'icontains':
+      return containing;
+    case 'not_icontains':
+      return { not: containing };
+    case 'regex':
+      return matching;
+    case 'not_regex':
+      return { not: matching };
+    case 'gt':
+      return number('>');
+    case 'gte':
+      return number('>=');
+    case 'lt':
+      return number('<');
+    case 'lte':
+      return number('<=');
+    case 'is_date_before':
+      return anyOf((value) => time('<', Date.parse(value)));
+    case 'is_date_after':
+      return anyOf((value) => time('>', Date.parse(value)));
+    case 'is_date_exact':
+      return anyOf((value) => {
+        const day = Math.floor(Date.parse(value) / dayMs) * dayMs;
+        return { all: [time('>=', day), time('<', day + dayMs)] };
+      });
+    case 'is_set':
+      return { property, test: { is: 'set' } };
+    case 'is_not_set':
+      return { not: { property, test: { is: 'set' } } };
+    default:
+      return operator satisfies never;
+  }
+}
+
+/** A regular expression as it was sent, which every store reads alike, or a sentence on what is wrong with it. */
+export function plainPattern(text: string): { pattern: string } | { problem: string } {
+  const problem = patternProblem(text);
+  return problem === null ? { pattern: text } : { problem };
+}
