@@ -68,7 +68,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       },
       handler: async ({ caller, target: session }) => {
         const user = await requireUser(sql, caller.userId);
-        return { success: true, ...(await beginTotpSetup(sql, { session, user })) };
+        return { success: true, ...(await beginTotpSetup(deps, { session, user })) };
       },
     }),
     defineRoute({

@@ -172,6 +172,9 @@ describe('an authenticator app', () => {
   test('S-022: nothing is stored before a right code; then encrypted, and never shown again', async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
+    const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
+    expect(JSON.stringify(steps)).toContain('v1:');
+    expect(JSON.stringify(steps)).not.toContain(start.body.secret);
     const rows = () =>
       api.database.sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [user.id]);
     const wrong = await own('POST', '/api/users/@me/two_factor_validate/', { token: '000000' });

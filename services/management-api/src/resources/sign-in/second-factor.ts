@@ -61,11 +61,12 @@ function stepOfCode(secret: string, code: string): number | null {
  * @returns the secret in Base32, and the address that apps read from a picture.
  */
 export async function beginTotpSetup(
-  sql: Sql,
+  { sql, sealedTexts }: Pick<SecondFactorDeps, 'sql' | 'sealedTexts'>,
   { session, user }: { session: SessionCredential; user: Pick<SigningIn, 'id' | 'email'> },
 ): Promise<{ secret: string; uri: string }> {
   const secret = new Secret({ size: secretBytes }).base32;
-  await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data: { secret }, secret: session.id });
+  const data = { secret: sealedTexts.seal(secret, contextOf(user.id)) };
+  await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data, secret: session.id });
   return { secret, uri: appOf(secret, user.email).toString() };
 }
 
@@ -88,11 +89,11 @@ export async function finishTotpSetup(
         code: 'setup_expired',
       });
     }
-    const secret = String(begun.data.secret);
-    const step = stepOfCode(secret, code);
+    const sealed = String(begun.data.secret);
+    const step = stepOfCode(sealedTexts.open(sealed, contextOf(user.id)), code);
     // The transaction does not end, so that the set-up is there for the next code.
     if (step === null) throw wrongCode('token_invalid');
-    await writeTotp(tx, user.id, { secret: sealedTexts.seal(secret, contextOf(user.id)), lastStep: step });
+    await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
     await endSessionsOf(tx, user.id, { except: session.id });
     await noteSecondFactor(tx, session.id, 'totp');
