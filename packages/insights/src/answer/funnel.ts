@@ -13,10 +13,8 @@ export interface Outcome extends Walked {
   values: string[];
 }
 
-const rulesOf = ({ order, windowMs, exclusions, series }: FunnelPlan): WalkRules => ({
-  order,
-  windowMs,
-  exclusions,
+const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan): WalkRules => ({
+  ...{ order, windowMs, exclusions, optional },
   steps: series.length,
 });
 
@@ -86,7 +84,7 @@ export function funnelAnswer(
 interface Steps {
   values: string[];
   counts: number[];
-  /** Seconds from the step before, of every unit. */
+  /** Seconds from the step taken before, of every unit. */
   seconds: number[][];
 }
 
@@ -101,13 +99,16 @@ function stepsAnswer(plan: FunnelPlan) {
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
     add(unit: FunnelUnit) {
-      for (const { values, reached, times } of outcomesOf(plan, unit)) {
+      for (const { values, times } of outcomesOf(plan, unit)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
         all.set(key, sum);
-        for (let step = 0; step < reached; step++) {
+        let before: number | null = null;
+        for (const [step, time] of times.entries()) {
+          if (time === null) continue;
           sum.counts[step] = (sum.counts[step] ?? 0) + 1;
-          if (step > 0) sum.seconds[step]?.push(((times[step] ?? 0) - (times[step - 1] ?? 0)) / 1000);
+          if (before !== null) sum.seconds[step]?.push((time - before) / 1000);
+          before = time;
         }
       }
     },

@@ -27,8 +27,8 @@ export interface ActorsPlan {
 
 /** Whom of a funnel. */
 export interface FunnelPoint {
-  /** Number of steps that were reached, exactly or at least; null: any. */
-  reached: { exactly: readonly number[] } | { atLeast: number };
+  /** Their furthest step, or one that they took, but not another. Steps count from 1. */
+  reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
   /** Of the trends of a funnel: the interval in which they entered, and whether they converted. */
   entrance: { bucket: number; isConverted: boolean } | null;
@@ -250,13 +250,13 @@ function planFunnelPoint(
     throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the beginning of a bucket.');
   const bucket = plan.period.edges.indexOf(moment.instant);
   const isConverted = query.funnelTrendsDropOff !== true;
-  return { plan, point: { reached: { atLeast: 0 }, values: all, entrance: { bucket, isConverted } } };
+  return { plan, point: { reached: { furthest: [] }, values: all, entrance: { bucket, isConverted } } };
 }
 
 function reachedOf({ funnelStep: step, funnelCustomSteps: steps }: FunnelsActorsQuery): FunnelPoint['reached'] {
-  if (steps !== undefined && steps.length > 0) return { exactly: steps };
+  if (steps !== undefined && steps.length > 0) return { furthest: steps };
   if (step === undefined) throw queryError('source.funnelStep', 'This field is required.');
   if (step === 0 || step === -1)
     throw queryError('source.funnelStep', 'Expected a step from 1 on, or -2 and below for those who dropped off.');
-  return step > 0 ? { atLeast: step } : { exactly: [-step - 1] };
+  return step > 0 ? { step, butNot: null } : { step: -step - 1, butNot: -step };
 }
