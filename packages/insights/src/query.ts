@@ -266,21 +266,6 @@ const page = {
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 };
 
-export const eventsQuery = object('EventsQuery', {
-  kind: Type.Literal('EventsQuery'),
-  ...page,
-  event: text('Only events of this name.'),
-  properties: filters,
-  fixedProperties: filters,
-  filterTestAccounts: common.filterTestAccounts,
-  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
-  after: text('Later than this; `-24h` if absent, `all` for no bound.'),
-  before: text('Earlier than this; now if absent.'),
-  modifiers,
-  ...marks,
-});
-export type EventsQuery = Static<typeof eventsQuery>;
-
 const insight = Type.Union([trendsQuery, retentionQuery, lifecycleQuery]);
 const insightActors = object('InsightActorsQuery', {
   kind: Type.Literal('InsightActorsQuery'),
@@ -309,10 +294,30 @@ const funnelsActors = object('FunnelsActorsQuery', {
   funnelTrendsEntrancePeriodStart: text('Beginning of the bucket in which they entered.'),
   ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
+export const eventsQuery = object('EventsQuery', {
+  kind: Type.Literal('EventsQuery'),
+  ...page,
+  event: text('Only events of this name.'),
+  events: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 200, description: 'Only events of these names; all if empty.' }),
+  ),
+  where: Type.Optional(Type.Unknown({ description: 'SQL, which is not supported: an empty list.' })),
+  properties: filters,
+  fixedProperties: filters,
+  filterTestAccounts: common.filterTestAccounts,
+  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
+  after: text('Later than this; `-24h` if absent, `all` for no bound.'),
+  before: text('Earlier than this; now if absent.'),
+  source: Type.Optional(insightActors),
+  modifiers,
+  ...marks,
+});
+export type EventsQuery = Static<typeof eventsQuery>;
+
 export const actorsQuery = object('ActorsQuery', {
   kind: Type.Literal('ActorsQuery'),
   ...page,
-  source: Type.Union([insightActors, funnelsActors]),
+  source: Type.Optional(Type.Union([insightActors, funnelsActors])),
   search: Type.Optional(Type.String({ maxLength: 200 })),
   properties: filters,
   fixedProperties: filters,

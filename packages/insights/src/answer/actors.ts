@@ -1,4 +1,4 @@
-import type { FunnelUnit, UnitRow } from '../event-store/port.ts';
+import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/port.ts';
 import type { ActorsPlan, FunnelPoint } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
@@ -111,9 +111,7 @@ function groupOf(key: string, group: ShownGroup | undefined, { clock }: PlanCont
   };
 }
 
-const nameProperties = ['email', 'name', 'username'];
-
 export function displayName(person: Pick<ShownPerson, 'properties'> | undefined): string | undefined {
-  const names = nameProperties.map((name) => person?.properties[name]);
+  const names = displayNames.map((name) => person?.properties[name]);
   return names.find((name): name is string => typeof name === 'string' && name !== '');
 }

@@ -9,10 +9,12 @@ export interface Dialect {
   personJoin(projectId: number): Fragment;
   /** The person of today; needs `personJoin`. */
   person: Fragment;
-  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`. */
-  personRecord(projectId: number): Fragment;
-  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`. */
-  groupRecord(projectId: number, index: number): Fragment;
+  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`, or the id of a person. */
+  personRecord(projectId: number, id?: Fragment): Fragment;
+  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`; that of the event, or of a key. */
+  groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
+  /** `FROM` of all persons, each once, where conditions look for an event's person. */
+  everyone(projectId: number): Fragment;
   /** Whether the person of today is in a static cohort; needs `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
   /** A property in its one form as a text: `5` for 5.0, lists as JSON; null when it is not set. */

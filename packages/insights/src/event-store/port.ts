@@ -80,7 +80,9 @@ export type Condition =
   | { property: Property; test: Test }
   /** The value of a breakdown; null: none. */
   | { breakdown: Breakdown; value: string | null }
-  | { inStaticCohort: number };
+  | { inStaticCohort: number }
+  /** Of any id of the person of today. */
+  | { anyDistinctId: Test };
 
 /** A value events are told apart by. */
 export interface Breakdown {
@@ -204,12 +206,30 @@ export interface LifecycleRow {
   count: number;
 }
 
-/** A point of a question. */
-export type UnitsQuestion = { limit: number; offset: number } & (
+/** Properties of a person that name it: the first that is not empty. */
+export const displayNames = ['email', 'name', 'username'];
+
+/** A point of a question, or all persons there are. */
+export type UnitsBehind =
   | { behind: 'series'; question: SeriesQuestion; unit: Unit }
   | { behind: 'retention'; question: RetentionQuestion; row: number }
   | { behind: 'lifecycle'; question: LifecycleQuestion; bucket: number; status: LifecycleStatus }
-);
+  | { behind: 'persons'; question: { projectId: number; where: Condition } };
+
+export interface UnitsQuestion {
+  units: UnitsBehind;
+  unit: Unit;
+  projectId: number;
+  order: readonly UnitsOrder[];
+  limit: number;
+  offset: number;
+}
+
+/** `created_at` and `name` are those of the record: of a group, its key is its name. */
+export interface UnitsOrder {
+  by: 'events' | 'id' | 'created_at' | 'name';
+  isDescending: boolean;
+}
 
 export interface UnitRow {
   id: string;
@@ -232,6 +252,8 @@ export type PageColumn =
 
 export interface PageQuestion {
   select: Selection;
+  /** Only events of these persons; null: of all. */
+  of: UnitsBehind | null;
   columns: readonly PageColumn[];
   /** Indexes of columns that are ordered by. */
   order: readonly { column: PageColumn; isDescending: boolean }[];

@@ -17,14 +17,19 @@ export const clickhouseDialect: Dialect = {
   person,
   personRecord: (
     projectId,
+    id = person,
   ) => sql`LEFT JOIN (SELECT uuid, properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
-      WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${person}`,
+      WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,
     index,
+    key = groupKey(index),
   ) => sql`LEFT JOIN (SELECT group_key, group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
       WHERE project_id = ${sql.int(projectId)} AND group_type_index = ${sql.int(index)}) AS ${sql.numbered('g', index)}
-    ON ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+    ON ${sql.numbered('g', index)}.group_key = ${key}`,
+  everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
+    LEFT JOIN (SELECT uuid AS person_uuid FROM person WHERE project_id = ${sql.int(projectId)}) AS o ON o.person_uuid = e.person_id
+    ${clickhouseDialect.personRecord(projectId)}`,
   inStaticCohort: (projectId, cohortId) => sql`${person} IN (SELECT person_uuid FROM cohort_member
       WHERE project_id = ${sql.int(projectId)} AND cohort_id = ${sql.int(cohortId)})`,
   text,

@@ -15,11 +15,14 @@ export const postgresDialect: Dialect = {
   personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
   person,
-  personRecord: () =>
-    sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
-  groupRecord: (_, index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
-    ON ${sql.numbered('g', index)}.project_id = e.project_id AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
-   AND ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+  personRecord: (projectId, id = person) =>
+    sql`LEFT JOIN person p ON p.project_id = ${sql.int(projectId)} AND p.uuid = ${id}`,
+  groupRecord: (projectId, index, key = groupKey(index)) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
+    ON ${sql.numbered('g', index)}.project_id = ${sql.int(projectId)} AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
+   AND ${sql.numbered('g', index)}.group_key = ${key}`,
+  everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
+    CROSS JOIN LATERAL (SELECT e.person_id AS person_uuid) AS o
+    ${postgresDialect.personRecord(projectId)}`,
   inStaticCohort: (projectId, cohortId) => sql`EXISTS (SELECT FROM cohort_member m
     WHERE m.project_id = ${sql.int(projectId)} AND m.cohort_id = ${sql.int(cohortId)}
       AND m.person_uuid = coalesce(o.person_uuid, e.person_id))`,
