@@ -238,8 +238,20 @@ export const retentionQuery = object('RetentionQuery', {
       returningEntity: retentionEntity,
       cumulative: flag('Counts whoever returns then or later.'),
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      timeWindowMode: choice(['strict_calendar_dates'], ''),
-      aggregationType: choice(['count'], ''),
+      timeWindowMode: choice(
+        ['strict_calendar_dates', '24_hour_windows'],
+        '`strict_calendar_dates` if absent; windows begin with the first target event of the interval.',
+      ),
+      retentionCustomBrackets: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'How many intervals each later column covers.',
+        }),
+      ),
+      aggregationType: choice(['count', 'sum', 'avg'], '`count` if absent: of units; else of a property.'),
+      aggregationProperty: text('Whose numbers are summed up: of target events, and later of returning ones.'),
+      aggregationPropertyType: choice(['event', 'person'], '`event` if absent.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
       ...drawing('selectedInterval', 'goalLines'),
     }),

@@ -179,15 +179,27 @@ export interface RetentionQuestion {
   breakdowns: readonly Breakdown[];
   /** Who returns in an interval counts in all before it too. */
   cumulative: boolean;
+  /** Columns that are shown, with the one of those who began. */
+  columns: number;
+  /** Later columns are windows of this length from the first target event on; null: intervals of the calendar. */
+  windowMs: number | null;
+  /** Lengths of the later columns in intervals or windows; null: one each. */
+  brackets: readonly number[] | null;
+  /** A number that is summed up beside the units: of target events, and later of returning ones. */
+  aggregated: Property | null;
 }
 
 export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which they began. */
   row: number;
-  /** Intervals later; 0: those who began. */
+  /** The column; 0: those who began. */
   later: number;
   count: number;
+  /** Of the aggregated property. */
+  total: number;
+  /** How many numbers were summed up. */
+  numbers: number;
 }
 
 export interface LifecycleQuestion {
