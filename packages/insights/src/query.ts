@@ -82,7 +82,10 @@ export const eventsNode = object('InsightEventsNode', {
     Type.Enum([...counting, ...aggregates, ...perActor] as Math[], { description: '`total` if absent.' }),
   ),
   math_property: text('Property of which `sum`, `avg`, `median` … are taken.'),
-  math_property_type: choice(['event_properties', 'person_properties'], 'Whose property it is.'),
+  math_property_type: choice(
+    ['event_properties', 'person_properties', 'session_properties'],
+    'Whose property it is; of sessions `$session_duration` only.',
+  ),
   math_group_type_index: groupIndex,
   math_multiplier: Type.Optional(Type.Number({ description: 'Each value is multiplied by it.' })),
   properties: filters,

@@ -14,6 +14,8 @@ export interface Walked {
 export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | 'optional'> & {
   /** Reaching so many steps ends the walk. */
   steps: number;
+  /** Steps in any order count only if the first of them was taken before this. */
+  beginsBefore?: number;
 };
 
 const nowhere: Walked = { reached: 0, times: [] };
@@ -149,7 +151,10 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
 }
 
 /** Steps in any order: as many as happened within one window. */
-function walkUnordered(events: readonly FunnelEvent[], { steps, windowMs }: WalkRules): Walked {
+function walkUnordered(
+  events: readonly FunnelEvent[],
+  { steps, windowMs, beginsBefore = Number.POSITIVE_INFINITY }: WalkRules,
+): Walked {
   let queues: number[][] = Array.from({ length: steps }, () => []);
   const lastUsed = new Array<number>(steps).fill(Number.NEGATIVE_INFINITY);
   let best = nowhere;
@@ -164,8 +169,9 @@ function walkUnordered(events: readonly FunnelEvent[], { steps, windowMs }: Walk
     lastUsed[step] = at;
     queues[step]?.push(event.time);
     for (const queue of queues) while (queue[0] !== undefined && event.time - queue[0] > windowMs) queue.shift();
-    const times = queues.flatMap(([first]) => (first === undefined ? [] : [first]));
-    if (times.length > best.reached) best = { reached: times.length, times: times.sort((a, b) => a - b) };
+    const times = queues.flatMap(([first]) => (first === undefined ? [] : [first])).sort((a, b) => a - b);
+    const isFurther = times.length > best.reached && (times[0] ?? 0) < beginsBefore;
+    if (isFurther) best = { reached: times.length, times };
     if (best.reached === steps) break;
   }
   return best;

@@ -1,6 +1,6 @@
 // From the walks of all units to steps, times and trends of a funnel.
 
-import type { FunnelUnit } from '../event-store/port.ts';
+import type { FunnelEvent, FunnelUnit } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
@@ -272,16 +272,21 @@ export function entrancesOf(
   plan: FunnelPlan,
   unit: FunnelUnit,
 ): { values: string[]; bucket: number; isConverted: boolean }[] {
-  const { fromStep, toStep, period } = plan;
-  const beginsIn = new Set(
-    unit.events.filter(({ steps }) => (steps & 1) === 1).map(({ time }) => bucketAt(period.edges, time)),
-  );
-  const rules = { ...rulesOf(plan), steps: toStep + 1 };
+  const { fromStep, toStep, order } = plan;
+  const { edges, end } = plan.period;
+  const isUnordered = order === 'unordered';
+  // Without an order it is begun by any step, and any of them count.
+  const beginning = isUnordered ? ~0 : 1;
+  const isBeginning = ({ steps }: FunnelEvent) => (steps & beginning) !== 0;
+  const beginsIn = new Set(unit.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));
   return [...beginsIn].flatMap((bucket) => {
+    const rules = isUnordered
+      ? { ...rulesOf(plan), beginsBefore: edges[bucket + 1] ?? end }
+      : { ...rulesOf(plan), steps: toStep + 1 };
+    const mayBegin = (time: number) =>
+      isUnordered ? bucketAt(edges, time) >= bucket : bucketAt(edges, time) === bucket;
     const events = unit.events.map((event) =>
-      (event.steps & 1) === 0 || bucketAt(period.edges, event.time) === bucket
-        ? event
-        : { ...event, steps: (event.steps & ~1) >>> 0 },
+      !isBeginning(event) || mayBegin(event.time) ? event : { ...event, steps: (event.steps & ~beginning) >>> 0 },
     );
     return outcomesOf(plan, { ...unit, events }, rules)
       .filter(({ reached }) => reached > fromStep)

@@ -57,8 +57,11 @@ export interface Dialect {
 /** Longer values of breakdowns are cut. */
 export const longestLabel = 400;
 
-/** What both engines call alike. @param personText the id of the person of today as a text */
-export function columnText({ key }: Extract<Property, { of: 'column' }>, personText: Fragment): Fragment {
+/** What both engines call alike. @param texts the id of the person of today and the time of the event as texts */
+export function columnText(
+  { key }: Extract<Property, { of: 'column' }>,
+  texts: { person: Fragment; timestamp: Fragment },
+): Fragment {
   switch (key) {
     case 'distinct_id':
       return sql`e.distinct_id`;
@@ -67,7 +70,9 @@ export function columnText({ key }: Extract<Property, { of: 'column' }>, personT
     case 'elements_chain':
       return sql`e.elements_chain`;
     case 'person_id':
-      return personText;
+      return texts.person;
+    case 'timestamp':
+      return texts.timestamp;
     default:
       return key satisfies never;
   }

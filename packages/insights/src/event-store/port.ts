@@ -57,7 +57,9 @@ export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'se
 export type Property =
   | { of: 'event' | 'person' | 'stored person'; key: string }
   | { of: 'group'; index: number; key: string }
-  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' };
+  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' }
+  /** When the event happened; a number is in seconds since 1970. */
+  | { of: 'column'; key: 'timestamp' };
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
@@ -100,6 +102,8 @@ export type Measure =
   /** Distinct units. `once`: in the first bucket only. */
   | { of: 'units'; unit: Unit; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
+  /** How many seconds each session lasted that had an event, aggregated over the sessions. */
+  | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Events of each unit, aggregated over the units. */
   | { of: 'counts'; unit: Unit; aggregate: Aggregation };
 

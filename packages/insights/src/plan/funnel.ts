@@ -173,8 +173,6 @@ function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
       'invalid_input',
     );
   }
-  if (filter.funnelVizType === 'trends')
-    throw no('funnelOrderType', 'Trends of unordered funnels are not supported.', 'invalid_input');
 }
 
 function refuseOptional(

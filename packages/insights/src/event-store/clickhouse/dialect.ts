@@ -7,7 +7,8 @@ import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
-const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`toString(${person})`);
+const column = (property: Extract<Property, { of: 'column' }>) =>
+  columnText(property, { person: sql`toString(${person})`, timestamp: sql`toString(e.timestamp)` });
 
 export const clickhouseDialect: Dialect = {
   // Repetitions are hidden by the setting `final`.
@@ -34,12 +35,16 @@ export const clickhouseDialect: Dialect = {
       WHERE project_id = ${sql.int(projectId)} AND cohort_id = ${sql.int(cohortId)})`,
   text,
   number: (property) => {
-    if (property.of === 'column') return numberOf(column(property));
+    if (property.of === 'column') {
+      const seconds = sql`(${clickhouseDialect.millis(sql`e.timestamp`)} / 1000)`;
+      return property.key === 'timestamp' ? seconds : numberOf(column(property));
+    }
     const { isNumber, asNumber } = found(property);
     return sql`if(${isNumber}, ${asNumber}, ${numberOf(text(property))})`;
   },
   time: (property, zone) => {
-    if (property.of === 'column') return sql`CAST(NULL AS Nullable(DateTime64(3, 'UTC')))`;
+    if (property.of === 'column')
+      return property.key === 'timestamp' ? sql`e.timestamp` : sql`CAST(NULL AS Nullable(DateTime64(3, 'UTC')))`;
     const { isNumber, asNumber } = found(property);
     const value = text(property);
     const ofSeconds = sql`fromUnixTimestamp64Milli(toInt64(${asNumber} * 1000), 'UTC')`;

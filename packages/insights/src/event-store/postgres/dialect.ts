@@ -8,7 +8,8 @@ import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
-const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`${person}::text`);
+const column = (property: Extract<Property, { of: 'column' }>) =>
+  columnText(property, { person: sql`${person}::text`, timestamp: sql`e.timestamp::text` });
 
 export const postgresDialect: Dialect = {
   events: sql`event e`,
@@ -28,13 +29,16 @@ export const postgresDialect: Dialect = {
       AND m.person_uuid = coalesce(o.person_uuid, e.person_id))`,
   text,
   number: (property) => {
-    if (property.of === 'column') return numberOf(column(property));
+    if (property.of === 'column') {
+      const seconds = sql`(${postgresDialect.millis(sql`e.timestamp`)} / 1000)`;
+      return property.key === 'timestamp' ? seconds : numberOf(column(property));
+    }
     const { json, asText } = found(property);
     return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN ${toFloat(sql`(${json})::numeric`)}
                     ELSE ${numberOf(asText)} END`;
   },
   time: (property, zone) => {
-    if (property.of === 'column') return sql`NULL::timestamptz`;
+    if (property.of === 'column') return property.key === 'timestamp' ? sql`e.timestamp` : sql`NULL::timestamptz`;
     const { json, asText } = found(property);
     const number = sql`(${json})::numeric`;
     return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN
