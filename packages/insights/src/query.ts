@@ -82,7 +82,10 @@ export const eventsNode = object('InsightEventsNode', {
     Type.Enum([...counting, ...aggregates, ...perActor] as Math[], { description: '`total` if absent.' }),
   ),
   math_property: text('Property of which `sum`, `avg`, `median` … are taken.'),
-  math_property_type: choice(['event_properties', 'person_properties'], 'Whose property it is.'),
+  math_property_type: choice(
+    ['event_properties', 'person_properties', 'session_properties'],
+    'Whose property it is; of sessions `$session_duration` only.',
+  ),
   math_group_type_index: groupIndex,
   math_multiplier: Type.Optional(Type.Number({ description: 'Each value is multiplied by it.' })),
   properties: filters,
@@ -238,8 +241,20 @@ export const retentionQuery = object('RetentionQuery', {
       returningEntity: retentionEntity,
       cumulative: flag('Counts whoever returns then or later.'),
       minimumOccurrences: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      timeWindowMode: choice(['strict_calendar_dates'], ''),
-      aggregationType: choice(['count'], ''),
+      timeWindowMode: choice(
+        ['strict_calendar_dates', '24_hour_windows'],
+        '`strict_calendar_dates` if absent; windows begin with the first target event of the interval.',
+      ),
+      retentionCustomBrackets: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'How many intervals each later column covers.',
+        }),
+      ),
+      aggregationType: choice(['count', 'sum', 'avg'], '`count` if absent: of units; else of a property.'),
+      aggregationProperty: text('Whose numbers are summed up: of target events, and later of returning ones.'),
+      aggregationPropertyType: choice(['event', 'person'], '`event` if absent.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
       ...drawing('selectedInterval', 'goalLines'),
     }),
@@ -265,21 +280,6 @@ const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: '100 if absent.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 };
-
-export const eventsQuery = object('EventsQuery', {
-  kind: Type.Literal('EventsQuery'),
-  ...page,
-  event: text('Only events of this name.'),
-  properties: filters,
-  fixedProperties: filters,
-  filterTestAccounts: common.filterTestAccounts,
-  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
-  after: text('Later than this; `-24h` if absent, `all` for no bound.'),
-  before: text('Earlier than this; now if absent.'),
-  modifiers,
-  ...marks,
-});
-export type EventsQuery = Static<typeof eventsQuery>;
 
 const insight = Type.Union([trendsQuery, retentionQuery, lifecycleQuery]);
 const insightActors = object('InsightActorsQuery', {
@@ -309,10 +309,30 @@ const funnelsActors = object('FunnelsActorsQuery', {
   funnelTrendsEntrancePeriodStart: text('Beginning of the bucket in which they entered.'),
   ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
+export const eventsQuery = object('EventsQuery', {
+  kind: Type.Literal('EventsQuery'),
+  ...page,
+  event: text('Only events of this name.'),
+  events: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 200, description: 'Only events of these names; all if empty.' }),
+  ),
+  where: Type.Optional(Type.Unknown({ description: 'SQL, which is not supported: an empty list.' })),
+  properties: filters,
+  fixedProperties: filters,
+  filterTestAccounts: common.filterTestAccounts,
+  personId: Type.Optional(Type.String({ format: 'uuid', description: 'Only events of this person.' })),
+  after: text('Later than this; `-24h` if absent, `all` for no bound.'),
+  before: text('Earlier than this; now if absent.'),
+  source: Type.Optional(insightActors),
+  modifiers,
+  ...marks,
+});
+export type EventsQuery = Static<typeof eventsQuery>;
+
 export const actorsQuery = object('ActorsQuery', {
   kind: Type.Literal('ActorsQuery'),
   ...page,
-  source: Type.Union([insightActors, funnelsActors]),
+  source: Type.Optional(Type.Union([insightActors, funnelsActors])),
   search: Type.Optional(Type.String({ maxLength: 200 })),
   properties: filters,
   fixedProperties: filters,

@@ -13,6 +13,8 @@ import {
   type EventStore,
   type OverBudget,
   type SeriesQuestion,
+  type UnitRow,
+  type UnitsOrder,
   untilDeadline,
 } from './event-store/port.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
@@ -208,19 +210,31 @@ async function askActors({ sql, events }: QueryDeps, plan: ActorsPlan, { context
     if (!behind.funnel) return events.units(behind.question, run);
     const found = unitsOfFunnel(behind.plan, behind.point);
     await events.funnel(behind.plan.question, run, found.add);
-    return found.units.slice(plan.offset, plan.offset + plan.limit + 1);
+    return inOrder(found.units, behind.order).slice(plan.offset, plan.offset + plan.limit + 1);
   }
 }
 
+/** Equal ones stay as they came. */
+function inOrder(units: UnitRow[], order: readonly UnitsOrder[]): UnitRow[] {
+  if (order.length === 0) return units;
+  return units.sort((a, b) => {
+    for (const { by, isDescending } of order) {
+      const difference = by === 'events' ? a.events - b.events : a.id < b.id ? -1 : Number(a.id > b.id);
+      if (difference !== 0) return isDescending ? -difference : difference;
+    }
+    return 0;
+  });
+}
+
 function beginsWithFirst(query: Query): boolean {
-  if (query.kind === 'EventsQuery') return false;
-  if (query.kind === 'ActorsQuery') return beginsWithFirst(query.source.source);
+  if (query.kind === 'EventsQuery' || query.kind === 'ActorsQuery')
+    return query.source !== undefined && beginsWithFirst(query.source.source);
   return query.dateRange?.date_from === 'all';
 }
 
 /** The events a query asks for; null: all. */
 function namesIn(query: Query): string[] | null {
-  if (query.kind === 'ActorsQuery') return namesIn(query.source.source);
+  if ('source' in query) return query.source === undefined ? null : namesIn(query.source.source);
   if (!('series' in query)) return null;
   const names = query.series.map(({ event }) => event);
   return names.some((name) => name === undefined) ? null : [...new Set(names.map(String))];

@@ -92,22 +92,27 @@ export function naiveTrend({ events, zone }: History, { event, math, interval, f
   });
 }
 
+interface NaiveSteps {
+  steps: string[];
+  /** Those of the steps that may be skipped. */
+  optional: string[];
+  order: 'ordered' | 'strict' | 'unordered';
+  windowMs: number;
+}
+
 /** How many persons reached each step: from each first step, as far as the next ones follow within the window. */
 export function naiveFunnel(
   { events, zone }: History,
-  {
-    steps,
-    order,
-    windowMs,
-    from,
-    to,
-  }: { steps: string[]; order: 'ordered' | 'strict' | 'unordered'; windowMs: number; from: string; to: string },
+  { steps, order, optional, windowMs, from, to }: NaiveSteps & { from: string; to: string },
 ): number[] {
   const counts = steps.map(() => 0);
   for (const own of byPerson(
     events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to),
   ).values()) {
-    const furthest = Math.max(0, ...own.map((_, at) => reachedFrom(own.slice(at), { steps, order, windowMs })));
+    const furthest = Math.max(
+      0,
+      ...own.map((_, at) => reachedFrom(own.slice(at), { steps, optional, order, windowMs })),
+    );
     for (let step = 0; step < furthest; step++) counts[step] = (counts[step] ?? 0) + 1;
   }
   return counts;
@@ -120,10 +125,7 @@ function byPerson(events: ToldEvent[]): Map<string, ToldEvent[]> {
   return lists;
 }
 
-function reachedFrom(
-  events: ToldEvent[],
-  { steps, order, windowMs }: { steps: string[]; order: 'ordered' | 'strict' | 'unordered'; windowMs: number },
-): number {
+function reachedFrom(events: ToldEvent[], { steps, optional, order, windowMs }: NaiveSteps): number {
   const [first] = events;
   if (first === undefined) return 0;
   const within = events.filter(({ time }) => time - first.time <= windowMs);
@@ -132,7 +134,9 @@ function reachedFrom(
   if (first.event !== steps[0]) return 0;
   let reached = 1;
   for (const { event } of within.slice(1)) {
-    if (event === steps[reached]) reached += 1;
+    const next = steps.indexOf(event);
+    const isNext = next >= reached && steps.slice(reached, next).every((step) => optional.includes(step));
+    if (isNext) reached = next + 1;
     else if (order === 'strict' && event !== steps[reached - 1]) break;
   }
   return reached;

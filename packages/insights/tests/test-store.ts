@@ -63,7 +63,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
           follow(projectOf(question)).then(() => events.funnel(question, run, each)),
         retention: async (question, run) => follow(projectOf(question)).then(() => events.retention(question, run)),
         lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
-        units: async (question, run) => follow(projectOf(question.question)).then(() => events.units(question, run)),
+        units: async (question, run) => follow(question.projectId).then(() => events.units(question, run)),
         page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
         list: async (question, run) => follow(projectOf(question)).then(() => events.list(question, run)),
         values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),

@@ -1438,6 +1438,7 @@ SELECT project_id, uuid, properties, (extract(epoch FROM created_at) * 1000)::bi
 -- Ids that were moved to another person than the one they made.
 CREATE VIEW "clickhouse"."person_override" AS
 SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id" WHERE version > 0;
+CREATE VIEW "clickhouse"."person_distinct_id" AS SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id";
 CREATE VIEW "clickhouse"."group" AS
 SELECT project_id, group_type_index, group_key, group_properties, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms
   FROM "group";

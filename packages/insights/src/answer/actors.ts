@@ -1,10 +1,11 @@
-import type { FunnelUnit, UnitRow } from '../event-store/port.ts';
+import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/port.ts';
 import type { ActorsPlan, FunnelPoint } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 import type { ShownGroup, ShownPerson } from '../records-store.ts';
 import { entrancesOf, outcomesOf } from './funnel.ts';
+import type { Walked } from './funnel-walk.ts';
 
 /** Gathers the units of a funnel that are at a point of it. */
 export function unitsOfFunnel(
@@ -25,7 +26,9 @@ export function unitsOfFunnel(
     return outcomesOf(plan, unit).some(
       (outcome) =>
         isOfValue(outcome.values) &&
-        ('exactly' in reached ? reached.exactly.includes(outcome.reached) : outcome.reached >= reached.atLeast),
+        ('furthest' in reached
+          ? reached.furthest.includes(outcome.reached)
+          : didStep(outcome, reached.step) && !(reached.butNot !== null && didStep(outcome, reached.butNot))),
     );
   };
   return {
@@ -35,6 +38,8 @@ export function unitsOfFunnel(
     },
   };
 }
+
+const didStep = ({ times }: Walked, step: number) => typeof times[step - 1] === 'number';
 
 interface Records {
   persons: ReadonlyMap<string, ShownPerson>;
@@ -106,9 +111,7 @@ function groupOf(key: string, group: ShownGroup | undefined, { clock }: PlanCont
   };
 }
 
-const nameProperties = ['email', 'name', 'username'];
-
 export function displayName(person: Pick<ShownPerson, 'properties'> | undefined): string | undefined {
-  const names = nameProperties.map((name) => person?.properties[name]);
+  const names = displayNames.map((name) => person?.properties[name]);
   return names.find((name): name is string => typeof name === 'string' && name !== '');
 }

@@ -7,13 +7,15 @@ import type { FunnelPlan } from '../plan/funnel.ts';
 export interface Walked {
   /** Number of steps. */
   reached: number;
-  /** When each of them was taken. */
-  times: number[];
+  /** When each of them was taken; null: an optional step that was skipped. */
+  times: (number | null)[];
 }
 
-export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions'> & {
+export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | 'optional'> & {
   /** Reaching so many steps ends the walk. */
   steps: number;
+  /** Steps in any order count only if the first of them was taken before this. */
+  beginsBefore?: number;
 };
 
 const nowhere: Walked = { reached: 0, times: [] };
@@ -26,7 +28,7 @@ export function walk(events: readonly FunnelEvent[], rules: WalkRules): Walked {
 /** An attempt that has reached some step. */
 interface Attempt {
   start: number;
-  times: number[];
+  times: (number | null)[];
   isExcluded: boolean;
 }
 
@@ -78,21 +80,48 @@ function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
 
 const hasBit = (bits: number, at: number) => ((bits >>> at) & 1) === 1;
 
-function take(state: State, event: FunnelEvent, { steps, windowMs, exclusions, order }: WalkRules): void {
+function take(state: State, event: FunnelEvent, rules: WalkRules): void {
   const { attempts } = state;
+  const { steps, windowMs, exclusions, order } = rules;
   attempts[0] = { start: event.time, times: [], isExcluded: false };
   // From the last step down: one event never is two steps of one attempt.
   for (let step = steps; step >= 1; step--) {
-    const before = attempts[step - 1];
-    const mayFollow =
-      before && event.time - before.start <= windowMs && !(step > 1 && attempts[step]?.start === before.start);
-    if (!mayFollow || before.isExcluded) continue;
-    if (isExclusion(event, step - 1, exclusions))
-      exclude(state, { reached: step - 1, before, time: event.time, windowMs });
-    else if (hasBit(event.steps, step - 1)) advance(state, { reached: step, before, time: event.time });
+    const last = attempts[step - 1];
+    if (last && mayFollow(last, step, { state, event, windowMs }) && isExclusion(event, step - 1, exclusions))
+      exclude(state, { reached: step - 1, before: last, time: event.time, windowMs });
+    if (!hasBit(event.steps, step - 1)) continue;
+    const before = lastBefore(step, { state, event, rules });
+    if (before !== null) advance(state, { reached: step, before, time: event.time });
   }
   if (order !== 'strict') return;
   for (let step = 1; step <= steps; step++) if (!hasBit(event.steps, step - 1)) attempts[step] = null;
+}
+
+function mayFollow(
+  before: Attempt,
+  step: number,
+  { state: { attempts }, event, windowMs }: { state: State; event: FunnelEvent; windowMs: number },
+): boolean {
+  const isRepeated = step > 1 && attempts[step]?.start === before.start;
+  return !before.isExcluded && !isRepeated && event.time - before.start <= windowMs;
+}
+
+/** The attempt that goes on with a step: the one at the step before or, if that is optional, at the one before that. */
+function lastBefore(
+  step: number,
+  { state, event, rules }: { state: State; event: FunnelEvent; rules: WalkRules },
+): Attempt | null {
+  const { windowMs, exclusions, optional } = rules;
+  const excluded = new Set<number>();
+  for (let reached = step - 1; reached >= 0; reached--) {
+    const before = state.attempts[reached];
+    if (before?.isExcluded || (before && isExclusion(event, reached, exclusions))) excluded.add(before.start);
+    // What excludes an attempt at an optional step excludes it without that step too.
+    else if (before && !excluded.has(before.start) && mayFollow(before, step, { state, event, windowMs }))
+      return before;
+    if (!optional.includes(reached - 1)) break;
+  }
+  return null;
 }
 
 /** Whether the event excludes whoever has taken just so many steps. */
@@ -113,7 +142,8 @@ function exclude(
 }
 
 function advance(state: State, { reached, before, time }: { reached: number; before: Attempt; time: number }): void {
-  const attempt = { start: before.start, times: [...before.times, time], isExcluded: false };
+  const skipped = new Array<null>(reached - 1 - before.times.length).fill(null);
+  const attempt = { start: before.start, times: [...before.times, ...skipped, time], isExcluded: false };
   state.attempts[reached] = attempt;
   const { best } = state;
   const isFurther = best === null || reached > best.reached || (reached === best.reached && best.attempt.isExcluded);
@@ -121,7 +151,10 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
 }
 
 /** Steps in any order: as many as happened within one window. */
-function walkUnordered(events: readonly FunnelEvent[], { steps, windowMs }: WalkRules): Walked {
+function walkUnordered(
+  events: readonly FunnelEvent[],
+  { steps, windowMs, beginsBefore = Number.POSITIVE_INFINITY }: WalkRules,
+): Walked {
   let queues: number[][] = Array.from({ length: steps }, () => []);
   const lastUsed = new Array<number>(steps).fill(Number.NEGATIVE_INFINITY);
   let best = nowhere;
@@ -136,8 +169,9 @@ function walkUnordered(events: readonly FunnelEvent[], { steps, windowMs }: Walk
     lastUsed[step] = at;
     queues[step]?.push(event.time);
     for (const queue of queues) while (queue[0] !== undefined && event.time - queue[0] > windowMs) queue.shift();
-    const times = queues.flatMap(([first]) => (first === undefined ? [] : [first]));
-    if (times.length > best.reached) best = { reached: times.length, times: times.sort((a, b) => a - b) };
+    const times = queues.flatMap(([first]) => (first === undefined ? [] : [first])).sort((a, b) => a - b);
+    const isFurther = times.length > best.reached && (times[0] ?? 0) < beginsBefore;
+    if (isFurther) best = { reached: times.length, times };
     if (best.reached === steps) break;
   }
   return best;

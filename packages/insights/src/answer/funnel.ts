@@ -1,6 +1,6 @@
 // From the walks of all units to steps, times and trends of a funnel.
 
-import type { FunnelUnit } from '../event-store/port.ts';
+import type { FunnelEvent, FunnelUnit } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
@@ -13,10 +13,8 @@ export interface Outcome extends Walked {
   values: string[];
 }
 
-const rulesOf = ({ order, windowMs, exclusions, series }: FunnelPlan): WalkRules => ({
-  order,
-  windowMs,
-  exclusions,
+const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan): WalkRules => ({
+  ...{ order, windowMs, exclusions, optional },
   steps: series.length,
 });
 
@@ -86,7 +84,7 @@ export function funnelAnswer(
 interface Steps {
   values: string[];
   counts: number[];
-  /** Seconds from the step before, of every unit. */
+  /** Seconds from the step taken before, of every unit. */
   seconds: number[][];
 }
 
@@ -101,13 +99,16 @@ function stepsAnswer(plan: FunnelPlan) {
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
     add(unit: FunnelUnit) {
-      for (const { values, reached, times } of outcomesOf(plan, unit)) {
+      for (const { values, times } of outcomesOf(plan, unit)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
         all.set(key, sum);
-        for (let step = 0; step < reached; step++) {
+        let before: number | null = null;
+        for (const [step, time] of times.entries()) {
+          if (time === null) continue;
           sum.counts[step] = (sum.counts[step] ?? 0) + 1;
-          if (step > 0) sum.seconds[step]?.push(((times[step] ?? 0) - (times[step - 1] ?? 0)) / 1000);
+          if (before !== null) sum.seconds[step]?.push((time - before) / 1000);
+          before = time;
         }
       }
     },
@@ -271,16 +272,21 @@ export function entrancesOf(
   plan: FunnelPlan,
   unit: FunnelUnit,
 ): { values: string[]; bucket: number; isConverted: boolean }[] {
-  const { fromStep, toStep, period } = plan;
-  const beginsIn = new Set(
-    unit.events.filter(({ steps }) => (steps & 1) === 1).map(({ time }) => bucketAt(period.edges, time)),
-  );
-  const rules = { ...rulesOf(plan), steps: toStep + 1 };
+  const { fromStep, toStep, order } = plan;
+  const { edges, end } = plan.period;
+  const isUnordered = order === 'unordered';
+  // Without an order it is begun by any step, and any of them count.
+  const beginning = isUnordered ? ~0 : 1;
+  const isBeginning = ({ steps }: FunnelEvent) => (steps & beginning) !== 0;
+  const beginsIn = new Set(unit.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));
   return [...beginsIn].flatMap((bucket) => {
+    const rules = isUnordered
+      ? { ...rulesOf(plan), beginsBefore: edges[bucket + 1] ?? end }
+      : { ...rulesOf(plan), steps: toStep + 1 };
+    const mayBegin = (time: number) =>
+      isUnordered ? bucketAt(edges, time) >= bucket : bucketAt(edges, time) === bucket;
     const events = unit.events.map((event) =>
-      (event.steps & 1) === 0 || bucketAt(period.edges, event.time) === bucket
-        ? event
-        : { ...event, steps: (event.steps & ~1) >>> 0 },
+      !isBeginning(event) || mayBegin(event.time) ? event : { ...event, steps: (event.steps & ~beginning) >>> 0 },
     );
     return outcomesOf(plan, { ...unit, events }, rules)
       .filter(({ reached }) => reached > fromStep)

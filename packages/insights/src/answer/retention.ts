@@ -30,17 +30,25 @@ function tableOf(
   { value, context }: { value: string | null; context: PlanContext },
 ) {
   const { edges } = plan.question;
-  const counts = edges.map(() => new Array<number>(plan.columns).fill(0));
-  for (const { row, later, count } of rows) {
+  const last = plan.columns.length - 1;
+  const counts = edges.map(() => new Array<number>(last + 1).fill(0));
+  const numbers = edges.map(() => new Array<number>(last + 1).fill(0));
+  const add = (table: number[][], row: number, at: number, more: number) => {
+    const cells = table[row];
+    if (cells !== undefined) cells[at] = (cells[at] ?? 0) + more;
+  };
+  for (const { row, later, count, total, numbers: summed } of rows) {
     // Who last returned in an interval has returned in it or later for all before.
     const first = plan.isCumulative && later > 0 ? 1 : later;
-    for (let at = first; at <= Math.min(later, plan.columns - 1); at++) {
-      const numbers = counts[row];
-      if (numbers !== undefined) numbers[at] = (numbers[at] ?? 0) + count;
+    for (let at = first; at <= Math.min(later, last); at++) {
+      add(counts, row, at, plan.shows === 'count' ? count : total);
+      add(numbers, row, at, summed);
     }
   }
+  const shown = (sum: number, row: number, at: number) =>
+    plan.shows === 'avg' ? sum / (numbers[row]?.[at] || 1) : sum;
   return edges.map((edge, row) => ({
-    values: (counts[row] ?? []).map((count, at) => ({ count, label: `${plan.period} ${at}` })),
+    values: (counts[row] ?? []).map((sum, at) => ({ count: shown(sum, row, at), label: plan.columns[at] })),
     label: `${plan.period} ${row}`,
     date: isoIn(edge, context.clock),
     breakdown_value: value,

@@ -37,7 +37,7 @@ export function fromEvents(
     readsRecord ||
     units.some(({ of }) => of === 'person') ||
     all.some(({ of, key }) => of === 'column' && key === 'person_id') ||
-    conditions.some(namesStaticCohort);
+    conditions.some(looksForPerson);
   return sql.join(
     [
       sql`FROM ${dialect.events}`,
@@ -58,11 +58,11 @@ function propertiesOf(condition: Condition): Property[] {
   return [];
 }
 
-function namesStaticCohort(condition: Condition): boolean {
-  if ('all' in condition) return condition.all.some(namesStaticCohort);
-  if ('any' in condition) return condition.any.some(namesStaticCohort);
-  if ('not' in condition) return namesStaticCohort(condition.not);
-  return 'inStaticCohort' in condition;
+function looksForPerson(condition: Condition): boolean {
+  if ('all' in condition) return condition.all.some(looksForPerson);
+  if ('any' in condition) return condition.any.some(looksForPerson);
+  if ('not' in condition) return looksForPerson(condition.not);
+  return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
 /** The condition of a selection, `FROM` being what `fromEvents` gives for it. */
@@ -86,6 +86,12 @@ function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
   )})`;
 }
 
+/** All persons of a project that a condition holds for, as rows of `unit`; they have no events here. */
+export function personsText(dialect: Dialect, { projectId, where }: { projectId: number; where: Condition }): Fragment {
+  return sql`SELECT ${dialect.person} AS unit, 0 AS events ${dialect.everyone(projectId)}
+              WHERE ${condition(dialect, where, projectId)}`;
+}
+
 /** Never null. */
 export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
   const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
@@ -93,6 +99,12 @@ export function condition(dialect: Dialect, node: Condition, projectId: number):
   if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;
   if ('not' in node) return sql`NOT (${condition(dialect, node.not, projectId)})`;
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
+  if ('anyDistinctId' in node) {
+    const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
+    // Inside, the ids are what is called the event.
+    return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
+                                      WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
+  }
   if ('breakdown' in node) {
     const label = dialect.label(node.breakdown);
     return node.value === null ? sql`${label} IS NULL` : sql`coalesce(${label} = ${sql.text(node.value)}, false)`;

@@ -9,10 +9,12 @@ export interface Dialect {
   personJoin(projectId: number): Fragment;
   /** The person of today; needs `personJoin`. */
   person: Fragment;
-  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`. */
-  personRecord(projectId: number): Fragment;
-  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`. */
-  groupRecord(projectId: number, index: number): Fragment;
+  /** The record of that person as `p`, with `properties` and `created_at`; needs `personJoin`, or the id of a person. */
+  personRecord(projectId: number, id?: Fragment): Fragment;
+  /** The record of the group of this type as `g<index>`, with `group_properties` and `created_at`; that of the event, or of a key. */
+  groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
+  /** `FROM` of all persons, each once, where conditions look for an event's person. */
+  everyone(projectId: number): Fragment;
   /** Whether the person of today is in a static cohort; needs `personJoin`. */
   inStaticCohort(projectId: number, cohortId: number): Fragment;
   /** A property in its one form as a text: `5` for 5.0, lists as JSON; null when it is not set. */
@@ -62,8 +64,11 @@ export interface Dialect {
 /** Longer values of breakdowns are cut. */
 export const longestLabel = 400;
 
-/** What both engines call alike. @param personText the id of the person of today as a text */
-export function columnText({ key }: Extract<Property, { of: 'column' }>, personText: Fragment): Fragment {
+/** What both engines call alike. @param texts the id of the person of today and the time of the event as texts */
+export function columnText(
+  { key }: Extract<Property, { of: 'column' }>,
+  texts: { person: Fragment; timestamp: Fragment },
+): Fragment {
   switch (key) {
     case 'distinct_id':
       return sql`e.distinct_id`;
@@ -72,7 +77,9 @@ export function columnText({ key }: Extract<Property, { of: 'column' }>, personT
     case 'elements_chain':
       return sql`e.elements_chain`;
     case 'person_id':
-      return personText;
+      return texts.person;
+    case 'timestamp':
+      return texts.timestamp;
     default:
       return key satisfies never;
   }

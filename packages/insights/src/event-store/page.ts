@@ -5,10 +5,15 @@ import type { Dialect } from './dialect.ts';
 import type { PageColumn, PageQuestion, Property } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of the columns, in their order. */
-export function pageText(dialect: Dialect, { select, columns, order, limit, offset }: PageQuestion): Fragment {
+/** Rows of the columns, in their order. @param persons those whose events are read, as rows of `unit`; null: all */
+export function pageText(
+  dialect: Dialect,
+  { select, columns, order, limit, offset }: PageQuestion,
+  persons: Fragment | null,
+): Fragment {
   const all = [...columns, ...order.map(({ column }) => column)];
-  const person: Property[] = all.includes('person_id') ? [{ of: 'column', key: 'person_id' }] : [];
+  const readsPerson = all.includes('person_id') || persons !== null;
+  const person: Property[] = readsPerson ? [{ of: 'column', key: 'person_id' }] : [];
   const read = all.flatMap((column) => (typeof column === 'object' ? [column.json] : []));
   const from = fromEvents(dialect, {
     projectId: select.projectId,
@@ -32,7 +37,8 @@ export function pageText(dialect: Dialect, { select, columns, order, limit, offs
   );
   // Many events of one moment keep their order from page to page.
   const tie = all.includes('count') ? [] : [dialect.uuidText(sql`e.uuid`)];
-  return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${groups}
+  const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT unit FROM (${persons}) AS behind)`;
+  return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${ofThese} ${groups}
               ORDER BY ${sql.join([...orders, ...tie, ...(orders.length + tie.length === 0 ? [sql`1`] : [])], ', ')}
               LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }

@@ -77,7 +77,9 @@ export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'se
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
-  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' };
+  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' }
+  /** When the event happened; a number is in seconds since 1970. */
+  | { of: 'column'; key: 'timestamp' };
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
@@ -100,7 +102,9 @@ export type Condition =
   | { property: Property; test: Test }
   /** The value of a breakdown; null: none. */
   | { breakdown: Breakdown; value: string | null }
-  | { inStaticCohort: number };
+  | { inStaticCohort: number }
+  /** Of any id of the person of today. */
+  | { anyDistinctId: Test };
 
 /** A value events are told apart by. */
 export interface Breakdown {
@@ -118,6 +122,8 @@ export type Measure =
   /** Distinct units. `once`: in the first bucket only. */
   | { of: 'units'; unit: Unit; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
+  /** How many seconds each session lasted that had an event, aggregated over the sessions. */
+  | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Events of each unit, aggregated over the units. */
   | { of: 'counts'; unit: Unit; aggregate: Aggregation };
 
@@ -197,15 +203,27 @@ export interface RetentionQuestion {
   breakdowns: readonly Breakdown[];
   /** Who returns in an interval counts in all before it too. */
   cumulative: boolean;
+  /** Columns that are shown, with the one of those who began. */
+  columns: number;
+  /** Later columns are windows of this length from the first target event on; null: intervals of the calendar. */
+  windowMs: number | null;
+  /** Lengths of the later columns in intervals or windows; null: one each. */
+  brackets: readonly number[] | null;
+  /** A number that is summed up beside the units: of target events, and later of returning ones. */
+  aggregated: Property | null;
 }
 
 export interface RetentionRow {
   values: (string | null)[];
   /** Index of the interval in which they began. */
   row: number;
-  /** Intervals later; 0: those who began. */
+  /** The column; 0: those who began. */
   later: number;
   count: number;
+  /** Of the aggregated property. */
+  total: number;
+  /** How many numbers were summed up. */
+  numbers: number;
 }
 
 export interface LifecycleQuestion {
@@ -224,12 +242,30 @@ export interface LifecycleRow {
   count: number;
 }
 
-/** A point of a question. */
-export type UnitsQuestion = { limit: number; offset: number } & (
+/** Properties of a person that name it: the first that is not empty. */
+export const displayNames = ['email', 'name', 'username'];
+
+/** A point of a question, or all persons there are. */
+export type UnitsBehind =
   | { behind: 'series'; question: SeriesQuestion; unit: Unit }
   | { behind: 'retention'; question: RetentionQuestion; row: number }
   | { behind: 'lifecycle'; question: LifecycleQuestion; bucket: number; status: LifecycleStatus }
-);
+  | { behind: 'persons'; question: { projectId: number; where: Condition } };
+
+export interface UnitsQuestion {
+  units: UnitsBehind;
+  unit: Unit;
+  projectId: number;
+  order: readonly UnitsOrder[];
+  limit: number;
+  offset: number;
+}
+
+/** `created_at` and `name` are those of the record: of a group, its key is its name. */
+export interface UnitsOrder {
+  by: 'events' | 'id' | 'created_at' | 'name';
+  isDescending: boolean;
+}
 
 export interface UnitRow {
   id: string;
@@ -252,6 +288,8 @@ export type PageColumn =
 
 export interface PageQuestion {
   select: Selection;
+  /** Only events of these persons; null: of all. */
+  of: UnitsBehind | null;
   columns: readonly PageColumn[];
   /** Indexes of columns that are ordered by. */
   order: readonly { column: PageColumn; isDescending: boolean }[];

@@ -5,19 +5,20 @@ import type { Dialect } from './dialect.ts';
 import type { RetentionQuestion } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-/** Rows of the row, how many intervals later, number of units, and the values of breakdowns. */
+/** Rows of the row, the column, number of units, sum and number of the aggregated values, and the values of breakdowns. */
 export function retentionText(dialect: Dialect, question: RetentionQuestion): Fragment {
   const { list } = labels(dialect, question.breakdowns);
+  const sums =
+    question.aggregated === null ? sql`0 AS total, 0 AS numbers` : sql`sum(total) AS total, sum(numbers) AS numbers`;
+  const counted = sql`count(*) AS units, ${sums}`;
   const later = question.cumulative
-    ? sql`SELECT bucket, later${list}, count(*) AS units
-            FROM (SELECT b.bucket AS bucket, max(r.bucket) - b.bucket AS later, b.unit AS unit${ofBeginner(dialect, question)} ${returning(dialect, question)}
-                   GROUP BY b.bucket, b.unit${ofBeginner(dialect, question)}) AS last
+    ? sql`SELECT bucket, later${list}, ${counted}
+            FROM (SELECT bucket, max(later) AS later, unit${list} FROM returns GROUP BY bucket, unit${list}) AS last
            GROUP BY bucket, later${list}`
-    : sql`SELECT b.bucket AS bucket, r.bucket - b.bucket AS later${ofBeginner(dialect, question)}, count(*) AS units ${returning(dialect, question)}
-           GROUP BY b.bucket, r.bucket - b.bucket${ofBeginner(dialect, question)}`;
-  return sql`WITH ${active(dialect, question)}
-    SELECT bucket, later, units${list} FROM (
-      SELECT bucket, 0 AS later${list}, count(*) AS units FROM beginners GROUP BY bucket${list}
+    : sql`SELECT bucket, later${list}, ${counted} FROM returns GROUP BY bucket, later${list}`;
+  return sql`WITH ${active(dialect, question)}, returns AS (${returns(dialect, question)})
+    SELECT bucket, later, units, total, numbers${list} FROM (
+      SELECT bucket, 0 AS later${list}, ${counted} FROM beginners GROUP BY bucket${list}
       UNION ALL ${later}) AS rows
      WHERE bucket < ${sql.int(question.rows)}`;
 }
@@ -28,9 +29,9 @@ export function unitsOfRetentionText(dialect: Dialect, question: RetentionQuesti
     SELECT unit, sum(began) AS events FROM beginners WHERE bucket = ${sql.int(row)} GROUP BY unit`;
 }
 
-/** `active`: what each unit did in each interval; `beginners`: in which it began. */
+/** `events` that matter; `active`: what each unit did in each interval; `beginners`: in which it began, and when in it. */
 function active(dialect: Dialect, question: RetentionQuestion): Fragment {
-  const { select, unit, edges, target, returning, breakdowns, first } = question;
+  const { select, unit, edges, target, returning, breakdowns, first, aggregated } = question;
   const { columns, list, names } = labels(dialect, breakdowns);
   const [isTarget, isReturn] = [target, returning].map((step) => isStep(dialect, step, select.projectId));
   if (isTarget === undefined || isReturn === undefined)
@@ -40,32 +41,70 @@ function active(dialect: Dialect, question: RetentionQuestion): Fragment {
     projectId: select.projectId,
     units: [unit],
     conditions,
-    properties: breakdowns.map(({ property }) => property),
+    properties: [...breakdowns.map(({ property }) => property), ...(aggregated === null ? [] : [aggregated])],
   });
   const id = dialect.unit(unit);
   const firsts = first === null ? sql`` : sql`LEFT JOIN ${firstTimes(dialect, first, unit)} AS f ON f.unit = ${id}`;
   const begins = first === null ? isTarget : sql`${isTarget} AND f.first = e.timestamp`;
   const together = sql.join([sql`bucket`, sql`unit`, ...names], ', ');
+  const number = aggregated === null ? sql`` : sql`, ${dialect.number(aggregated)} AS x`;
+  const sums = (mark: Fragment, total: Fragment, numbers: Fragment) =>
+    aggregated === null
+      ? sql``
+      : sql`, sum(CASE WHEN ${mark} = 1 THEN x END) AS ${total}, sum(CASE WHEN ${mark} = 1 AND x IS NOT NULL THEN 1 ELSE 0 END) AS ${numbers}`;
+  const ofReturns = sums(sql`returned`, sql`return_total`, sql`return_numbers`);
+  const ofTargets = sums(sql`began`, sql`total`, sql`numbers`);
+  // The sums of marks have names of their own: some engines take a name inside a sum for the sum itself.
   return sql`events AS (
-      SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${id} AS unit,
-             CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${columns}
+      SELECT ${dialect.bucket(sql`e.timestamp`, edges)} AS bucket, ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at,
+             CASE WHEN ${begins} THEN 1 ELSE 0 END AS began, CASE WHEN ${isReturn} THEN 1 ELSE 0 END AS returned${number}${columns}
         ${from} ${firsts}
        WHERE ${selected(dialect, select)} AND (${isTarget} OR ${isReturn})${unit.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}),
-    active AS (SELECT ${together}, sum(began) AS began, sum(returned) AS returned FROM events GROUP BY ${together}),
-    beginners AS (SELECT bucket, unit, began${list} FROM active WHERE began > 0)`;
+    active AS (SELECT ${together}, sum(began) AS begins, sum(returned) AS times, min(CASE WHEN began = 1 THEN at END) AS begun_at${ofTargets}${ofReturns}
+                 FROM events GROUP BY ${together}),
+    beginners AS (SELECT bucket, unit, begins AS began, begun_at${aggregated === null ? sql`` : sql`, total, numbers`}${list}
+                    FROM active WHERE begins > 0)`;
 }
 
-function ofBeginner(dialect: Dialect, { breakdowns }: RetentionQuestion): Fragment {
-  return sql.join(
-    labels(dialect, breakdowns).names.map((name) => sql`, b.${name}`),
-    ' ',
-  );
+/** Rows of `bucket`, `unit` and `later`: units that began in an interval and returned in the column `later`. */
+function returns(dialect: Dialect, question: RetentionQuestion): Fragment {
+  const { least, windowMs, brackets, breakdowns, aggregated, columns } = question;
+  const { list, names } = labels(dialect, breakdowns);
+  const same = names.map((name) => sql`AND coalesce(r.${name}, '') = coalesce(b.${name}, '')`);
+  const ofBeginner = names.map((name) => sql`, b.${name} AS ${name}`);
+  const rows = (passed: Fragment, more: Fragment) =>
+    sql`SELECT b.bucket AS bucket, b.unit AS unit, ${passed} AS later${more}${sql.join(ofBeginner, ' ')} FROM beginners b`;
+  const sameUnit = sql`r.unit = b.unit ${sql.join(same, ' ')}`;
+  const sums = (total: Fragment, numbers: Fragment) =>
+    aggregated === null ? sql`` : sql`, ${total} AS total, ${numbers} AS numbers`;
+  const inIntervals = sql`JOIN active r ON ${sameUnit} AND r.bucket > b.bucket`;
+  if (windowMs === null && brackets === null) {
+    const found = rows(sql`r.bucket - b.bucket`, sums(sql`r.return_total`, sql`r.return_numbers`));
+    return sql`${found} ${inIntervals} AND r.times >= ${sql.int(least)}`;
+  }
+  const longest = brackets === null ? columns - 1 : brackets.reduce((sum, one) => sum + one, 0);
+  const pairs =
+    windowMs === null
+      ? sql`${rows(
+          column(sql`(r.bucket - b.bucket)`, brackets),
+          sql`, r.times AS returned${sums(sql`r.return_total`, sql`r.return_numbers`)}`,
+        )} ${inIntervals} AND r.times > 0 AND r.bucket - b.bucket <= ${sql.int(longest)}`
+      : sql`${rows(
+          column(sql`floor((r.at - b.begun_at) / ${sql.float(windowMs)})`, brackets),
+          sql`, r.returned AS returned${sums(sql`r.x`, sql`CASE WHEN r.x IS NULL THEN 0 ELSE 1 END`)}`,
+        )} JOIN events r ON ${sameUnit} AND r.returned = 1
+           AND r.at - b.begun_at >= ${sql.float(windowMs)} AND r.at - b.begun_at < ${sql.float(windowMs * (longest + 1))}`;
+  return sql`SELECT bucket, unit, later${list}${sums(sql`sum(total)`, sql`sum(numbers)`)} FROM (${pairs}) AS pairs
+              GROUP BY bucket, unit, later${list} HAVING sum(returned) >= ${sql.int(least)}`;
 }
 
-function returning(dialect: Dialect, { breakdowns, least }: RetentionQuestion): Fragment {
-  const same = labels(dialect, breakdowns).names.map(
-    (name) => sql`AND coalesce(r.${name}, '') = coalesce(b.${name}, '')`,
-  );
-  return sql`FROM beginners b JOIN active r ON r.unit = b.unit AND r.bucket > b.bucket AND r.returned >= ${sql.int(least)}
-             ${sql.join(same, ' ')}`;
+/** The column of what happened so many intervals later: that number or, with brackets, the one it lies in. */
+function column(later: Fragment, brackets: readonly number[] | null): Fragment {
+  if (brackets === null) return later;
+  let end = 0;
+  const cases = brackets.map((length, at) => {
+    end += length;
+    return sql`WHEN ${later} <= ${sql.int(end)} THEN ${sql.int(at + 1)}`;
+  });
+  return sql`CASE ${sql.join(cases, ' ')} ELSE ${sql.int(brackets.length)} END`;
 }

@@ -51,6 +51,9 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
       return events;
     case 'counts':
       return sql`SELECT bucket${list}, unit, count(*) AS x FROM (${events}) AS events GROUP BY bucket${list}, unit`;
+    case 'sessions':
+      return sql`SELECT bucket${list}, x FROM (SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit) AS units
+                   JOIN (${sessionLengths(dialect, question.select)}) AS lengths ON lengths.session = units.unit`;
     case 'units': {
       if (measure.once)
         return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
@@ -80,7 +83,26 @@ function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
              ${whereMatching(dialect, question, unit, property === null ? [] : [property])}`;
 }
 
+/** A session ends after a day at the latest. */
+const longestSessionMs = 86_400_000;
+
+/** All sessions around some events: how long they lasted, whatever happened in them. */
+function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuestion['select']): Fragment {
+  const id = dialect.unit({ of: 'session' });
+  const time = dialect.millis(sql`e.timestamp`);
+  const around = {
+    projectId,
+    events: null,
+    from: from - longestSessionMs,
+    to: to + longestSessionMs,
+    where: { all: [] },
+  };
+  return sql`SELECT ${id} AS session, (max(${time}) - min(${time})) / 1000.0 AS x ${fromEvents(dialect, { projectId })}
+              WHERE ${selected(dialect, around)} AND ${id} IS NOT NULL GROUP BY 1`;
+}
+
 function unitOf(measure: Measure): Unit | null {
+  if (measure.of === 'sessions') return { of: 'session' };
   return measure.of === 'units' || measure.of === 'counts' ? measure.unit : null;
 }
 
@@ -111,6 +133,7 @@ function number(dialect: Dialect, measure: Measure): Fragment {
     case 'events':
     case 'units':
       return sql`count(*)`;
+    case 'sessions':
     case 'property':
       return aggregate(dialect, measure.aggregate, measure.times === 1 ? sql`x` : sql`x * ${sql.float(measure.times)}`);
     case 'counts':

@@ -1,13 +1,23 @@
 // The event store over any engine: each question is one text, and its rows are read once here.
 
-import { fromEvents } from './conditions.ts';
+import { fromEvents, personsText } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
 import { exposuresText } from './exposures.ts';
 import { funnelText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
 import { readList } from './list.ts';
 import { pageText } from './page.ts';
-import type { Budget, EventStore, FunnelUnit, LifecycleRow, LifecycleStatus, UnitsQuestion } from './port.ts';
+import {
+  type Budget,
+  displayNames,
+  type EventStore,
+  type FunnelUnit,
+  type LifecycleRow,
+  type LifecycleStatus,
+  type UnitsBehind,
+  type UnitsQuestion,
+} from './port.ts';
 import { retentionText, unitsOfRetentionText } from './retention.ts';
 import { seriesText, unitsOfSeriesText } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
@@ -44,10 +54,12 @@ export function createEventStore(engine: Engine): EventStore {
     },
 
     retention: (question, run) =>
-      rowsOf(retentionText(dialect, question), run, ([row, later, count, ...values]) => ({
+      rowsOf(retentionText(dialect, question), run, ([row, later, count, total, numbers, ...values]) => ({
         row: Number(row),
         later: Number(later),
         count: Number(count),
+        total: Number(total),
+        numbers: Number(numbers),
         values: values.map(textOrNull),
       })),
 
@@ -63,12 +75,13 @@ export function createEventStore(engine: Engine): EventStore {
       ),
 
     units(question, run) {
-      const text = sql`SELECT unit, events FROM (${unitsText(question)}) AS behind ORDER BY events DESC, unit
+      const text = sql`SELECT unit, events FROM (${unitsText(dialect, question.units)}) AS behind ${orderedUnits(dialect, question)}
                         LIMIT ${sql.int(question.limit)} OFFSET ${sql.int(question.offset)}`;
       return rowsOf(text, run, ([id, events]) => ({ id: String(id), events: Number(events) }));
     },
 
-    page: (question, run) => rowsOf(pageText(dialect, question), run, (row) => row),
+    page: (question, run) =>
+      rowsOf(pageText(dialect, question, question.of && unitsText(dialect, question.of)), run, (row) => row),
 
     list: (question, run) => readList(engine, question, run),
 
@@ -91,18 +104,41 @@ export function createEventStore(engine: Engine): EventStore {
       return times.length === 0 ? null : Math.min(...times);
     },
   };
+}
 
-  function unitsText(question: UnitsQuestion): Fragment {
-    switch (question.behind) {
-      case 'series':
-        return unitsOfSeriesText(dialect, question.question, question.unit);
-      case 'retention':
-        return unitsOfRetentionText(dialect, question.question, question.row);
-      case 'lifecycle':
-        return unitsOfLifecycleText(dialect, question.question, question);
-      default:
-        return question satisfies never;
-    }
+/** What the units are ordered by, with their records where those say it. Equal ones keep their order from page to page. */
+function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestion): Fragment {
+  const isGroup = unit.of === 'group';
+  const record = isGroup
+    ? dialect.groupRecord(projectId, unit.index, sql`unit`)
+    : dialect.personRecord(projectId, sql`unit`);
+  const created = isGroup ? sql`${sql.numbered('g', unit.index)}.created_at` : sql`p.created_at`;
+  const names = displayNames.map((key) => sql`nullif(${dialect.text({ of: 'person', key })}, '')`);
+  const columns = {
+    events: sql`events`,
+    id: sql`unit`,
+    created_at: created,
+    name: isGroup ? sql`unit` : dialect.inByteOrder(sql`coalesce(${sql.join(names, ', ')}, '')`),
+  };
+  const needsRecord = order.some(({ by }) => by === 'created_at' || by === 'name');
+  const columnsInOrder = order.map(({ by, isDescending }) =>
+    isDescending ? sql`${columns[by]} DESC NULLS LAST` : sql`${columns[by]} ASC NULLS LAST`,
+  );
+  return sql`${needsRecord ? record : sql``} ORDER BY ${sql.join([...columnsInOrder, sql`unit`], ', ')}`;
+}
+
+function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {
+  switch (question.behind) {
+    case 'series':
+      return unitsOfSeriesText(dialect, question.question, question.unit);
+    case 'retention':
+      return unitsOfRetentionText(dialect, question.question, question.row);
+    case 'lifecycle':
+      return unitsOfLifecycleText(dialect, question.question, question);
+    case 'persons':
+      return personsText(dialect, question.question);
+    default:
+      return question satisfies never;
   }
 }
 

@@ -1,7 +1,7 @@
 // From an ActorsQuery to the point of an insight whose persons or groups are listed.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import type { Condition, LifecycleStatus, Unit, UnitsQuestion } from '../event-store/port.ts';
+import type { Condition, LifecycleStatus, Unit, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/port.ts';
 import {
   type ActorsQuery,
   type FunnelsActorsQuery,
@@ -22,13 +22,15 @@ export interface ActorsPlan {
   unit: Unit;
   limit: number;
   offset: number;
-  behind: { funnel: false; question: UnitsQuestion } | { funnel: true; plan: FunnelPlan; point: FunnelPoint };
+  behind:
+    | { funnel: false; question: UnitsQuestion }
+    | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: UnitsOrder[] };
 }
 
 /** Whom of a funnel. */
 export interface FunnelPoint {
-  /** Number of steps that were reached, exactly or at least; null: any. */
-  reached: { exactly: readonly number[] } | { atLeast: number };
+  /** Their furthest step, or one that they took, but not another. Steps count from 1. */
+  reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
   values: string[] | null;
   /** Of the trends of a funnel: the interval in which they entered, and whether they converted. */
   entrance: { bucket: number; isConverted: boolean } | null;
@@ -46,16 +48,19 @@ const knownColumns = new Set([
 export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan {
   const { limit = usualLimit, offset = 0, source, select, orderBy = [] } = query;
   const where = personFilters(query, context);
-  const page = { limit: limit + 1, offset };
-  const behind =
-    source.kind === 'FunnelsActorsQuery'
-      ? { funnel: true as const, ...planFunnelPoint(source, where, context) }
-      : { funnel: false as const, question: { ...planPoint(source, where, context), ...page } as UnitsQuestion };
-  const unit = behind.funnel ? behind.plan.question.unit : unitOf(behind.question);
+  const { projectId } = context.settings;
+  const funnel = source?.kind === 'FunnelsActorsQuery' ? planFunnelPoint(source, where, context) : null;
+  const units: UnitsBehind | null =
+    source === undefined
+      ? { behind: 'persons', question: { projectId, where } }
+      : source.kind === 'FunnelsActorsQuery'
+        ? null
+        : planPoint(source, where, context);
+  const unit: Unit = units === null ? (funnel?.plan.question.unit ?? { of: 'person' }) : unitOf(units);
   const usual =
     unit.of === 'group'
       ? groupColumns
-      : source.source.kind === 'TrendsQuery'
+      : source?.source.kind === 'TrendsQuery'
         ? personColumns
         : personColumns.slice(0, 3);
   const columns = (select ?? usual).map((column) => column.replace(/\s+--.*$/, '').trim());
@@ -65,16 +70,50 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
         `select.${at}`,
         `"${column.slice(0, 100)}" is not supported. Choose from: ${[...knownColumns].join(', ')}.`,
       );
+    if (column === 'event_count' && source === undefined)
+      throw queryError(`select.${at}`, 'Only actors of a source have events to count.');
   });
-  orderBy.forEach((order, at) => {
-    if (!/^(event_count( DESC)?|id( ASC)?)$/i.test(order.trim()))
-      throw queryError(`orderBy.${at}`, 'Actors are ordered by event_count DESC only.');
-  });
-  return { kind: 'ActorsQuery', columns, unit, limit, offset, behind };
+  const order = orderBy.map((text, at) => orderOf(text, `orderBy.${at}`));
+  const usualOrder: UnitsOrder = {
+    by: columns.includes('created_at') || source === undefined ? 'created_at' : 'events',
+    isDescending: true,
+  };
+  const inOrder = order.length > 0 ? order : [usualOrder];
+  const found = { kind: 'ActorsQuery', columns, unit, limit, offset } as const;
+  if (units !== null) {
+    const page = { limit: limit + 1, offset };
+    return { ...found, behind: { funnel: false, question: { units, unit, projectId, order: inOrder, ...page } } };
+  }
+  if (funnel === null) throw new Error('Actors are of a funnel or of something else.');
+  const ofRecords = order.findIndex(({ by }) => by === 'created_at' || by === 'name');
+  if (ofRecords >= 0)
+    throw queryError(`orderBy.${ofRecords}`, 'Actors of a funnel are ordered by id and event_count only.');
+  return { ...found, behind: { funnel: true, ...funnel, order } };
 }
 
-function unitOf(question: UnitsQuestion): Unit {
-  return question.behind === 'series' ? question.unit : question.question.unit;
+const orderColumns: Record<string, UnitsOrder['by']> = {
+  ...{ id: 'id', person: 'id', actor: 'id', group: 'id', event_count: 'events' },
+  ...{ created_at: 'created_at', person_display_name: 'name' },
+};
+
+function orderOf(text: string, path: string): UnitsOrder {
+  const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
+  const by = Object.hasOwn(orderColumns, name) ? orderColumns[name] : undefined;
+  if (by === undefined)
+    throw queryError(path, `Actors are ordered by one of: ${Object.keys(orderColumns).join(', ')}, with ASC or DESC.`);
+  return { by, isDescending: direction.toUpperCase() === 'DESC' };
+}
+
+function unitOf(units: UnitsBehind): Unit {
+  if (units.behind === 'persons') return { of: 'person' };
+  return units.behind === 'series' ? units.unit : units.question.unit;
+}
+
+/** The persons whose events are read. @throws AppError where the source counts something else */
+export function planPersons(source: InsightActorsQuery, context: PlanContext): UnitsBehind {
+  const units = planPoint(source, { all: [] }, context);
+  if (unitOf(units).of === 'group') throw queryError('source', 'Events are read of persons, not of groups.');
+  return units;
 }
 
 /** Filters of the persons themselves. They hold for each of their events alike. */
@@ -84,23 +123,30 @@ function personFilters({ properties, fixedProperties, search }: ActorsQuery, con
     const other = types.findIndex((type) => !['person', 'cohort', 'static-cohort', 'empty'].includes(type));
     if (other >= 0) throw queryError(`${name}.${other}.type`, 'Actors are filtered by properties of persons only.');
   }
-  const own = filtersOfNode({ properties, fixedProperties }, '', { ...context, personsAsStored: false });
+  const filters = filtersOfNode({ properties, fixedProperties }, '', { ...context, personsAsStored: false });
+  const own = ofAnyDistinctId(filters);
   const text = search?.trim() ?? '';
   if (text === '') return own;
   const containing = { is: 'containing' as const, text };
   const found: Condition[] = [
     ...['email', 'name'].map((key) => ({ property: { of: 'person' as const, key }, test: containing })),
     { property: { of: 'column', key: 'person_id' }, test: containing },
+    { anyDistinctId: containing },
   ];
   return both(own, { any: found });
 }
 
-type Point =
-  | Omit<Extract<UnitsQuestion, { behind: 'series' }>, 'limit' | 'offset'>
-  | Omit<Extract<UnitsQuestion, { behind: 'retention' }>, 'limit' | 'offset'>
-  | Omit<Extract<UnitsQuestion, { behind: 'lifecycle' }>, 'limit' | 'offset'>;
+/** A person has several distinct ids, an event one. */
+function ofAnyDistinctId(condition: Condition): Condition {
+  if ('all' in condition) return { all: condition.all.map(ofAnyDistinctId) };
+  if ('any' in condition) return { any: condition.any.map(ofAnyDistinctId) };
+  if ('not' in condition) return { not: ofAnyDistinctId(condition.not) };
+  const isDistinctId =
+    'property' in condition && condition.property.of === 'column' && condition.property.key === 'distinct_id';
+  return isDistinctId ? { anyDistinctId: condition.test } : condition;
+}
 
-function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): Point {
+function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): UnitsBehind {
   const { source } = query;
   switch (source.kind) {
     case 'TrendsQuery':
@@ -140,7 +186,7 @@ function planTrendsPoint(
   query: InsightActorsQuery,
   source: TrendsQuery,
   { where, context }: { where: Condition; context: PlanContext },
-): Point {
+): UnitsBehind {
   const { series: at = 0, compare } = query;
   const { formula: _, formulas: __, formulaNodes: ___, ...trendsFilter } = source.trendsFilter ?? {};
   const plan = planTrends({ ...source, trendsFilter }, context);
@@ -250,13 +296,13 @@ function planFunnelPoint(
     throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the beginning of a bucket.');
   const bucket = plan.period.edges.indexOf(moment.instant);
   const isConverted = query.funnelTrendsDropOff !== true;
-  return { plan, point: { reached: { atLeast: 0 }, values: all, entrance: { bucket, isConverted } } };
+  return { plan, point: { reached: { furthest: [] }, values: all, entrance: { bucket, isConverted } } };
 }
 
 function reachedOf({ funnelStep: step, funnelCustomSteps: steps }: FunnelsActorsQuery): FunnelPoint['reached'] {
-  if (steps !== undefined && steps.length > 0) return { exactly: steps };
+  if (steps !== undefined && steps.length > 0) return { furthest: steps };
   if (step === undefined) throw queryError('source.funnelStep', 'This field is required.');
   if (step === 0 || step === -1)
     throw queryError('source.funnelStep', 'Expected a step from 1 on, or -2 and below for those who dropped off.');
-  return step > 0 ? { atLeast: step } : { exactly: [-step - 1] };
+  return step > 0 ? { step, butNot: null } : { step: -step - 1, butNot: -step };
 }

@@ -123,8 +123,9 @@ export function propertyOf(
   if (type === 'event_metadata') {
     const group = /^\$group_([0-4])$/.test(key);
     if (group) return { of: 'event', key };
-    if (key === 'distinct_id' || key === 'event' || key === 'person_id') return { of: 'column', key };
-    throw queryError(`${path}.key`, 'Expected distinct_id, event, person_id or $group_0 to $group_4.');
+    if (key === 'distinct_id' || key === 'event' || key === 'person_id' || key === 'timestamp')
+      return { of: 'column', key };
+    throw queryError(`${path}.key`, 'Expected distinct_id, event, person_id, timestamp or $group_0 to $group_4.');
   }
   return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
 }
@@ -148,6 +149,8 @@ const aliases: Record<string, string> = {
 /** @param operator that of the filter, `exact` if absent. */
 function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
   const asked = String(operator);
+  if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
+    throw queryError(`${place.path}.operator`, 'A time is compared by is_date_before, is_date_after or is_date_exact.');
   const positive = readPositive(
     property,
     { operator: Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked, value },

@@ -2,6 +2,7 @@
 
 import type { PageColumn, PageQuestion } from '../event-store/port.ts';
 import { type EventsQuery, queryError } from '../query.ts';
+import { planPersons } from './actors.ts';
 import { both, filtersOfNode, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
 import { firstMoment, readMoment } from './dates.ts';
 
@@ -27,6 +28,11 @@ const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
   const { limit = usualLimit, offset = 0, orderBy = [], personId } = query;
+  const { where: code, events } = query;
+  if (code !== undefined && !(Array.isArray(code) && code.length === 0))
+    throw queryError('where', 'SQL is not supported. Use properties.');
+  if (events !== undefined && events.length > 0 && query.event !== undefined)
+    throw queryError('events', 'Choose event or events.');
   const select = query.select === undefined || query.select.length === 0 ? ['*'] : query.select;
   const columns = select.map((text, at) => columnOf(text, `select.${at}`, context));
   const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [JSON.stringify(one), one])).values()];
@@ -51,10 +57,14 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     kind: 'EventsQuery',
     ...{ columns, limit, offset },
     question: {
-      select: selectionOf(
-        { ...(query.event !== undefined && { event: query.event }) },
-        { where, range: { from, to }, context },
-      ),
+      select: {
+        ...selectionOf(
+          { ...(query.event !== undefined && { event: query.event }) },
+          { where, range: { from, to }, context },
+        ),
+        ...(events !== undefined && events.length > 0 && { events: [...new Set(events)] }),
+      },
+      of: query.source === undefined ? null : planPersons(query.source, context),
       columns: needed,
       order:
         orderBy.length > 0 ? orderBy.map((text, at) => orderOf(text, `orderBy.${at}`, context)) : usualOrder(needed),

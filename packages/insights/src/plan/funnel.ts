@@ -27,6 +27,8 @@ export interface FunnelPlan {
   attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
   /** Steps between which each exclusion must not happen. */
   exclusions: { from: number; to: number }[];
+  /** Indexes of the steps that may be skipped. */
+  optional: number[];
   breakdown: BreakdownPlan;
   series: EventsNode[];
   period: Period;
@@ -55,6 +57,7 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
     binCount: filter.binCount ?? null,
     attribution: attributionOf(filter, series),
     exclusions: exclusions.map(({ funnelFromStep: from, funnelToStep: to }) => ({ from, to })),
+    optional: series.flatMap(({ optionalInFunnel }, at) => (optionalInFunnel ? [at] : [])),
     ...questionOf(query, { context, breakdown, isStrict: order === 'strict', interval }),
   };
 }
@@ -103,7 +106,6 @@ interface StepContext {
 }
 
 function stepOf(node: EventsNode, { path, filters, to, context }: StepContext): FunnelStep {
-  if (node.optionalInFunnel) throw queryError(`${path}.optionalInFunnel`, 'Optional steps are not supported.');
   const where = filtersOfNode(node, path, context);
   const event = node.event ?? null;
   const named = { projectId: context.settings.projectId, events: event === null ? null : [event], to };
@@ -154,10 +156,16 @@ function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
     if (series.slice(start, end + 1).some((step) => holds(exclusion, step))) {
       throw bad("Exclusion steps cannot contain an event that's part of funnel steps.");
     }
-    if (order === 'unordered' && (start > 0 || end < last))
-      throw bad('Partial Exclusions not allowed in unordered funnels');
+    if (exclusion.optionalInFunnel)
+      throw queryError(`funnelsFilter.exclusions.${at}.optionalInFunnel`, 'Only steps can be optional.');
   });
+  refuseOptional(filter, series);
   if (order !== 'unordered') return;
+  const partial = exclusions.findIndex(({ funnelFromStep: start, funnelToStep: end }) => start > 0 || end < last);
+  if (partial >= 0) {
+    const detail = 'Partial Exclusions not allowed in unordered funnels';
+    throw no(`exclusions.${partial}`, detail, 'funnel_exclusions_invalid');
+  }
   if (filter.breakdownAttributionType === 'step' && (filter.breakdownAttributionValue ?? 0) !== 0) {
     throw no(
       'breakdownAttributionValue',
@@ -165,9 +173,26 @@ function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
       'invalid_input',
     );
   }
-  if (filter.funnelVizType === 'trends')
-    throw no('funnelOrderType', 'Trends of unordered funnels are not supported.', 'invalid_input');
 }
+
+function refuseOptional(
+  { funnelOrderType: order, funnelVizType: shows = 'steps' }: FunnelsFilter,
+  series: EventsNode[],
+) {
+  series.forEach((step, at) => {
+    if (!step.optionalInFunnel) return;
+    const bad = (detail: string) =>
+      queryError(`series.${at}.optionalInFunnel`, detail, 'funnel_optional_steps_invalid');
+    if (order === 'unordered') throw bad('Optional steps need an order; an unordered funnel has none.');
+    if (shows !== 'steps') throw bad(`Optional steps are shown by steps only, not as ${shows}.`);
+    if (at === 0) throw bad('The first step of a funnel cannot be optional.');
+    const next = series.slice(at + 1).find(({ optionalInFunnel }) => !optionalInFunnel);
+    if (next !== undefined && whatItIs(next) === whatItIs(step))
+      throw bad('An optional step cannot be the same as the next required one.');
+  });
+}
+
+const whatItIs = ({ event, properties = [] }: EventsNode) => JSON.stringify([event, properties]);
 
 /** Whether each event of the step is one of the exclusion. */
 function holds(exclusion: EventsNode, step: EventsNode): boolean {

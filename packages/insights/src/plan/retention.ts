@@ -1,7 +1,8 @@
 // From a RetentionQuery to the question that answers it.
 
-import type { FirstTime, FunnelStep, RetentionQuestion } from '../event-store/port.ts';
+import type { FirstTime, FunnelStep, Property, RetentionQuestion } from '../event-store/port.ts';
 import { type Interval, queryError, type RetentionQuery } from '../query.ts';
+import { propertyOf } from './conditions.ts';
 import {
   type BreakdownPlan,
   both,
@@ -11,20 +12,26 @@ import {
   type PlanContext,
   unitOfQuery,
 } from './context.ts';
-import { later, readMoment, startOf } from './dates.ts';
+import { dayMs, later, readMoment, startOf } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
   /** `Day`, as it is shown. */
   period: string;
-  /** Number of values of each row. */
-  columns: number;
+  /** Names of the values of each row. */
+  columns: string[];
+  /** What is shown of each: how many units, or the sum or average of a property. */
+  shows: 'count' | 'sum' | 'avg';
   breakdown: BreakdownPlan;
   isCumulative: boolean;
   question: RetentionQuestion;
 }
 
+type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
+
 const usualIntervals = 7;
+/** A month of windows has 30 days, as that of funnels. */
+const windowsMs = { Hour: dayMs / 24, Day: dayMs, Week: 7 * dayMs, Month: 30 * dayMs };
 const mostRows = 1000;
 const pageviews = { id: '$pageview' };
 
@@ -32,12 +39,17 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   const { retentionFilter: filter = {} } = query;
   const {
     period = 'Day',
-    totalIntervals: columns = usualIntervals,
+    retentionCustomBrackets: brackets,
     targetEntity = pageviews,
     returningEntity = pageviews,
   } = filter;
+  refuse(filter);
   const interval = period.toLowerCase() as Interval;
-  const { edges, to } = rowsOf(query, { interval, columns, context });
+  const ends = brackets?.map((_, at) => brackets.slice(0, at + 1).reduce((sum, one) => sum + one, 0));
+  const intervals = filter.totalIntervals ?? (ends?.at(-1) === undefined ? usualIntervals : Number(ends.at(-1)) + 1);
+  const { edges, to } = rowsOf(query, { interval, columns: intervals, context });
+  const columns = columnsOf(period, ends ?? Array.from({ length: intervals - 1 }, (_, at) => at + 1));
+  const shows = filter.aggregationType ?? 'count';
   const filters = filtersOfQuery(query, context);
   const step = (entity: NonNullable<typeof filter.targetEntity>, name: string): FunnelStep => ({
     event: entity.id ?? null,
@@ -54,7 +66,7 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
     target.event === null || returning.event === null ? null : [...new Set([target.event, returning.event])];
   return {
     kind: 'RetentionQuery',
-    ...{ period, columns, breakdown },
+    ...{ period, columns, shows, breakdown },
     isCumulative: filter.cumulative ?? false,
     question: {
       select: { projectId, events, from: edges[0] ?? to, to, where: filters },
@@ -65,12 +77,43 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
       first: firstOf(filter.retentionType, target, { projectId, to, where: filters }),
       breakdowns: breakdown.breakdowns,
       cumulative: filter.cumulative ?? false,
+      columns: columns.length,
+      windowMs: filter.timeWindowMode === '24_hour_windows' ? windowsMs[period] : null,
+      brackets: brackets ?? null,
+      aggregated: shows === 'count' ? null : aggregatedOf(filter, context),
     },
   };
 }
 
+/** `Day 0`, `Day 1`, `Day 2-4`. @param ends the last interval of each later column */
+function columnsOf(period: string, ends: number[]): string[] {
+  const later = ends.map((end, at) => {
+    const begin = (ends[at - 1] ?? 0) + 1;
+    return begin === end ? `${period} ${end}` : `${period} ${begin}-${end}`;
+  });
+  return [`${period} 0`, ...later];
+}
+
+/** @throws AppError naming what makes no sense together, or is missing. */
+function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
+  const no = (field: string, detail: string) => queryError(`retentionFilter.${field}`, detail);
+  if (timeWindowMode === '24_hour_windows' && cumulative)
+    throw no('cumulative', 'Windows of 24 hours are not cumulative.');
+  if (aggregationType === 'count') return;
+  if (cumulative) throw no('cumulative', 'Only units are counted cumulatively, not properties.');
+  if (aggregationProperty === undefined || aggregationProperty === '')
+    throw no('aggregationProperty', `This field is required for ${aggregationType}.`);
+}
+
+function aggregatedOf(
+  { aggregationProperty: key = '', aggregationPropertyType: type = 'event' }: RetentionFilter,
+  context: PlanContext,
+): Property {
+  return propertyOf({ type, key }, { path: 'retentionFilter.aggregationProperty', reading: context });
+}
+
 function firstOf(
-  type: NonNullable<RetentionQuery['retentionFilter']>['retentionType'],
+  type: RetentionFilter['retentionType'],
   { event, where }: FunnelStep,
   range: Omit<FirstTime, 'events'>,
 ): FirstTime | null {

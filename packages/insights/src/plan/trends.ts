@@ -189,8 +189,10 @@ function propertyMeasure(
   context: PlanContext,
 ) {
   if (key === undefined || key === '') throw queryError(`${path}.math_property`, `This field is required for ${math}.`);
-  if (key === '$session_duration' || key === '$time')
-    throw queryError(`${path}.math_property`, `${key} is not supported.`);
+  if (key === '$session_duration') return { of: 'sessions', times } as const;
+  if (type === 'session_properties')
+    throw queryError(`${path}.math_property`, 'Of sessions there is only $session_duration.');
+  if (key === '$time') return { of: 'property', property: { of: 'column', key: 'timestamp' }, times } as const;
   const of = type === 'person_properties' ? (context.personsAsStored ? 'stored person' : 'person') : 'event';
   return { of: 'property', property: { of, key }, times } as const;
 }

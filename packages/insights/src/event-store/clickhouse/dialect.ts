@@ -7,7 +7,8 @@ import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
-const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`toString(${person})`);
+const column = (property: Extract<Property, { of: 'column' }>) =>
+  columnText(property, { person: sql`toString(${person})`, timestamp: sql`toString(e.timestamp)` });
 
 export const clickhouseDialect: Dialect = {
   // Repetitions are hidden by the setting `final`.
@@ -17,24 +18,33 @@ export const clickhouseDialect: Dialect = {
   person,
   personRecord: (
     projectId,
+    id = person,
   ) => sql`LEFT JOIN (SELECT uuid, properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
-      WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${person}`,
+      WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,
     index,
+    key = groupKey(index),
   ) => sql`LEFT JOIN (SELECT group_key, group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
       WHERE project_id = ${sql.int(projectId)} AND group_type_index = ${sql.int(index)}) AS ${sql.numbered('g', index)}
-    ON ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+    ON ${sql.numbered('g', index)}.group_key = ${key}`,
+  everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
+    LEFT JOIN (SELECT uuid AS person_uuid FROM person WHERE project_id = ${sql.int(projectId)}) AS o ON o.person_uuid = e.person_id
+    ${clickhouseDialect.personRecord(projectId)}`,
   inStaticCohort: (projectId, cohortId) => sql`${person} IN (SELECT person_uuid FROM cohort_member
       WHERE project_id = ${sql.int(projectId)} AND cohort_id = ${sql.int(cohortId)})`,
   text,
   number: (property) => {
-    if (property.of === 'column') return numberOf(column(property));
+    if (property.of === 'column') {
+      const seconds = sql`(${clickhouseDialect.millis(sql`e.timestamp`)} / 1000)`;
+      return property.key === 'timestamp' ? seconds : numberOf(column(property));
+    }
     const { isNumber, asNumber } = found(property);
     return sql`if(${isNumber}, ${asNumber}, ${numberOf(text(property))})`;
   },
   time: (property, zone) => {
-    if (property.of === 'column') return sql`CAST(NULL AS Nullable(DateTime64(3, 'UTC')))`;
+    if (property.of === 'column')
+      return property.key === 'timestamp' ? sql`e.timestamp` : sql`CAST(NULL AS Nullable(DateTime64(3, 'UTC')))`;
     const { isNumber, asNumber } = found(property);
     const value = text(property);
     const ofSeconds = sql`fromUnixTimestamp64Milli(toInt64(${asNumber} * 1000), 'UTC')`;

@@ -64,6 +64,7 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
   const tables = {
     person: 'project_id Int32, uuid UUID, properties String, created_ms Int64',
     person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
+    person_distinct_id: 'project_id Int32, distinct_id String, person_uuid UUID',
     group: 'project_id Int32, group_type_index Int32, group_key String, group_properties String, created_ms Int64',
     cohort_member: 'project_id Int32, cohort_id Int32, person_uuid UUID',
   };

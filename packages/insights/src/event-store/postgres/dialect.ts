@@ -8,30 +8,37 @@ import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
-const column = (property: Extract<Property, { of: 'column' }>) => columnText(property, sql`${person}::text`);
+const column = (property: Extract<Property, { of: 'column' }>) =>
+  columnText(property, { person: sql`${person}::text`, timestamp: sql`e.timestamp::text` });
 
 export const postgresDialect: Dialect = {
   events: sql`event e`,
   personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
   person,
-  personRecord: () =>
-    sql`LEFT JOIN person p ON p.project_id = e.project_id AND p.uuid = coalesce(o.person_uuid, e.person_id)`,
-  groupRecord: (_, index) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
-    ON ${sql.numbered('g', index)}.project_id = e.project_id AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
-   AND ${sql.numbered('g', index)}.group_key = ${groupKey(index)}`,
+  personRecord: (projectId, id = person) =>
+    sql`LEFT JOIN person p ON p.project_id = ${sql.int(projectId)} AND p.uuid = ${id}`,
+  groupRecord: (projectId, index, key = groupKey(index)) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
+    ON ${sql.numbered('g', index)}.project_id = ${sql.int(projectId)} AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
+   AND ${sql.numbered('g', index)}.group_key = ${key}`,
+  everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
+    CROSS JOIN LATERAL (SELECT e.person_id AS person_uuid) AS o
+    ${postgresDialect.personRecord(projectId)}`,
   inStaticCohort: (projectId, cohortId) => sql`EXISTS (SELECT FROM cohort_member m
     WHERE m.project_id = ${sql.int(projectId)} AND m.cohort_id = ${sql.int(cohortId)}
       AND m.person_uuid = coalesce(o.person_uuid, e.person_id))`,
   text,
   number: (property) => {
-    if (property.of === 'column') return numberOf(column(property));
+    if (property.of === 'column') {
+      const seconds = sql`(${postgresDialect.millis(sql`e.timestamp`)} / 1000)`;
+      return property.key === 'timestamp' ? seconds : numberOf(column(property));
+    }
     const { json, asText } = found(property);
     return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN ${toFloat(sql`(${json})::numeric`)}
                     ELSE ${numberOf(asText)} END`;
   },
   time: (property, zone) => {
-    if (property.of === 'column') return sql`NULL::timestamptz`;
+    if (property.of === 'column') return property.key === 'timestamp' ? sql`e.timestamp` : sql`NULL::timestamptz`;
     const { json, asText } = found(property);
     const number = sql`(${json})::numeric`;
     return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN
