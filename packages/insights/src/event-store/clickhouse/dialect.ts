@@ -1,7 +1,7 @@
 // The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
-import { columnText, type Dialect, kindsOf, longestLabel } from '../dialect.ts';
+import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -56,6 +56,17 @@ export const clickhouseDialect: Dialect = {
       match(${value}, '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$'), toTimeZone(parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(zone)}), 'UTC'),
       match(${value}, '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'), parseDateTime64BestEffortOrNull(${value}, 3, 'UTC'),
       NULL)`;
+  },
+  version: (property) => {
+    const value = sql`ifNull(${text(property)}, '')`;
+    const groups = sql`extractGroups(${value}, ${sql.text(versionPattern)})`;
+    const number = (at: number) =>
+      sql`leftPad(if(${groups}[${sql.int(at)}] = '', '0', ${groups}[${sql.int(at)}]), 20, '0')`;
+    const parts = (at: number) => sql`if(${groups}[${sql.int(at)}] = '', '', arrayStringConcat(arrayMap(
+        part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
+        splitByChar('.', ${groups}[${sql.int(at)}])), char(2)))`;
+    return sql`if(match(${value}, ${sql.text(versionPattern)}),
+      concat(${number(1)}, ${number(2)}, ${number(3)}, if(${groups}[4] = '', '~', concat('-', ${parts(4)})), char(1), ${parts(5)}), NULL)`;
   },
   json: (property) => {
     if (property.of === 'column') return sql`toJSONString(${column(property)})`;
