@@ -58,15 +58,15 @@ export const clickhouseDialect: Dialect = {
       NULL)`;
   },
   version: (property) => {
-    const value = sql`ifNull(${text(property)}, '')`;
-    const groups = sql`extractGroups(${value}, ${sql.text(versionPattern)})`;
-    const number = (at: number) =>
-      sql`leftPad(if(${groups}[${sql.int(at)}] = '', '0', ${groups}[${sql.int(at)}]), 20, '0')`;
-    const parts = (at: number) => sql`if(${groups}[${sql.int(at)}] = '', '', arrayStringConcat(arrayMap(
+    const [value, pattern] = [sql`ifNull(${text(property)}, '')`, sql`${sql.text(versionPattern)}`];
+    const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
         part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
-        splitByChar('.', ${groups}[${sql.int(at)}])), char(2)))`;
-    return sql`if(match(${value}, ${sql.text(versionPattern)}),
-      concat(${number(1)}, ${number(2)}, ${number(3)}, if(${groups}[4] = '', '~', concat('-', ${parts(4)})), char(1), ${parts(5)}), NULL)`;
+        splitByChar('.', ${list})), char(2)))`;
+    // The groups get a name by a list of one, so that the text has the pattern twice only.
+    return sql`if(match(${value}, ${pattern}), arrayMap(
+        g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
+                    if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
+        [extractGroups(${value}, ${pattern})])[1], NULL)`;
   },
   json: (property) => {
     if (property.of === 'column') return sql`toJSONString(${column(property)})`;
