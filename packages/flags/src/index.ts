@@ -27,4 +27,6 @@ export {
 export { patternProblem, type TriedPatterns, tryPatterns } from './filters/patterns.ts';
 export { longestNeedle } from './filters/text-tests.ts';
 export { type CompiledTest, PropertyValue } from './filters/value-test.ts';
+export { type VersionRule, versionRule } from './filters/version-tests.ts';
 export { runSteps, type Steps } from './steps.ts';
+export type { SemanticVersion } from './values.ts';

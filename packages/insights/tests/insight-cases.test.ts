@@ -1,4 +1,4 @@
-/** Cases: queries over fixed events, with the answers to expect. */
+/** Cases: queries over fixed events, with the answers to expect. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';

@@ -196,6 +196,96 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
+  describe('E-S-30: versions are ordered as flags order them', () => {
+    const told = [
+      ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
+      ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
+    ];
+    let projectId: number;
+    beforeAll(async () => {
+      projectId = await projectWith([['2026-11-10T12:00Z'], ...told.map((v): Told => ['2026-11-10T12:00Z', { v }])]);
+    });
+
+    test.each<[string, unknown, unknown[]]>([
+      ['semver_eq', '1.2.3', ['1.2.3', 'v1.02.3']],
+      [
+        'semver_neq',
+        '1.2.3',
+        [
+          '1.2.3-alpha',
+          '1.2.3-alpha.2',
+          '1.2.3-alpha.10',
+          '1.2.3-alpha.x',
+          '1.2.3+b',
+          ' 1.2 ',
+          '1.3.0',
+          '1.10.0',
+          '2.0.0-rc1',
+          '0.0.3',
+          '0.0.4',
+          5,
+        ],
+      ],
+      [
+        'semver_gt',
+        '1.2.3-alpha.2',
+        ['1.2.3', 'v1.02.3', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', '1.3.0', '1.10.0', '2.0.0-rc1', 5],
+      ],
+      ['semver_gte', '1.2.3', ['1.2.3', 'v1.02.3', '1.2.3+b', '1.3.0', '1.10.0', '2.0.0-rc1', 5]],
+      [
+        'semver_lt',
+        '1.2.3',
+        ['1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', ' 1.2 ', '0.0.3', '0.0.4'],
+      ],
+      ['semver_lte', '1.2.3-alpha.10', ['1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', ' 1.2 ', '0.0.3', '0.0.4']],
+      [
+        'semver_lt',
+        2,
+        [
+          '1.2.3',
+          'v1.02.3',
+          '1.2.3-alpha',
+          '1.2.3-alpha.2',
+          '1.2.3-alpha.10',
+          '1.2.3-alpha.x',
+          '1.2.3+b',
+          ' 1.2 ',
+          '1.3.0',
+          '1.10.0',
+          '2.0.0-rc1',
+          '0.0.3',
+          '0.0.4',
+        ],
+      ],
+      ['semver_tilde', '1.2', ['1.2.3', 'v1.02.3', '1.2.3+b', ' 1.2 ']],
+      ['semver_tilde', '1.2.3-alpha.10', ['1.2.3', 'v1.02.3', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b']],
+      ['semver_caret', '1.2.3', ['1.2.3', 'v1.02.3', '1.2.3+b', '1.3.0', '1.10.0']],
+      ['semver_caret', '0.0.3', ['0.0.3']],
+      ['semver_wildcard', '*', ['1.2.3', 'v1.02.3', '1.2.3+b', ' 1.2 ', '1.3.0', '1.10.0', '0.0.3', '0.0.4', 5]],
+      ['semver_wildcard', '1.*', ['1.2.3', 'v1.02.3', '1.2.3+b', ' 1.2 ', '1.3.0', '1.10.0']],
+      ['semver_wildcard', '1.2.*', ['1.2.3', 'v1.02.3', '1.2.3+b', ' 1.2 ']],
+      ['semver_wildcard', '1.2.3', ['1.2.3', 'v1.02.3', '1.2.3+b', '1.3.0', '1.10.0']],
+    ])('%s %s', async (operator, value, expected) => {
+      const query = { kind: 'EventsQuery', select: ['properties.v'], after: 'all' };
+      const { results } = await runQuery(
+        { sql: store.database.sql, events: store.events },
+        { projectId, query: { ...query, properties: [{ key: 'v', operator, value }] }, now: Date.now() },
+        ample(),
+      );
+      expect((results as unknown[][]).map(([v]) => v).sort()).toEqual(expected.sort());
+    });
+
+    test.each([
+      ['semver_eq', 'text'],
+      ['semver_gt', ['1.2.3']],
+      ['semver_wildcard', '1.*.3'],
+      ['semver_tilde', undefined],
+    ])('%s %s is refused', async (operator, value) => {
+      const filter = { key: 'v', type: 'event', operator, ...(value !== undefined && { value }) };
+      await expect(count(projectId, filter)).rejects.toThrow(/^properties\.0\.value: Expected a version/);
+    });
+  });
+
   test('E-S-07: numbers that no double holds stop nobody', async () => {
     const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
     for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {

@@ -10,7 +10,7 @@ import {
   startsWithTest,
 } from './text-tests.ts';
 import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-test.ts';
-import { caretTest, compareVersionsTest, tildeTest, wildcardTest } from './version-tests.ts';
+import { versionTest } from './version-tests.ts';
 
 interface Operator {
   /** The outcome where the property is missing. */
@@ -44,15 +44,15 @@ const operators = {
   is_date_before: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value < bound)),
   is_date_after: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value > bound)),
   is_date_exact: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value === bound)),
-  semver_eq: is((expected) => compareVersionsTest(expected, (order) => order === 0)),
-  semver_neq: is((expected) => compareVersionsTest(expected, (order) => order !== 0)),
-  semver_gt: is((expected) => compareVersionsTest(expected, (order) => order > 0)),
-  semver_gte: is((expected) => compareVersionsTest(expected, (order) => order >= 0)),
-  semver_lt: is((expected) => compareVersionsTest(expected, (order) => order < 0)),
-  semver_lte: is((expected) => compareVersionsTest(expected, (order) => order <= 0)),
-  semver_tilde: is(tildeTest),
-  semver_caret: is(caretTest),
-  semver_wildcard: is(wildcardTest),
+  semver_eq: is((expected) => versionTest('semver_eq', expected)),
+  semver_neq: is((expected) => versionTest('semver_neq', expected)),
+  semver_gt: is((expected) => versionTest('semver_gt', expected)),
+  semver_gte: is((expected) => versionTest('semver_gte', expected)),
+  semver_lt: is((expected) => versionTest('semver_lt', expected)),
+  semver_lte: is((expected) => versionTest('semver_lte', expected)),
+  semver_tilde: is((expected) => versionTest('semver_tilde', expected)),
+  semver_caret: is((expected) => versionTest('semver_caret', expected)),
+  semver_wildcard: is((expected) => versionTest('semver_wildcard', expected)),
 } satisfies Record<string, Operator>;
 
 export type PropertyOperator = keyof typeof operators;

@@ -8,34 +8,58 @@ import {
 } from '../values.ts';
 import type { ValueTest } from './value-test.ts';
 
-/** Null for a value that is no version: then nothing matches. */
-export function compareVersionsTest(expected: unknown, holds: (order: number) => boolean): ValueTest | null {
-  const bound = parseVersion(expected);
-  return bound && versionTest((version) => holds(compareVersions(version, bound)));
+/** What a version must be. Pure data: the same rules are asked of a value in memory and of columns in a database. */
+export type VersionRule =
+  | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
+  /**
+   * From one version on and before another, of which only the three numbers count; null: no bound. Pre-releases match only where
+   * `withPreReleases`, and then those of the three numbers of `from`.
+   */
+  | { from: SemanticVersion | null; before: SemanticVersion | null; withPreReleases: boolean };
+
+const comparisons = {
+  ...({
+    semver_eq: '=',
+    semver_neq: '<>',
+    semver_gt: '>',
+    semver_gte: '>=',
+    semver_lt: '<',
+    semver_lte: '<=',
+  } as const),
+};
+
+export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
+
+/** Null for a value that is no version, or an operator of something else: then nothing matches. */
+export function versionRule(operator: string, expected: unknown): VersionRule | null {
+  if (operator === 'semver_wildcard') return wildcardRule(expected);
+  const from = parseVersion(expected);
+  if (from === null) return null;
+  if (operator === 'semver_tilde') return rangeFrom(from, { ...from, minor: from.minor + 1n, patch: 0n });
+  if (operator === 'semver_caret') return rangeFrom(from, nextIncompatible(from));
+  if (!Object.hasOwn(comparisons, operator)) return null;
+  return { compared: comparisons[operator as keyof typeof comparisons], bound: from };
 }
 
-/** `~1.2.3`: from there to before the next minor. */
-export function tildeTest(expected: unknown): ValueTest | null {
-  const from = parseVersion(expected);
-  return from && rangeTest(from, { ...from, minor: from.minor + 1n, patch: 0n });
-}
-
-/** `^1.2.3`: from there to before the next part that is not zero: what is meant to be compatible. */
-export function caretTest(expected: unknown): ValueTest | null {
-  const from = parseVersion(expected);
-  return from && rangeTest(from, nextIncompatible(from));
+/** From a version to before the next one that is not meant. */
+function rangeFrom(from: SemanticVersion, before: SemanticVersion): VersionRule {
+  return { from, before, withPreReleases: from.preRelease.length > 0 };
 }
 
 /** `*`, `1.*`, `1.2.*`; without a star as caret. A pre-release never matches. */
-export function wildcardTest(expected: unknown): ValueTest | null {
+function wildcardRule(expected: unknown): VersionRule | null {
   const text = textForm(expected).trim().replace(/^v/, '').trim();
-  if (!text.includes('*')) return releasesOnly(parseVersion(text), nextIncompatible);
+  if (!text.includes('*')) return releases(parseVersion(text), nextIncompatible);
   const [, major, minor] = /^(?:(\d+)\.)?(?:(\d+)\.)?\*(?:\.\*){0,2}$/.exec(text) ?? [];
   if (text.split('.').length > 3) return null;
-  if (/^\*(?:\.\*){0,2}$/.test(text)) return versionTest((version) => version.preRelease.length === 0);
+  if (/^\*(?:\.\*){0,2}$/.test(text)) return { from: null, before: null, withPreReleases: false };
   if (major === undefined) return null;
-  if (minor === undefined) return releasesOnly(parseVersion(major), (from) => ({ ...from, major: from.major + 1n }));
-  return releasesOnly(parseVersion(`${major}.${minor}`), (from) => ({ ...from, minor: from.minor + 1n }));
+  if (minor === undefined) return releases(parseVersion(major), (from) => ({ ...from, major: from.major + 1n }));
+  return releases(parseVersion(`${major}.${minor}`), (from) => ({ ...from, minor: from.minor + 1n }));
+}
+
+function releases(from: SemanticVersion | null, end: (from: SemanticVersion) => SemanticVersion): VersionRule | null {
+  return from && { from, before: end(from), withPreReleases: false };
 }
 
 function nextIncompatible(from: SemanticVersion): SemanticVersion {
@@ -44,28 +68,42 @@ function nextIncompatible(from: SemanticVersion): SemanticVersion {
   return { ...from, patch: from.patch + 1n };
 }
 
-/** A pre-release is in a range only if the range begins with one of the same three numbers. */
-function rangeTest(from: SemanticVersion, before: SemanticVersion): ValueTest {
-  return versionTest(
-    (version) =>
-      compareVersions(version, from) >= 0 &&
-      compareReleases(version, before) < 0 &&
-      (version.preRelease.length === 0 || (from.preRelease.length > 0 && compareReleases(version, from) === 0)),
-  );
-}
-
-function releasesOnly(from: SemanticVersion | null, end: (from: SemanticVersion) => SemanticVersion): ValueTest | null {
-  if (from === null) return null;
-  const before = end(from);
-  return versionTest(
-    (version) =>
-      version.preRelease.length === 0 && compareVersions(version, from) >= 0 && compareReleases(version, before) < 0,
-  );
-}
-
-function versionTest(holds: (version: SemanticVersion) => boolean): ValueTest {
+export function versionTest(operator: VersionOperator, expected: unknown): ValueTest | null {
+  const rule = versionRule(operator, expected);
+  if (rule === null) return null;
   return {
-    matches: ({ version }) => version !== null && holds(version),
+    matches: ({ version }) => version !== null && holds(rule, version),
     stepsFor: (length) => 4 * Math.min(length, longestVersion),
   };
+}
+
+function holds(rule: VersionRule, version: SemanticVersion): boolean {
+  if ('compared' in rule) return holdsFor(rule.compared, compareVersions(version, rule.bound));
+  const { from, before, withPreReleases } = rule;
+  const isAllowed =
+    version.preRelease.length === 0 || (withPreReleases && from !== null && compareReleases(version, from) === 0);
+  return (
+    isAllowed &&
+    (from === null || compareVersions(version, from) >= 0) &&
+    (before === null || compareReleases(version, before) < 0)
+  );
+}
+
+function holdsFor(comparison: '=' | '<>' | '>' | '>=' | '<' | '<=', order: number): boolean {
+  switch (comparison) {
+    case '=':
+      return order === 0;
+    case '<>':
+      return order !== 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    default:
+      return comparison satisfies never;
+  }
 }

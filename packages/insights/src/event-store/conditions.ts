@@ -124,6 +124,10 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
       return dialect.matches(dialect.text(property), test.pattern);
     case 'number':
       return sql`coalesce(${dialect.number(property)} ${comparisons[test.than]} ${sql.float(test.value)}, false)`;
+    case 'version':
+      return sql`coalesce(${dialect.inByteOrder(dialect.version(property))} ${comparisons[test.than]} ${sql.text(test.key)}, false)`;
+    case 'release':
+      return sql`coalesce(substring(${dialect.version(property)}, 61, 1) = '~', false)`;
     case 'time':
       return sql`coalesce(${dialect.time(property, test.zone)} ${comparisons[test.than]} ${sql.time(test.value)}, false)`;
     default:
@@ -131,7 +135,7 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
   }
 }
 
-const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=` };
+const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
 /** Whether an event is this step. */
 export function isStep(

@@ -1,3 +1,4 @@
+import type { SemanticVersion } from '@millrace/flags';
 import type { Breakdown, Property, Unit } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
@@ -23,6 +24,8 @@ export interface Dialect {
   number(property: Property): Fragment;
   /** A text in ISO 8601, or a number of seconds or milliseconds since 1970; else null. */
   time(property: Property, zone: string): Fragment;
+  /** What versions are ordered by, made as `versionKey` makes it; null for what is none. */
+  version(property: Property): Fragment;
   /** As JSON text. */
   json(property: Property): Fragment;
   /** Never null. */
@@ -63,6 +66,26 @@ export interface Dialect {
 
 /** Longer values of breakdowns are cut. */
 export const longestLabel = 400;
+
+const part = '\\d*[A-Za-z-][0-9A-Za-z-]*';
+const parts = (one: string) => `${one}(?:\\.${one})*`;
+/** A version, and its five parts: three numbers, pre-release, build. */
+export const versionPattern = `^\\s*v?\\s*0*(\\d{1,20})(?:\\.0*(\\d{1,20}))?(?:\\.0*(\\d{1,20}))?(?:-(${parts(`(?:0|[1-9]\\d*|${part})`)}))?(?:\\+(${parts('[0-9A-Za-z-]+')}))?\\s*$`;
+
+/** The three numbers of a version, as its key begins. */
+export const releaseKey = ({ major, minor, patch }: SemanticVersion): string =>
+  [major, minor, patch].map((number) => String(number).padStart(20, '0')).join('');
+
+/**
+ * A text that is ordered by its bytes as versions are: the numbers; `-` and the pre-release, or `~` where there is none; the build.
+ * Of the parts of these, numbers come first and are ordered by their length.
+ */
+export function versionKey(version: SemanticVersion): string {
+  const keyOf = (list: string[]) =>
+    list.map((one) => (/^\d+$/.test(one) ? `0${String(one.length).padStart(4, '0')}${one}` : `1${one}`)).join('\u0002');
+  const { preRelease, build } = version;
+  return `${releaseKey(version)}${preRelease.length === 0 ? '~' : `-${keyOf(preRelease)}`}\u0001${keyOf(build)}`;
+}
 
 /** What both engines call alike. @param texts the id of the person of today and the time of the event as texts */
 export function columnText(

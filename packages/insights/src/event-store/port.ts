@@ -92,6 +92,9 @@ export type Test =
   /** A pattern of the subset that all engines read alike (`patterns.ts`). */
   | { is: 'matching'; pattern: string }
   | { is: 'number'; than: Comparison; value: number }
+  /** A version by semver.org, compared by its key (`dialect.ts`); a release is no pre-release. */
+  | { is: 'version'; than: Comparison | '=' | '<>'; key: string }
+  | { is: 'release' }
   /** A text without an offset is of the zone's clocks. */
   | { is: 'time'; than: Comparison; value: number; zone: string };
 

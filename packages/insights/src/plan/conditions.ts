@@ -1,5 +1,7 @@
 // Filters as clients write them, as conditions on events.
 
+import { versionRule } from '@millrace/flags';
+import { releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/port.ts';
 import { patternProblem } from '../patterns.ts';
 import { isRecord, queryError } from '../query.ts';
@@ -196,6 +198,8 @@ function readPositive(
     case 'is_date_exact':
       return readDate(property, { operator, value }, place);
     default:
+      if (/^semver_(eq|neq|gte?|lte?|tilde|caret|wildcard)$/.test(operator))
+        return readVersion(property, { operator, value }, path);
       throw queryError(`${path}.operator`, `There is no operator "${operator.slice(0, 100)}" here.`);
   }
 }
@@ -218,6 +222,33 @@ function readBetween(
   return isInside
     ? { all: [number('>=', least), number('<=', most)] }
     : { any: [number('<', least), number('>', most)] };
+}
+
+/** Versions, by the rules of flags. */
+function readVersion(
+  property: Property,
+  { operator, value }: { operator: string; value: unknown },
+  path: string,
+): Condition {
+  const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
+  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, and for a wildcard 1.2.*.');
+  const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({
+    property,
+    test: { is: 'version', than, key },
+  });
+  if ('compared' in rule) return version(rule.compared, versionKey(rule.bound));
+  const { from, before, withPreReleases } = rule;
+  const release: Condition = { property, test: { is: 'release' } };
+  const isAllowed: Condition =
+    // Behind all that begins with the same three numbers.
+    withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
+  return {
+    all: [
+      isAllowed,
+      ...(from === null ? [] : [version('>=', versionKey(from))]),
+      ...(before === null ? [] : [version('<', releaseKey(before))]),
+    ],
+  };
 }
 
 /** A day without a time is the whole day where an exact one is asked for. */

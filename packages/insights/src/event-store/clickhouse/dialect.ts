@@ -1,7 +1,7 @@
 // The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
-import { columnText, type Dialect, kindsOf, longestLabel } from '../dialect.ts';
+import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -56,6 +56,17 @@ export const clickhouseDialect: Dialect = {
       match(${value}, '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$'), toTimeZone(parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(zone)}), 'UTC'),
       match(${value}, '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'), parseDateTime64BestEffortOrNull(${value}, 3, 'UTC'),
       NULL)`;
+  },
+  version: (property) => {
+    const [value, pattern] = [sql`ifNull(${text(property)}, '')`, sql`${sql.text(versionPattern)}`];
+    const parts = (list: Fragment) => sql`if(${list} = '', '', arrayStringConcat(arrayMap(
+        part -> if(match(part, '^\\d+$'), concat('0', leftPad(toString(length(part)), 4, '0'), part), concat('1', part)),
+        splitByChar('.', ${list})), char(2)))`;
+    // The groups get a name by a list of one, so that the text has the pattern twice only.
+    return sql`if(match(${value}, ${pattern}), arrayMap(
+        g -> concat(leftPad(g[1], 20, '0'), leftPad(if(g[2] = '', '0', g[2]), 20, '0'), leftPad(if(g[3] = '', '0', g[3]), 20, '0'),
+                    if(g[4] = '', '~', concat('-', ${parts(sql`g[4]`)})), char(1), ${parts(sql`g[5]`)}),
+        [extractGroups(${value}, ${pattern})])[1], NULL)`;
   },
   json: (property) => {
     if (property.of === 'column') return sql`toJSONString(${column(property)})`;

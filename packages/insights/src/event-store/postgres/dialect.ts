@@ -2,7 +2,7 @@
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { postgresPattern } from '../../patterns.ts';
-import { columnText, type Dialect, kindsOf, longestLabel } from '../dialect.ts';
+import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -49,6 +49,14 @@ export const postgresDialect: Dialect = {
       WHEN ${asText} ~ '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'
            AND pg_input_is_valid(${asText}, 'timestamptz')
         THEN (${asText})::timestamptz END`;
+  },
+  version: (property) => {
+    const parts = (list: Fragment) => sql`coalesce((SELECT string_agg(
+        CASE WHEN part ~ '^\\d+$' THEN '0' || lpad(length(part)::text, 4, '0') || part ELSE '1' || part END, chr(2) ORDER BY place)
+        FROM regexp_split_to_table(${list}, '\\.') WITH ORDINALITY AS parts (part, place)), '')`;
+    return sql`(SELECT lpad(m[1], 20, '0') || lpad(coalesce(m[2], '0'), 20, '0') || lpad(coalesce(m[3], '0'), 20, '0')
+        || CASE WHEN m[4] IS NULL THEN '~' ELSE '-' || ${parts(sql`m[4]`)} END || chr(1) || ${parts(sql`m[5]`)}
+        FROM regexp_match(${text(property)}, ${sql.text(versionPattern)}) AS m)`;
   },
   json: (property) =>
     property.of === 'column' ? sql`to_json(${column(property)})::text` : sql`(${found(property).json})::text`,
