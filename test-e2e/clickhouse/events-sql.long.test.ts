@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
-import { installNpmPackages, orSkip } from '../testing/install-tools.ts';
+import { clickHouseOrSkip } from '../testing/install-tools.ts';
 
 /** `deploy/clickhouse/events.sql` on a real ClickHouse, which is in the process of a child, and a real Kafka. */
 const { kafkaBrokers } = testServers();
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 const sqlFile = new URL('../../deploy/clickhouse/events.sql', import.meta.url);
 
 /** Makes the tables, and prints what they hold once it is as much as is awaited. */

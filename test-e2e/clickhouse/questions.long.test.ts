@@ -1,8 +1,7 @@
 import {
+  clickHouseOrSkip,
   compilePrograms,
   eventually,
-  installNpmPackages,
-  orSkip,
   type ServiceProcess,
   startClickHouse,
   startService,
@@ -12,8 +11,7 @@ import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** The services with `EVENT_STORE=clickhouse`: what SDKs send is asked from ClickHouse. */
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('questions on ClickHouse', () => {
   let clickhouse: TestClickHouse;

@@ -7,7 +7,7 @@ export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
-export { installNpmPackages, orSkip } from './install-tools.ts';
+export { clickHouseOrSkip, installClickHouse } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';

@@ -40,6 +40,12 @@ export async function installNpmPackages(name: string, packages: readonly string
   return join(directory, 'node_modules');
 }
 
+/** The engine of ClickHouse, for `startClickHouse`. @returns its `node_modules` */
+export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']);
+
+/** The same for a test. 550 MB: nobody gets it with the packages of the repository. */
+export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
+
 /** Once per user and content. */
 async function installOnce(
   name: string,

@@ -1,7 +1,13 @@
 export { hasSecondFactor } from './access/live-session-store.ts';
 export type { ActivityDetail } from './activity/activity-store.ts';
 export type { FieldChange } from './activity/changed-fields.ts';
-export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
+export {
+  type Activity,
+  type ActivityScope,
+  type Actor,
+  recordActivity,
+  recordOwnActivity,
+} from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { isRowId } from './input.ts';
 export {
@@ -102,6 +108,7 @@ export {
   renewBackupCodes,
   takeBackupCode,
   takeTotpStep,
+  totpContext,
   trustDevice,
   writeTotp,
 } from './sign-in/second-factors.ts';

@@ -11,7 +11,7 @@ import {
   runQuery,
 } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
-import { installNpmPackages, startClickHouse } from '@millrace/testing';
+import { installClickHouse, startClickHouse } from '@millrace/testing';
 import { fillQuestions } from './insights/fill.ts';
 import { dashboardTiles, type Question, questions } from './insights/questions.ts';
 import { median, processorFacts, readable, report, serverFacts, type Target, textTable } from './report/report.ts';
@@ -87,7 +87,7 @@ async function openCopy(
     own,
   }: { events: number; print: (line: string) => void; own: (part: { stop(): Promise<void> }) => void },
 ): Promise<string> {
-  const server = await startClickHouse(await installNpmPackages('chdb', ['chdb@3.4.0']));
+  const server = await startClickHouse(await installClickHouse());
   own(server);
   const client = connectClickHouse(server.url);
   own({ stop: () => client.close() });

@@ -11,6 +11,7 @@ export function flagPayloadContext(environmentId: number): string {
 /** What is shown instead of an encrypted payload; sent back, it leaves the payload as it is. */
 export const redactedPayload = '"********* (encrypted)"';
 
-export function isSealedPayload(text: string): boolean {
+/** Whether a stored text is what a secret box sealed. */
+export function isSealedText(text: string): boolean {
   return text.startsWith('v1:');
 }

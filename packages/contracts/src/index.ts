@@ -19,7 +19,7 @@ export {
   exportModels,
   isExportDestinationType,
 } from './export-destinations.ts';
-export { flagPayloadContext, isSealedPayload, redactedPayload } from './flag-payloads.ts';
+export { flagPayloadContext, isSealedText, redactedPayload } from './flag-payloads.ts';
 export { cutToCodePoints, isLongerThan } from './json/code-points.ts';
 export { isDeeperThan } from './json/is-deeper-than.ts';
 export { isObject } from './json/is-object.ts';

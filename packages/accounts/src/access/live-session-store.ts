@@ -15,6 +15,10 @@ export const sessionIsLive = `u.is_active AND s.expires_at > now()
 export const hasSecondFactor = `(EXISTS (SELECT FROM user_totp t WHERE t.user_id = u.id)
   OR u.passkeys_enabled_for_2fa AND EXISTS (SELECT FROM passkey k WHERE k.user_id = u.id))`;
 
+/** SQL: whether an organization of user `u` demands one (`enforce_2fa`). */
+export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
+                                                WHERE m.user_id = u.id AND o.enforce_2fa)`;
+
 interface SessionRow {
   id: string;
   user_id: number;
@@ -24,10 +28,8 @@ interface SessionRow {
   is_last_seen_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
-  /** Whether an organization of the user demands a second factor, and none was shown. */
-  lacks_second_factor: boolean;
-  /** Whether there is one that could be. */
-  has_second_factor: boolean;
+  /** What an organization of the user demands and was not shown: the second factor there is, or to set one up. */
+  wants: 'second factor' | 'second factor set up' | null;
 }
 
 /** A session that has not ended, of an active user, with the user's memberships: one indexed query. */
@@ -36,10 +38,8 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
             s.last_seen_at < now() - interval '${noteEveryMinutes} minutes' AS is_last_seen_stale,
             ${membershipsOfUser} AS memberships, u.current_environment_id,
-            ${hasSecondFactor} AS has_second_factor,
-            s.second_factor IS NULL
-              AND EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
-                           WHERE m.user_id = u.id AND o.enforce_2fa) AS lacks_second_factor
+            CASE WHEN s.second_factor IS NULL AND ${isSecondFactorDemanded}
+                 THEN CASE WHEN ${hasSecondFactor} THEN 'second factor' ELSE 'second factor set up' END END AS wants
        FROM session s
        JOIN "user" u ON u.id = s.user_id
       WHERE s.token_hash = $1 AND ${sessionIsLive}`,

@@ -71,6 +71,16 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
   });
 }
 
+/** What a person did with the own account, or what happened to it. It belongs to no organization. */
+export async function recordOwnActivity(
+  tx: Sql,
+  user: { id: number; uuid: string; email: string },
+  done: Pick<Activity, 'activity' | 'change' | 'changes'>,
+): Promise<void> {
+  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: user.email } as const;
+  await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
+}
+
 /** Behind a command there is no person whom we know, so the record says where it came from. */
 function triggerOf(actor: Actor) {
   return actor && 'command' in actor ? { job_type: 'command_line', job_id: actor.command, payload: {} } : null;

@@ -2,6 +2,7 @@
 
 import { randomInt, scrypt } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
+import { isSecondFactorDemanded } from '../access/live-session-store.ts';
 import { hashSecret } from '../keys/secrets.ts';
 
 /** What a user has to show a second factor with. */
@@ -26,13 +27,15 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
             (SELECT count(*)::int FROM passkey WHERE user_id = u.id) AS passkeys,
             u.passkeys_enabled_for_2fa AS "passkeysCount",
             (SELECT count(*)::int FROM user_backup_code WHERE user_id = u.id) AS "backupCodes",
-            EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
-                     WHERE m.user_id = u.id AND o.enforce_2fa) AS "isDemanded"
+            ${isSecondFactorDemanded} AS "isDemanded"
        FROM "user" u WHERE u.id = $1`,
     [userId],
   );
   return rows[0] ?? { hasTotp: false, passkeys: 0, passkeysCount: false, backupCodes: 0, isDemanded: false };
 }
+
+/** Where the secret of an app is encrypted for, as `{text: <secret>}`: it opens nowhere else. */
+export const totpContext = (userId: number) => `totp:${userId}`;
 
 /** @returns the secret as it is stored. */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
@@ -62,11 +65,10 @@ export async function takeTotpStep(sql: Sql, userId: number, step: number): Prom
   return rows.length > 0;
 }
 
-/** Removes the app and the backup codes; devices have to show a second factor again. @returns whether there was an app. */
-export async function removeTotp(tx: Transaction, userId: number): Promise<boolean> {
-  const rows = await tx.query('DELETE FROM user_totp WHERE user_id = $1 RETURNING user_id', [userId]);
+/** Removes the app; devices have to show a second factor again. */
+export async function removeTotp(tx: Transaction, userId: number): Promise<void> {
+  await tx.query('DELETE FROM user_totp WHERE user_id = $1', [userId]);
   await forgetTrustedDevices(tx, userId);
-  return rows.length > 0;
 }
 
 const codeCount = 10;

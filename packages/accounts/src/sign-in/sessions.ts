@@ -2,7 +2,7 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-import { recordActivity } from '../activity/record-activity.ts';
+import { recordOwnActivity } from '../activity/record-activity.ts';
 import { isUuid } from '../input.ts';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
@@ -62,11 +62,7 @@ export async function noteSecondFactor(tx: Transaction, sessionId: string, secon
 /** Ends the session of a cookie because its person wants that, if it is one. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
   const user = await deleteSessionOf(tx, hashSecret(secret));
-  if (user === undefined) return;
-  await recordActivity(tx, {
-    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'logged_out' },
-    ...{ actor: { userId: user.id }, name: user.email, changes: [] },
-  });
+  if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
 /** Ends the session of a cookie, if it is one. */

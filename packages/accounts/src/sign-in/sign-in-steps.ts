@@ -1,6 +1,6 @@
 /** What somebody has begun and not finished: a sign-in between its two factors, a challenge. Each is used once. */
 
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 
 export type SignInStepKind =
@@ -79,12 +79,8 @@ export async function countTryOfSignInStep(
 }
 
 /** Uses a step up. @returns undefined when somebody else has, or its time is over. */
-export async function takeSignInStep(
-  tx: Sql | Transaction,
-  kind: SignInStepKind,
-  secret: string,
-): Promise<SignInStep | undefined> {
-  const rows = await tx.query<StepRow>(
+export async function takeSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
+  const rows = await sql.query<StepRow>(
     'DELETE FROM sign_in_step WHERE token_hash = $1 AND expires_at > now() RETURNING user_id AS "userId", data',
     [hashOf(kind, secret)],
   );

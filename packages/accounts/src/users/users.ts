@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { recordActivity } from '../activity/record-activity.ts';
+import { recordOwnActivity } from '../activity/record-activity.ts';
 import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
 import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
@@ -87,11 +87,8 @@ export async function changeEmail(
     });
   await answeringConstraints({ user_email_key: isTaken }, () => updateEmail(tx, user.id, email));
   await deleteLinks(tx, user.id);
-  await recordActivity(tx, {
-    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'updated' },
-    ...{ actor: { userId: user.id }, name: email },
-    change: { before: { email: user.email }, after: { email } },
-  });
+  const change = { before: { email: user.email }, after: { email } };
+  await recordOwnActivity(tx, { ...user, email }, { activity: 'updated', change });
 }
 
 /**
@@ -104,9 +101,7 @@ export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid'
   for (const organizationId of await selectOrganizationsOf(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }
-  await recordActivity(tx, {
-    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'deleted', actor, name: user.email },
-  });
+  await recordOwnActivity(tx, user, { activity: 'deleted' });
   await deleteUser(tx, user.id);
 }
 

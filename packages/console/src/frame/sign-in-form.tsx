@@ -1,7 +1,7 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ApiProblem, call } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
-import { Field, FormProblem } from '../parts/form.tsx';
+import { Field, FormProblem, filled } from '../parts/form.tsx';
 import { askPasskey, knowsPasskeys } from '../parts/passkey.ts';
 import { words } from '../words.ts';
 
@@ -127,8 +127,3 @@ export async function anyPasskey(): Promise<object> {
 }
 
 export const isCode = (error: unknown, code: string) => error instanceof ApiProblem && error.code === code;
-
-function filled(event: FormEvent<HTMLFormElement>): object {
-  event.preventDefault();
-  return Object.fromEntries(new FormData(event.currentTarget));
-}

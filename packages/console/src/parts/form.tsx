@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, useId } from 'react';
+import { type FormEvent, type InputHTMLAttributes, useId } from 'react';
 import { ApiProblem } from '../api/request.ts';
 import { explain } from './states.tsx';
 
@@ -45,4 +45,10 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
       {problem && !isOfField ? explain(problem) : null}
     </p>
   );
+}
+
+/** The fields of a form that is sent; what was typed stays in it. */
+export function filled(event: FormEvent<HTMLFormElement>): object {
+  event.preventDefault();
+  return Object.fromEntries(new FormData(event.currentTarget));
 }

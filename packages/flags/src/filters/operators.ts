@@ -10,7 +10,7 @@ import {
   startsWithTest,
 } from './text-tests.ts';
 import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-test.ts';
-import { versionTest } from './version-tests.ts';
+import { type VersionOperator, versionTest } from './version-tests.ts';
 
 interface Operator {
   /** The outcome where the property is missing. */
@@ -44,15 +44,15 @@ const operators = {
   is_date_before: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value < bound)),
   is_date_after: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value > bound)),
   is_date_exact: is((expected, { zone }) => compareDates(expected, zone, (value, bound) => value === bound)),
-  semver_eq: is((expected) => versionTest('semver_eq', expected)),
-  semver_neq: is((expected) => versionTest('semver_neq', expected)),
-  semver_gt: is((expected) => versionTest('semver_gt', expected)),
-  semver_gte: is((expected) => versionTest('semver_gte', expected)),
-  semver_lt: is((expected) => versionTest('semver_lt', expected)),
-  semver_lte: is((expected) => versionTest('semver_lte', expected)),
-  semver_tilde: is((expected) => versionTest('semver_tilde', expected)),
-  semver_caret: is((expected) => versionTest('semver_caret', expected)),
-  semver_wildcard: is((expected) => versionTest('semver_wildcard', expected)),
+  semver_eq: ofVersion('semver_eq'),
+  semver_neq: ofVersion('semver_neq'),
+  semver_gt: ofVersion('semver_gt'),
+  semver_gte: ofVersion('semver_gte'),
+  semver_lt: ofVersion('semver_lt'),
+  semver_lte: ofVersion('semver_lte'),
+  semver_tilde: ofVersion('semver_tilde'),
+  semver_caret: ofVersion('semver_caret'),
+  semver_wildcard: ofVersion('semver_wildcard'),
 } satisfies Record<string, Operator>;
 
 export type PropertyOperator = keyof typeof operators;
@@ -84,6 +84,11 @@ export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boo
 /** A missing property does not match. */
 function is(prepare: Operator['prepare']): Operator {
   return { whenMissing: false, prepare };
+}
+
+/** By the rules of semver.org. */
+function ofVersion(operator: VersionOperator): Operator {
+  return is((expected) => versionTest(operator, expected));
 }
 
 /** A missing property matches: it is not what is denied. */

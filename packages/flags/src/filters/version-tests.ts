@@ -18,15 +18,13 @@ export type VersionRule =
   | { from: SemanticVersion | null; before: SemanticVersion | null; withPreReleases: boolean };
 
 const comparisons = {
-  ...({
-    semver_eq: '=',
-    semver_neq: '<>',
-    semver_gt: '>',
-    semver_gte: '>=',
-    semver_lt: '<',
-    semver_lte: '<=',
-  } as const),
-};
+  semver_eq: '=',
+  semver_neq: '<>',
+  semver_gt: '>',
+  semver_gte: '>=',
+  semver_lt: '<',
+  semver_lte: '<=',
+} as const;
 
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 

@@ -1,5 +1,5 @@
 import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
-import { createTestTenant, installNpmPackages, orSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import type { ClaimedRun, EventRecord } from './destination.ts';
@@ -7,8 +7,7 @@ import { copiedUntil, readPages, readStoredPages } from './read.ts';
 import { openCursor } from './store.ts';
 
 /** What an export reads from ClickHouse is what it reads from PostgreSQL. */
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('exports from ClickHouse', () => {
   let fixture: WorkerFixture;

@@ -1,9 +1,8 @@
 import { connectClickHouse } from '@millrace/insights';
 import {
+  clickHouseOrSkip,
   createTestTenant,
   eventually,
-  installNpmPackages,
-  orSkip,
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
@@ -14,8 +13,7 @@ import { dropCopiedMonths } from './drop-copied.ts';
 import { createCopyMetrics, createFollower } from './follow.ts';
 
 /** What PostgreSQL drops is in ClickHouse, and stays there. */
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('PostgreSQL keeps events for some days', () => {
   let fixture: WorkerFixture;

@@ -48,7 +48,7 @@ function spanOf(partition: string): { from: Date; to: Date } {
 }
 
 /** Found by an index of a few pages (BRIN). @param table a name from the catalogue */
-async function hasStoredSince(sql: Sql | Transaction, table: string, time: Date): Promise<boolean> {
+async function hasStoredSince(sql: Sql, table: string, time: Date): Promise<boolean> {
   return (await sql.query(`SELECT 1 FROM "${table}" WHERE created_at >= $1 LIMIT 1`, [time])).length > 0;
 }
 

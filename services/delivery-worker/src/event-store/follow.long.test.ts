@@ -1,10 +1,9 @@
 import { createDatabase } from '@millrace/db';
 import { connectClickHouse, openEventStore, rebuildEvents, runQuery } from '@millrace/insights';
 import {
+  clickHouseOrSkip,
   createTestTenant,
   eventually,
-  installNpmPackages,
-  orSkip,
   startClickHouse,
   type TestClickHouse,
 } from '@millrace/testing';
@@ -13,8 +12,7 @@ import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixtur
 import { createCopyMetrics, createFollower } from './follow.ts';
 
 /** A real ClickHouse that follows a real PostgreSQL. */
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('ClickHouse follows PostgreSQL', () => {
   let fixture: WorkerFixture;

@@ -1,5 +1,6 @@
-import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
-import type { Database } from '@millrace/db';
+import { totpContext } from '@millrace/accounts';
+import { flagPayloadContext, isSealedText } from '@millrace/contracts';
+import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import {
   type EncryptedFlag,
@@ -20,58 +21,61 @@ const portion = 100;
  *
  * @returns whether there may be more.
  */
-export async function sealSecrets({
-  database,
-  logger,
-  secretBox,
-}: {
-  database: Database;
-  logger: Logger;
-  secretBox: SecretBox;
-}): Promise<boolean> {
-  const { newestPrefix, keyIds } = secretBox;
-  if (newestPrefix === null) return false;
-  const sealed = await database.transaction(async (tx) => {
-    const rows = await lockForSealing(tx, { newestPrefix, keyIds, limit: portion });
-    let count = 0;
-    for (const { id, secrets } of rows) {
-      try {
-        await storeSecrets(tx, id, { ...secretBox.seal(secretBox.open(secrets, id), id) });
-        count += 1;
-      } catch (error) {
-        if (!(error instanceof SecretBoxError)) throw error;
-        logger.debug('the secrets of an export could not be decrypted', { batchExportId: id });
-      }
-    }
-    return count;
+export function sealSecrets(deps: SealingDeps): Promise<boolean> {
+  const { secretBox } = deps;
+  return sealPortion(deps, {
+    what: 'secrets of batch exports',
+    lock: lockForSealing,
+    seal: (tx, { id, secrets }) => storeSecrets(tx, id, { ...secretBox.seal(secretBox.open(secrets, id), id) }),
   });
-  if (sealed > 0) logger.info('secrets of batch exports were encrypted with the newest key', { count: sealed });
-  return sealed === portion;
 }
 
 /**
  * The same with the secrets of authenticator apps, which the management API stores.
  * @returns whether there may be more.
  */
-export async function sealTotpSecrets({ database, logger, secretBox }: SealingDeps): Promise<boolean> {
+export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
+  const { secretBox } = deps;
+  return sealPortion(deps, {
+    what: 'secrets of authenticator apps',
+    lock: lockTotpSecrets,
+    seal: (tx, { id, secret }) => {
+      const context = totpContext(id);
+      const opened = isSealedText(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
+      return storeTotpSecret(tx, id, secretBox.seal(opened, context).sealed);
+    },
+  });
+}
+
+async function sealPortion<Row extends { id: string | number }>(
+  { database, logger, secretBox }: SealingDeps,
+  {
+    what,
+    lock,
+    seal,
+  }: {
+    what: string;
+    lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
+    /** @throws SecretBoxError for what no key at hand opens; it is left as it is. */
+    seal: (tx: Transaction, row: Row) => Promise<void>;
+  },
+): Promise<boolean> {
   const { newestPrefix, keyIds } = secretBox;
   if (newestPrefix === null) return false;
   const sealed = await database.transaction(async (tx) => {
     let count = 0;
-    for (const { userId, secret } of await lockTotpSecrets(tx, { newestPrefix, keyIds, limit: portion })) {
-      const context = `totp:${userId}`;
+    for (const row of await lock(tx, { newestPrefix, keyIds, limit: portion })) {
       try {
-        const opened = secret.startsWith('v1:') ? secretBox.open({ sealed: secret }, context) : { text: secret };
-        await storeTotpSecret(tx, userId, secretBox.seal(opened, context).sealed);
+        await seal(tx, row);
         count += 1;
       } catch (error) {
         if (!(error instanceof SecretBoxError)) throw error;
-        logger.debug('the secret of an authenticator app could not be decrypted', { userId });
+        logger.debug(`${what} could not be decrypted`, { id: row.id });
       }
     }
     return count;
   });
-  if (sealed > 0) logger.info('secrets of authenticator apps were encrypted with the newest key', { count: sealed });
+  if (sealed > 0) logger.info(`${what} were encrypted with the newest key`, { count: sealed });
   return sealed === portion;
 }
 
@@ -124,6 +128,6 @@ async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: Encr
 function resealed(secretBox: SecretBox, { environmentId }: EncryptedFlag, payload: unknown): unknown {
   if (typeof payload !== 'string') return payload;
   const context = flagPayloadContext(environmentId);
-  const opened = isSealedPayload(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
+  const opened = isSealedText(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
   return secretBox.seal(opened, context).sealed;
 }

@@ -22,9 +22,9 @@ export async function storeSecrets(tx: Transaction, id: string, secrets: Record<
 export async function lockTotpSecrets(
   tx: Transaction,
   { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
-): Promise<{ userId: number; secret: string }[]> {
+): Promise<{ id: number; secret: string }[]> {
   return tx.query(
-    `SELECT user_id AS "userId", secret FROM user_totp
+    `SELECT user_id AS id, secret FROM user_totp
       WHERE NOT starts_with(secret, $1) AND (NOT starts_with(secret, 'v1:') OR split_part(secret, ':', 2) = ANY ($2))
       ORDER BY user_id LIMIT $3 FOR UPDATE SKIP LOCKED`,
     [newestPrefix, keyIds, limit],

@@ -1,4 +1,4 @@
-import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
+import { flagPayloadContext, isSealedText } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import {
   AppError,
@@ -113,7 +113,7 @@ export type PayloadOpener = (stored: string, environmentId: number) => string;
 
 function createPayloadOpener(box: SecretBox): PayloadOpener {
   return (stored, environmentId) => {
-    if (!isSealedPayload(stored)) return stored;
+    if (!isSealedText(stored)) return stored;
     try {
       return String(box.open({ sealed: stored }, flagPayloadContext(environmentId)).payload);
     } catch (cause) {

@@ -41,7 +41,7 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
       throw throttled(wait, `${kind === 'key' ? 'This personal API key' : 'Your session'} sent too many requests.`);
     },
     requireSecondFactor,
-    requireRecent: (caller) => requireRecentSignIn(caller),
+    requireRecent: requireRecentSignIn,
     requireLevel(target, level) {
       if (levelOf(target) >= level) return;
       throw new AppError('forbidden', 'Your organization access level is insufficient.');

@@ -16,11 +16,6 @@ interface SessionAccessDeps {
   guessLimit: GuessLimit;
 }
 
-function wantsOf(session: { lacks_second_factor: boolean; has_second_factor: boolean }) {
-  if (!session.lacks_second_factor) return null;
-  return session.has_second_factor ? 'second factor' : 'second factor set up';
-}
-
 /**
  * Callers known by a session (docs/api-rules.md#sessions): all scopes of their user, bounded by the levels. As with keys
  * nothing is cached, and requests that arrive together share a look that begins after they came.
@@ -49,10 +44,10 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
         // Beside the request, which neither waits for it nor fails with it.
         noteSessionUse(sql, session.id).catch((error) => logger.debug('noting the use of a session failed', { error }));
       }
-      const { id, expires_at: expiresAt, signed_in_at: signedInAt, method } = session;
+      const { id, expires_at: expiresAt, signed_in_at: signedInAt, method, wants } = session;
       return {
         userId: session.user_id,
-        credential: { kind: 'session', id, expiresAt, signedInAt, method, wants: wantsOf(session) },
+        credential: { kind: 'session', id, expiresAt, signedInAt, method, wants },
         scopes: ['*'],
         scopedTeams: [],
         organizationsOfTeams: [],

@@ -68,10 +68,9 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
       const subject = String(userId);
       const wait = await codes.take(subject);
       if (wait !== null) {
-        const minutes = Math.ceil(wait / 60);
         throw new AppError(
           'rate_limited',
-          `Too many wrong codes were tried for this account. Please try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+          `Too many wrong codes were tried for this account. Please try again in ${inMinutes(wait)}.`,
           { code: '2fa_too_many_attempts', retryAfterSeconds: wait },
         );
       }
@@ -89,10 +88,14 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
 }
 
 function tooManyFailures(seconds: number): AppError {
-  const minutes = Math.ceil(seconds / 60);
   return new AppError(
     'forbidden',
-    `Too many failed sign-ins came from your address. Please try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    `Too many failed sign-ins came from your address. Please try again in ${inMinutes(seconds)}.`,
     { code: 'too_many_failed_attempts', retryAfterSeconds: seconds },
   );
+}
+
+function inMinutes(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `${minutes} minute${minutes === 1 ? '' : 's'}`;
 }

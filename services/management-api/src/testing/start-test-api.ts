@@ -14,6 +14,7 @@ import {
   type Metrics,
 } from '@millrace/runtime';
 import { createInProcessKeyValue } from '@millrace/runtime/cache';
+import type { Mailer } from '@millrace/runtime/mail';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
 import { type AppDeps, createApp } from '../app.ts';
@@ -49,6 +50,8 @@ export interface TestApi {
   logger: Logger;
   /** Number of SQL statements sent so far. */
   statementCount(): number;
+  /** Resolves when no mail about an account is on its way. */
+  mailsSent(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -73,6 +76,8 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 interface TestApiOptions {
+  /** Sends what is mailed about accounts. */
+  mailer?: Mailer;
   statementTimeoutMs?: number;
   /** Of the database of another test API, which goes with that one; otherwise it has its own. */
   databaseUrl?: string | undefined;
@@ -89,7 +94,7 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
-  { statementTimeoutMs = 30_000, databaseUrl, openLive = liveWithoutLog }: TestApiOptions = {},
+  { statementTimeoutMs = 30_000, databaseUrl, openLive = liveWithoutLog, mailer }: TestApiOptions = {},
 ): Promise<TestApi> {
   const testDatabase = databaseUrl ? { url: databaseUrl, drop: async () => {} } : await createTestDatabase();
   const logger = createLogger('test', 'error');
@@ -109,6 +114,7 @@ export async function startTestApi(
   const topics = topicNames();
   await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
   const keyValue = createInProcessKeyValue();
+  const parts = usualParts({ sql, transaction: database.transaction, logger, mailer });
   const app = createApp({
     deadLetters: { log, topics },
     sql,
@@ -128,7 +134,7 @@ export async function startTestApi(
     health: createHealth(metrics),
     checkResponses: true,
     keyValue,
-    ...usualParts({ sql, transaction: database.transaction, logger }),
+    ...parts,
     ...overrides,
   });
   const server = await serve(app, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
@@ -161,6 +167,7 @@ export async function startTestApi(
     get: (path, key) => request('GET', path, key === undefined ? {} : { key }),
     send: request,
     statementCount: () => statements,
+    mailsSent: () => parts.accountMailing.settle(),
     async stop() {
       await live.stop();
       await server.stop();
@@ -174,7 +181,8 @@ export async function startTestApi(
 }
 
 /** What most tests are not about. */
-function usualParts({ sql, transaction, logger }: Pick<Database, 'sql' | 'transaction'> & { logger: Logger }) {
+function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
+  const { sql, logger } = deps;
   return {
     // Nobody answers there: a test that looks something up or sends a mail brings its own server.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
@@ -182,7 +190,7 @@ function usualParts({ sql, transaction, logger }: Pick<Database, 'sql' | 'transa
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
     sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
-    accountMailing: createAccountMailing({ sql, transaction, logger }),
+    accountMailing: createAccountMailing({ ...deps, publicUrl: 'https://analytics.example/' }),
     withSignIn: true,
     // As cheap as scrypt can be: what it costs is no matter here.
     passwords: createPasswords({ cost: 4 }),

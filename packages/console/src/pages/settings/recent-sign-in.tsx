@@ -5,7 +5,7 @@ import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { anyPasskey, CodeField, isCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
+import { Field, FormProblem, filled } from '../../parts/form.tsx';
 import { knowsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
@@ -67,8 +67,7 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
     }
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = Object.fromEntries(new FormData(event.currentTarget));
+    const fields = filled(event);
     void confirm(() => fields);
   };
   return (

@@ -1,8 +1,7 @@
 import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
 import {
+  clickHouseOrSkip,
   createTestTenant,
-  installNpmPackages,
-  orSkip,
   startClickHouse,
   type TestClickHouse,
   type TestTenant,
@@ -11,8 +10,7 @@ import { readAllPages, startTestApi, type TestApi } from '../../testing/start-te
 import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /** Two APIs on one database: what is listed from ClickHouse is what is listed from PostgreSQL, and stays when that has dropped it. */
-// 550 MB: nobody gets it with the packages of the repository.
-const modules = await orSkip('ClickHouse', () => installNpmPackages('chdb', ['chdb@3.4.0']));
+const modules = await clickHouseOrSkip();
 
 (modules === null ? describe.skip : describe)('events listed from ClickHouse', () => {
   let clickhouse: TestClickHouse;

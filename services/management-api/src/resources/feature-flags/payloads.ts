@@ -1,4 +1,4 @@
-import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
+import { flagPayloadContext, isObject, isSealedText, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../events/routes.ts';
@@ -25,7 +25,7 @@ export interface PayloadSecrets {
 /** @param mayBePlain whether, without a key, payloads are stored as they are: on one's own machine only. */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
-    if (!isSealedPayload(text)) return text;
+    if (!isSealedText(text)) return text;
     try {
       return String(box.open({ sealed: text }, flagPayloadContext(environmentId)).payload);
     } catch (error) {
@@ -47,7 +47,7 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
       mapPayloads(payloads, (payload, key) => {
         const kept = Object.hasOwn(stored, key) ? stored[key] : undefined;
         const isKept = kept !== undefined && (payload === redactedPayload || open(kept, environmentId) === payload);
-        return isKept && isSealedPayload(kept) ? kept : seal(payload, environmentId);
+        return isKept && isSealedText(kept) ? kept : seal(payload, environmentId);
       }),
     open: (stored, environmentId) => mapPayloads(stored, (text) => open(text, environmentId)),
   };

@@ -9,11 +9,12 @@ import {
   lockKeysOf,
   notePasskeyUse,
   type Passkey,
-  recordActivity,
+  recordOwnActivity,
   type SigningIn,
   takeSignInStep,
 } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
+import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import {
   type AuthenticationResponseJSON,
@@ -26,6 +27,7 @@ import {
 } from '@simplewebauthn/server';
 import { v7 as uuidv7 } from 'uuid';
 import type { SessionCredential } from '../../access/caller.ts';
+import { stepOf } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
 const name = 'Millrace';
@@ -172,6 +174,21 @@ export async function checkPasskey(
   return { user, isVerified: authenticationInfo.userVerified };
 }
 
+/**
+ * The same for the question that `POST /api/webauthn/login/begin` put to whatever passkey there is; it is used up.
+ * @throws AppError also `invalid` with code `2fa_no_challenge`.
+ */
+export async function checkAskedPasskey(
+  deps: Parameters<typeof checkPasskey>[0],
+  { credential, request }: { credential: Record<string, unknown>; request: ApiRequest },
+): ReturnType<typeof checkPasskey> {
+  const secret = stepOf(request);
+  const step = secret === null ? undefined : await takeSignInStep(deps.sql, 'passkey_sign_in', secret);
+  if (step === undefined) throw noChallenge();
+  const challenge = String(step.data.challenge);
+  return checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: null });
+}
+
 /** What the library throws is about what the browser sent. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
@@ -207,13 +224,8 @@ export async function recordPasskey(
   user: SigningIn,
   { before, after }: { before: string | null; after: string | null },
 ): Promise<void> {
-  await recordActivity(tx, {
-    organizationId: null,
-    scope: 'User',
-    itemId: user.uuid,
+  await recordOwnActivity(tx, user, {
     activity: 'updated',
-    actor: { userId: user.id },
-    name: user.email,
     change: { before: { passkey: before }, after: { passkey: after } },
   });
 }

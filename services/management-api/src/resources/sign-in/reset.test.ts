@@ -5,13 +5,11 @@ import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { noLimits, sessionKey, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { type AccountMailing, createAccountMailing } from './account-mailing.ts';
 
 /** A new password by mail, and a first one by invite. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
-let mailing: AccountMailing;
 let tenant: TestTenant;
 let user: { uuid: string; email: string };
 const password = 'four unrelated words here';
@@ -23,20 +21,13 @@ beforeAll(async () => {
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 },
     { logger, metrics },
   );
-  // The mailing needs the database that the service makes: it is put in when that is there.
-  api = await startTestApi({
-    accountMailing: {
-      sendReset: (account) => mailing.sendReset(account),
-      tell: (user, notice) => mailing.tell(user, notice),
-      sends: true,
-      sendCode: (to, code) => mailing.sendCode(to, code),
-      settle: () => mailing.settle(),
+  api = await startTestApi(
+    {
+      limits: { ...noLimits, resetsPerDay: 6 },
+      trustedProxies: 1,
     },
-    limits: { ...noLimits, resetsPerDay: 6 },
-    trustedProxies: 1,
-  });
-  const { sql, transaction } = api.database;
-  mailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example/' });
+    { mailer },
+  );
 });
 beforeEach(async () => {
   tenant = await createTestTenant(api.database);
@@ -80,7 +71,7 @@ describe('a forgotten password', () => {
       const answer = await post('/api/reset/', { email });
       expect([answer.status, answer.body]).toEqual([204, undefined]);
     }
-    await mailing.settle();
+    await api.mailsSent();
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
   });
 
@@ -126,7 +117,7 @@ describe('a forgotten password', () => {
   test('S-034: the link is built of the configured address, whatever the request says of itself', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     expect((await post('/api/reset/', { email: user.email }, headers)).status).toBe(204);
-    await mailing.settle();
+    await api.mailsSent();
     const body = mailsTo(user.email).at(-1)?.body ?? '';
     expect(body).toContain(`https://analytics.example/console/reset/${user.uuid}`);
     expect(body).not.toContain('evil');
@@ -141,7 +132,7 @@ describe('a forgotten password', () => {
       }
       expect(statuses).toEqual([204, 204, 204, 204, 204, 204, 429]);
     }
-    await mailing.settle();
+    await api.mailsSent();
   });
 
   test('S-048: twenty an hour from one address', async () => {

@@ -16,7 +16,7 @@ import {
   lockKeysOf,
   type NewSession,
   type Passwords,
-  recordActivity,
+  recordOwnActivity,
   rememberDevice,
   replacePasswordHash,
   type SigningIn,
@@ -111,8 +111,7 @@ export async function prepareNewPassword(
 ): Promise<(tx: Transaction) => Promise<void>> {
   const session = requireSession(caller);
   requireRecentSignIn(caller);
-  const user = await findSigningIn(sql, { id: caller.userId });
-  if (!user) throw new AppError('not_found', 'Not found.');
+  const user = await requireUser(sql, caller.userId);
   if (user.password_hash !== null && session.method !== 'link') {
     if (current === null) throw refusedPassword('required', 'This field is required.');
     if ((await passwords.compare(current, user.password_hash)) === 'wrong') {
@@ -146,7 +145,7 @@ export async function begin(
   tx: Transaction,
   request: ApiRequest,
   {
-    user: { id: userId, uuid, email },
+    user,
     remember = false,
     ...how
   }: Pick<NewSession, 'method' | 'secondFactor'> & {
@@ -156,16 +155,14 @@ export async function begin(
 ): Promise<SignedIn> {
   const before = sessionOf(request);
   if (before !== null) await endSession(tx, before);
-  const known = await knownDeviceOf(tx, request, email);
-  const device = known ?? (await rememberDevice(tx, userId));
+  const known = await knownDeviceOf(tx, request, user.email);
+  const device = known ?? (await rememberDevice(tx, user.id));
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
-  await recordActivity(tx, {
-    ...{ organizationId: null, scope: 'User', itemId: uuid, activity: 'logged_in', actor: { userId }, name: email },
-    changes: seenAt({ login_method: how.method, second_factor: how.secondFactor, address: request.address, browser }),
-  });
+  const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
+  await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
   return {
-    session: await beginSession(tx, { userId, ...how, address: request.address, browser }),
+    session: await beginSession(tx, { userId: user.id, ...how, address: request.address, browser }),
     device: known === null ? device : null,
   };
 }
@@ -175,6 +172,13 @@ function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     ...{ type: 'User', action: 'created', field, before: null, after: after === null ? null : after.slice(0, 400) },
   }));
+}
+
+/** Whose session it is. @throws AppError `not_found` for who was deleted meanwhile. */
+export async function requireUser(sql: Sql, userId: number): Promise<SigningIn> {
+  const user = await findSigningIn(sql, { id: userId });
+  if (!user) throw new AppError('not_found', 'Not found.');
+  return user;
 }
 
 function wrongCredentials(): AppError {

@@ -1,3 +1,4 @@
+import { isSealedText } from '@millrace/contracts';
 import { AppError, type SecretBox } from '@millrace/runtime';
 
 /** Puts a secret of a sign-in into the form in which it is stored, and back. */
@@ -21,6 +22,6 @@ export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: 
         code: 'secrets_key_missing',
       });
     },
-    open: (stored, context) => (stored.startsWith('v1:') ? String(box.open({ sealed: stored }, context).text) : stored),
+    open: (stored, context) => (isSealedText(stored) ? String(box.open({ sealed: stored }, context).text) : stored),
   };
 }

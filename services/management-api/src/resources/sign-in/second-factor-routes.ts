@@ -16,6 +16,7 @@ import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { beginRegistration, finishRegistration, recordPasskey, requireAnotherWay } from './passkeys.ts';
+import { requireUser } from './rules.ts';
 import {
   backupCodes,
   backupCodesExample,
@@ -35,7 +36,6 @@ import {
   finishTotpSetup,
   makeBackupCodes,
   requireAnother,
-  requireUser,
   type SecondFactorDeps,
   switchTotpOff,
 } from './second-factor.ts';

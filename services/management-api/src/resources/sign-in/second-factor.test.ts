@@ -12,12 +12,10 @@ import {
   type TestAnswer,
   type TestApi,
 } from '../../testing/start-test-api.ts';
-import { type AccountMailing, createAccountMailing } from './account-mailing.ts';
 
 /** What is shown beside a password: codes of an app, backup codes, passkeys; and passkeys instead of one. */
 let mailServer: MailServer;
 let mailer: Mailer;
-let mailing: AccountMailing;
 let api: TestApi;
 let tenant: TestTenant;
 let user: { id: number; uuid: string; email: string };
@@ -29,20 +27,13 @@ beforeAll(async () => {
   const logger = createLogger('test', 'error');
   const from = { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 };
   mailer = createMailer(from, { logger, metrics });
-  // The mailing needs the database that the service makes: it is put in when that is there.
-  api = await startTestApi({
-    accountMailing: {
-      sendReset: (account) => mailing.sendReset(account),
-      tell: (person, notice) => mailing.tell(person, notice),
-      sends: true,
-      sendCode: (to, code) => mailing.sendCode(to, code),
-      settle: () => mailing.settle(),
+  api = await startTestApi(
+    {
+      metrics,
+      limits: { ...noLimits, secondFactorFailures: 6 },
     },
-    metrics,
-    limits: { ...noLimits, secondFactorFailures: 6 },
-  });
-  const { sql, transaction } = api.database;
-  mailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example' });
+    { mailer },
+  );
 });
 beforeEach(async () => {
   tenant = await createTestTenant(api.database);

@@ -6,13 +6,12 @@ import {
   beginSignInStep,
   endSessionsOf,
   findSecondFactors,
-  findSigningIn,
   findTotpSecret,
   forgetTrustedDevices,
   isTrustedDevice,
   lockKeysOf,
   noteSecondFactor,
-  recordActivity,
+  recordOwnActivity,
   removeBackupCodes,
   removeTotp,
   renewBackupCodes,
@@ -21,6 +20,7 @@ import {
   takeBackupCode,
   takeSignInStep,
   takeTotpStep,
+  totpContext,
   writeTotp,
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
@@ -42,7 +42,6 @@ export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> 
 const issuer = 'Millrace';
 const secretBytes = 20;
 const stepSeconds = 30;
-const contextOf = (userId: number) => `totp:${userId}`;
 
 /** Of RFC 6238 as every app has it: SHA-1, six digits, thirty seconds. */
 function appOf(secret: string, account: string): TOTP {
@@ -65,7 +64,7 @@ export async function beginTotpSetup(
   { session, user }: { session: SessionCredential; user: Pick<SigningIn, 'id' | 'email'> },
 ): Promise<{ secret: string; uri: string }> {
   const secret = new Secret({ size: secretBytes }).base32;
-  const data = { secret: sealedTexts.seal(secret, contextOf(user.id)) };
+  const data = { secret: sealedTexts.seal(secret, totpContext(user.id)) };
   await beginSignInStep(sql, { kind: 'totp_setup', userId: user.id, data, secret: session.id });
   return { secret, uri: appOf(secret, user.email).toString() };
 }
@@ -90,14 +89,14 @@ export async function finishTotpSetup(
       });
     }
     const sealed = String(begun.data.secret);
-    const step = stepOfCode(sealedTexts.open(sealed, contextOf(user.id)), code);
+    const step = stepOfCode(sealedTexts.open(sealed, totpContext(user.id)), code);
     // The transaction does not end, so that the set-up is there for the next code.
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
     await endSessionsOf(tx, user.id, { except: session.id });
     await noteSecondFactor(tx, session.id, 'totp');
-    await recordFactor(tx, user, { before: false, after: true });
+    await recordFactor(tx, user, true);
     return renewBackupCodes(tx, user.id);
   });
   await takeBack();
@@ -131,7 +130,7 @@ export async function switchTotpOff({ transaction, accountMailing }: SecondFacto
     requireAnother({ ...factors, hasTotp: false });
     await removeTotp(tx, user.id);
     if (!asksSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
-    await recordFactor(tx, user, { before: true, after: false });
+    await recordFactor(tx, user, false);
   });
   accountMailing.tell(user, 'second_factor_off');
 }
@@ -163,7 +162,7 @@ export async function checkCode(
   const shown = code.replaceAll(/[\s-]/g, '');
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
-    const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, contextOf(user.id)), shown);
+    const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpContext(user.id)), shown);
     if (step === null || !(await takeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
     await takeBack();
     return 'totp';
@@ -176,10 +175,7 @@ export async function checkCode(
 
 /** Whoever knows the password and not the code stands in the history of the account. */
 async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
-  await recordActivity(sql, {
-    ...{ organizationId: null, scope: 'User', itemId: user.uuid, activity: 'second_factor_refused' },
-    ...{ actor: { userId: user.id }, name: user.email, changes: [] },
-  });
+  await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
 }
 
@@ -214,25 +210,7 @@ export function secondFactorWanted(request: ApiRequest, step: string): AppError 
   });
 }
 
-/** Whose session it is. @throws AppError `not_found` for who was deleted meanwhile. */
-export async function requireUser(sql: Sql, userId: number): Promise<SigningIn> {
-  const user = await findSigningIn(sql, { id: userId });
-  if (!user) throw new AppError('not_found', 'Not found.');
-  return user;
-}
-
-async function recordFactor(
-  tx: Transaction,
-  user: SigningIn,
-  { before, after }: { before: boolean; after: boolean },
-): Promise<void> {
-  await recordActivity(tx, {
-    organizationId: null,
-    scope: 'User',
-    itemId: user.uuid,
-    activity: 'updated',
-    actor: { userId: user.id },
-    name: user.email,
-    change: { before: { two_factor: before }, after: { two_factor: after } },
-  });
+async function recordFactor(tx: Transaction, user: SigningIn, isOn: boolean): Promise<void> {
+  const change = { before: { two_factor: !isOn }, after: { two_factor: isOn } };
+  await recordOwnActivity(tx, user, { activity: 'updated', change });
 }

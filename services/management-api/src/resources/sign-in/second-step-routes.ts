@@ -22,7 +22,7 @@ import {
   withSession,
   withStep,
 } from '../../access/session-cookie.ts';
-import { checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
+import { checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
 import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
 import { checkCode, secondFactorOf, secondFactorWanted } from './second-factor.ts';
@@ -170,12 +170,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       target: beforeAnybody,
       handler: ({ body: { credential }, request }) =>
         countSignIn('passkey', async () => {
-          const secret = stepOf(request);
-          const step = secret === null ? undefined : await takeSignInStep(sql, 'passkey_sign_in', secret);
-          if (step === undefined) throw noChallenge();
-          const { baseUrl } = request;
-          const challenge = String(step.data.challenge);
-          const { user, isVerified } = await checkPasskey(deps, { credential, challenge, baseUrl, userId: null });
+          const { user, isVerified } = await checkAskedPasskey(deps, { credential, request });
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
             const device = await knownDeviceOf(tx, request, user.email);

@@ -8,16 +8,15 @@ import {
   renewSessionSecret,
   type SigningIn,
   selectSessions,
-  takeSignInStep,
 } from '@millrace/accounts';
 import { type ApiRequest, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { stepOf, withSession } from '../../access/session-cookie.ts';
-import { checkPasskey, noChallenge } from './passkeys.ts';
-import { knownDeviceOf, type SignInDeps } from './rules.ts';
+import { withSession } from '../../access/session-cookie.ts';
+import { checkAskedPasskey } from './passkeys.ts';
+import { knownDeviceOf, requireUser, type SignInDeps } from './rules.ts';
 import {
   done,
   loginSession,
@@ -26,7 +25,7 @@ import {
   revokedSessions,
   toLoginSession,
 } from './schema.ts';
-import { checkCode, requireUser } from './second-factor.ts';
+import { checkCode } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
@@ -117,10 +116,12 @@ async function confirm(
 ): Promise<void> {
   const { sql } = deps;
   const user = await requireUser(sql, caller.userId);
-  const isEnough = body.credential
-    ? await confirmByPasskey(deps, { user, credential: body.credential, request })
-    : await confirmByPassword(deps, { user, password: body.password, request });
-  if (isEnough || !asksSecondFactor(await findSecondFactors(sql, user.id))) return;
+  if (body.credential) {
+    if (await confirmByPasskey(deps, { user, credential: body.credential, request })) return;
+  } else {
+    await confirmByPassword(deps, { user, password: body.password, request });
+  }
+  if (!asksSecondFactor(await findSecondFactors(sql, user.id))) return;
   if (body.token === undefined) {
     throw new AppError('invalid', 'Please show your second factor too.', { code: '2fa_required', attr: 'token' });
   }
@@ -132,11 +133,7 @@ async function confirmByPasskey(
   deps: SignInDeps,
   { user, credential, request }: { user: SigningIn; credential: Record<string, unknown>; request: ApiRequest },
 ): Promise<boolean> {
-  const secret = stepOf(request);
-  const step = secret === null ? undefined : await takeSignInStep(deps.sql, 'passkey_sign_in', secret);
-  if (step === undefined) throw noChallenge();
-  const challenge = String(step.data.challenge);
-  const shown = await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: null });
+  const shown = await checkAskedPasskey(deps, { credential, request });
   if (shown.user.id === user.id) return shown.isVerified;
   throw new AppError('invalid', 'This passkey is that of another account.', {
     code: 'reauth_user_mismatch',
@@ -144,11 +141,10 @@ async function confirmByPasskey(
   });
 }
 
-/** @returns false: a password is one factor. */
 async function confirmByPassword(
   { sql, passwords, signInLimits }: SignInDeps,
   { user, password, request }: { user: SigningIn; password: string | undefined; request: ApiRequest },
-): Promise<false> {
+): Promise<void> {
   if (user.password_hash === null) {
     throw new AppError('invalid', 'This account has no password. Sign in again by a link, and set one.', {
       code: 'no_password',
@@ -163,5 +159,4 @@ async function confirmByPassword(
     throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });
   }
   await takeBack();
-  return false;
 }

@@ -1,7 +1,7 @@
 // Another address for an account: kept beside the one there is until a code that was mailed to it comes back
 // (docs/api-rules.md#users).
 
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import {
   beginSignInStep,
   changeEmail,
@@ -12,14 +12,14 @@ import {
   type SigningIn,
   takeSignInStep,
 } from '@millrace/accounts';
+import { hashSecret } from '@millrace/accounts/access';
 import type { Database, Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
-import { addressOf } from '../sign-in/rules.ts';
-import { requireUser } from '../sign-in/second-factor.ts';
+import { addressOf, requireUser } from '../sign-in/rules.ts';
 
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
@@ -32,7 +32,6 @@ const mostTries = 5;
 const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
-const hashOf = (code: string) => createHash('sha256').update(code).digest('hex');
 
 /** The address that waits for its code; null for none. */
 export async function pendingEmailOf(sql: Sql, userId: number): Promise<string | null> {
@@ -93,7 +92,7 @@ async function mailCode(
   email: string,
 ): Promise<void> {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  const data = { email, code_hash: hashOf(code), tries: 0 };
+  const data = { email, code_hash: hashSecret(code), tries: 0 };
   await beginSignInStep(sql, { kind, userId: user.id, data, secret: secretOf(user.id) });
   accountMailing.sendCode({ email, first_name: user.first_name }, code);
 }
@@ -117,7 +116,7 @@ export async function proveEmail(
       attr: 'code',
     });
   }
-  if (step.data.code_hash !== hashOf(code.trim())) {
+  if (step.data.code_hash !== hashSecret(code.trim())) {
     throw new AppError('invalid', 'This code is wrong.', { code: 'invalid_code', attr: 'code' });
   }
   const email = String(step.data.email);

@@ -3,12 +3,10 @@ import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
-import { type AccountMailing, createAccountMailing } from '../sign-in/account-mailing.ts';
 
 /** What a person does with the account itself: another address, its history, its end. */
 let mailServer: MailServer;
 let mailer: Mailer;
-let mailing: AccountMailing;
 let api: TestApi;
 let tenant: TestTenant;
 let email: string;
@@ -19,20 +17,13 @@ beforeAll(async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const from = { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 };
   mailer = createMailer(from, { logger, metrics });
-  // The mailing needs the database that the service makes: it is put in when that is there.
-  api = await startTestApi({
-    accountMailing: {
-      sends: true,
-      sendReset: (account) => mailing.sendReset(account),
-      sendCode: (to, code) => mailing.sendCode(to, code),
-      tell: (person, notice) => mailing.tell(person, notice),
-      settle: () => mailing.settle(),
+  api = await startTestApi(
+    {
+      limits: { ...noLimits, resetsPerDay: 6 },
+      trustedProxies: 1,
     },
-    limits: { ...noLimits, resetsPerDay: 6 },
-    trustedProxies: 1,
-  });
-  const { sql, transaction } = api.database;
-  mailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: 'https://analytics.example' });
+    { mailer },
+  );
 });
 let clients = 0;
 beforeEach(async () => {

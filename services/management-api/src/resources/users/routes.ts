@@ -18,9 +18,8 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../a
 import { toOrganization } from '../organizations/schema.ts';
 import { listOrganizations } from '../organizations/store.ts';
 import { findEnvironmentSummary } from '../projects/store.ts';
-import { prepareNewPassword } from '../sign-in/rules.ts';
+import { prepareNewPassword, requireUser } from '../sign-in/rules.ts';
 import { done } from '../sign-in/schema.ts';
-import { requireUser } from '../sign-in/second-factor.ts';
 import {
   askForCode,
   askForEmail,

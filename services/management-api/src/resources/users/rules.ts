@@ -5,7 +5,7 @@ import {
   isRowId,
   lockKeysOf,
   noteSecondFactor,
-  recordActivity,
+  recordOwnActivity,
   removeBackupCodes,
   setCurrentEnvironment,
   setPasskeysCount,
@@ -123,15 +123,7 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
   const after = await findUser(tx, userId);
   // Deleted since the request began.
   if (!before || !after) throw new AppError('not_found', 'Not found.');
-  await recordActivity(tx, {
-    organizationId: null,
-    scope: 'User',
-    itemId: after.uuid,
-    activity: 'updated',
-    actor: { userId },
-    name: after.email,
-    change: { before, after },
-  });
+  await recordOwnActivity(tx, { ...after, id: userId }, { activity: 'updated', change: { before, after } });
 }
 
 function unknown(attr: string, id: string): AppError {

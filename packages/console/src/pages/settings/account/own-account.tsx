@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { meQuery, queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Field, FormProblem, filled } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
@@ -14,10 +14,6 @@ import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 
 const own = '/api/users/@me';
-const filled = (event: FormEvent<HTMLFormElement>) => {
-  event.preventDefault();
-  return Object.fromEntries(new FormData(event.currentTarget));
-};
 
 /** The address of the account: another one waits until the code that was mailed to it is entered. */
 export function Address({ email, pending }: { email: string; pending: string | null }) {

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { encode } from 'uqr';
 import { meQuery, queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
@@ -7,7 +7,7 @@ import { CodeField } from '../../../frame/sign-in-form.tsx';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Field, FormProblem, filled } from '../../../parts/form.tsx';
 import { knowsPasskeys, makePasskey } from '../../../parts/passkey.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
@@ -140,10 +140,6 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
       callRecently<{ backup_codes: string[] }>({ method: 'POST', path: `${own}/two_factor_validate`, body }),
     onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    validate.mutate(Object.fromEntries(new FormData(event.currentTarget)));
-  };
   return (
     <Dialog title={text.connectApp} onClose={onClose}>
       <Loaded query={setup} what={text.secondFactor}>
@@ -154,7 +150,11 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
             <p>
               {text.orType} <code data-secret="">{secret}</code>
             </p>
-            <form className="form" onSubmit={submit} onChange={() => validate.reset()}>
+            <form
+              className="form"
+              onSubmit={(event) => validate.mutate(filled(event))}
+              onChange={() => validate.reset()}
+            >
               <CodeField problem={validate.error} autoFocus />
               <FormProblem problem={validate.error} fields={['token']} />
               <div className="form-buttons">

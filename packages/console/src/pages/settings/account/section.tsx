@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type Me, meQuery, queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
@@ -8,7 +8,7 @@ import { useAddress } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
-import { Field, FormProblem } from '../../../parts/form.tsx';
+import { Field, FormProblem, filled } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
@@ -176,12 +176,6 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
       </form>
     </Block>
   );
-}
-
-/** The fields of a form that is sent; what was typed stays in it. */
-function filled(event: FormEvent<HTMLFormElement>): object {
-  event.preventDefault();
-  return Object.fromEntries(new FormData(event.currentTarget));
 }
 
 function ThemeChoice() {
