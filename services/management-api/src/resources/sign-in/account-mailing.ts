@@ -39,6 +39,11 @@ const notices = {
   email_changed: ['The address of your account was changed', 'Your account has another address from now on.'],
   account_removed: ['Your account was removed', 'Your account, its keys and its sessions were removed, as you wanted.'],
   passkey_added: ['A passkey was added', 'A passkey was added to your account. It signs in without a password.'],
+  passkeys_asked_for: ['A passkey is asked for now', 'From now on your account asks for a passkey after the password.'],
+  passkeys_not_asked_for: [
+    'A passkey is no longer asked for',
+    'Your account no longer asks for a passkey after the password.',
+  ],
   passkey_removed: ['A passkey was removed', 'A passkey of your account was removed.'],
   passkey_refused: [
     'A passkey was refused',

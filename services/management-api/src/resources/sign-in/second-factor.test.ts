@@ -83,6 +83,14 @@ const told = (subject: string) =>
     what: subject,
   });
 
+/** What the history of the account says was changed. */
+async function changedFields(): Promise<string[]> {
+  const { body } = await own('GET', '/api/users/@me/activity/');
+  return body.results.flatMap(({ detail }: { detail: { changes: { field: string }[] | null } }) =>
+    (detail.changes ?? []).map(({ field }) => field),
+  );
+}
+
 describe('an authenticator app', () => {
   test('S-016, S-023: once connected a password is half of a sign-in, which opens nothing else', async () => {
     const other = cookieOf(await login(), 'session');
@@ -259,6 +267,8 @@ describe('backup codes', () => {
     const { codes } = await connectApp();
     const renewed = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(renewed.body.backup_codes).toHaveLength(10);
+    await told('New backup codes');
+    expect(await changedFields()).toContain('backup_codes');
     expect((await post('/api/login/token/', { token: codes[0] }, await half())).status).toBe(400);
     expect((await post('/api/login/token/', { token: renewed.body.backup_codes[0] }, await half())).status).toBe(200);
   });
@@ -434,6 +444,8 @@ describe('passkeys', () => {
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
     expect((await own('PATCH', '/api/users/@me/', wanted)).body).toMatchObject({ ...wanted, is_2fa_enabled: true });
+    await told('A passkey is asked for now');
+    expect(await changedFields()).toContain('passkeys_enabled_for_2fa');
     const step = await half();
     const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
     expect(options.allowCredentials).toHaveLength(1);

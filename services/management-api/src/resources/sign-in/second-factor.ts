@@ -112,6 +112,8 @@ export async function makeBackupCodes(
   const codes = await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     if (!asksSecondFactor(await findSecondFactors(tx, user.id))) throw notEnabled();
+    const renewed = { type: 'User', action: 'changed', field: 'backup_codes', before: null, after: null } as const;
+    await recordOwnActivity(tx, user, { activity: 'updated', changes: [renewed] });
     return renewBackupCodes(tx, user.id);
   });
   accountMailing.tell(user, 'backup_codes_renewed');

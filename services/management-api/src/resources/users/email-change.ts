@@ -40,19 +40,19 @@ export async function pendingEmailOf(sql: Sql, userId: number): Promise<string |
 }
 
 /**
- * Mails a code to the address, and tells the one there is. Whether it is that of another account is said to nobody but who
- * reads its mail.
+ * Checks another address. Whether it is that of another account is said to nobody but who reads its mail.
  *
+ * @returns what mails a code to it, and tells the one there is; null where it is the same.
  * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`; `rate_limited`.
  */
-export async function askForEmail(
+export async function prepareEmail(
   { sql, accountMailing, signInLimits }: EmailChangeDeps,
   { caller, email, request }: { caller: Caller; email: string; request: ApiRequest },
-): Promise<void> {
+): Promise<(() => Promise<void>) | null> {
   const user = await requireUser(sql, caller.userId);
   const wanted = addressOf(email);
   // Clients that send a whole user back change nothing.
-  if (wanted === user.email) return;
+  if (wanted === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
   if (wanted === null) {
@@ -69,8 +69,10 @@ export async function askForEmail(
     );
   }
   await signInLimits.countReset(request.address, wanted);
-  await mailCode({ sql, accountMailing }, user, wanted);
-  accountMailing.tell(user, 'email_change_asked');
+  return async () => {
+    await mailCode({ sql, accountMailing }, user, wanted);
+    accountMailing.tell(user, 'email_change_asked');
+  };
 }
 
 /** A new code for the address that waits; the one before is void. @throws AppError `invalid`: none waits; `rate_limited`. */

@@ -101,7 +101,9 @@ describe('another address', () => {
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
       tenant.userId,
     ]);
-    expect(await ask(wanted())).toMatchObject({ status: 403, body: { code: 'sensitive_action_required_reauth' } });
+    const both = await send('PATCH', '/api/users/@me/', { first_name: 'Other', email: wanted() });
+    expect(both).toMatchObject({ status: 403, body: { code: 'sensitive_action_required_reauth' } });
+    expect((await me()).first_name).not.toBe('Other');
     expect((await me()).pending_email).toBeNull();
   });
 

@@ -22,13 +22,13 @@ import { prepareNewPassword, requireUser } from '../sign-in/rules.ts';
 import { done } from '../sign-in/schema.ts';
 import {
   askForCode,
-  askForEmail,
   type EmailChangeDeps,
   forgetEmail,
   pendingEmailOf,
+  prepareEmail,
   proveEmail,
 } from './email-change.ts';
-import { changeUser } from './rules.ts';
+import { changePasskeysCount, changeUser } from './rules.ts';
 import { emailProof, me, meExample, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
@@ -73,17 +73,22 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
         if (wait !== null) throw throttled(wait, 'You changed your account too often.');
       },
       handler: async ({ caller, body, request }) => {
-        const { password, current_password: current = null, email, ...changes } = body;
+        const { password, current_password: current = null, email, passkeys_enabled_for_2fa: count, ...changes } = body;
         const change = password === undefined ? null : { password, current };
         // Before the transaction: it takes long, and somebody else waits for the connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
-        await transaction(async (tx) => {
+        // What is refused is refused before anything is changed.
+        const mailCode = email === undefined ? null : await prepareEmail(deps, { caller, email, request });
+        const notice = await transaction(async (tx) => {
+          const told = count === undefined ? null : await changePasskeysCount(tx, caller, count);
           await changeUser(tx, caller, changes);
           await setPassword?.(tx);
+          return told;
         });
-        if (email !== undefined) await askForEmail(deps, { caller, email, request });
+        await mailCode?.();
         const user = await describeCaller(sql, await withCurrentEnvironment(sql, caller));
         if (setPassword) accountMailing.tell(user, 'password_changed');
+        if (notice) accountMailing.tell(user, notice);
         return user;
       },
     }),

@@ -23,6 +23,8 @@ import {
   requireSession,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
+import type { Notice } from '../sign-in/account-mailing.ts';
+import { requireUser } from '../sign-in/rules.ts';
 import { requireAnother } from '../sign-in/second-factor.ts';
 import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
@@ -40,11 +42,9 @@ export async function changeUser(
   {
     set_current_organization: organization,
     set_current_team: team,
-    passkeys_enabled_for_2fa: passkeysCount,
     ...fields
-  }: Omit<Static<typeof userChanges>, 'password' | 'current_password' | 'email'>,
+  }: Omit<Static<typeof userChanges>, 'password' | 'current_password' | 'email' | 'passkeys_enabled_for_2fa'>,
 ): Promise<void> {
-  if (passkeysCount !== undefined) await changePasskeysCount(tx, caller, passkeysCount);
   if (fields.first_name !== undefined || fields.last_name !== undefined) requireRecentSignIn(caller);
   await changeFields(tx, caller, fields);
   if (organization !== undefined || team !== undefined) {
@@ -52,7 +52,12 @@ export async function changeUser(
   }
 }
 
-async function changePasskeysCount(tx: Transaction, caller: Caller, count: boolean): Promise<void> {
+/**
+ * Whether a passkey is asked for after a password.
+ * @returns what the person is to be told of; null where nothing changed.
+ * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid`: `no_passkeys`, or `2fa_demanded`.
+ */
+export async function changePasskeysCount(tx: Transaction, caller: Caller, count: boolean): Promise<Notice | null> {
   const session = requireSession(caller);
   requireRecentSignIn(caller);
   await lockKeysOf(tx, caller.userId);
@@ -63,6 +68,7 @@ async function changePasskeysCount(tx: Transaction, caller: Caller, count: boole
       attr: 'passkeys_enabled_for_2fa',
     });
   }
+  if (count === factors.passkeysCount) return null;
   const after = { ...factors, passkeysCount: count };
   requireAnother(after);
   await setPasskeysCount(tx, caller.userId, count);
@@ -72,6 +78,12 @@ async function changePasskeysCount(tx: Transaction, caller: Caller, count: boole
     await endSessionsOf(tx, caller.userId, { except: session.id });
     await noteSecondFactor(tx, session.id, 'passkey');
   }
+  const change = {
+    before: { passkeys_enabled_for_2fa: !count },
+    after: { passkeys_enabled_for_2fa: count },
+  };
+  await recordOwnActivity(tx, await requireUser(tx, caller.userId), { activity: 'updated', change });
+  return count ? 'passkeys_asked_for' : 'passkeys_not_asked_for';
 }
 
 async function changeCurrentEnvironment(
