@@ -347,7 +347,8 @@ export function routeDefiner<Caller>() {
 
 function successStatus(operationId: string, responses: ResponseDeclarations): SuccessStatus {
   const [status, ...others] = ([200, 201, 202, 204, 400, 405] as const).filter((candidate) => responses[candidate]);
-  const isOther = (candidate: SuccessStatus) => status === 200 && (candidate === 202 || candidate === 400);
+  const isOther = (candidate: SuccessStatus) =>
+    candidate === 405 || (status === 200 && (candidate === 202 || candidate === 400));
   if (status === undefined || !others.every(isOther)) {
     throw new Error(`${operationId} must declare exactly one success answer.`);
   }

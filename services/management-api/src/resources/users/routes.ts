@@ -208,7 +208,10 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       description:
         'Keys, sessions and memberships go; what you made stays. Refused to owners of an organization: make somebody else one, or delete it. Needs a session.',
       isSensitive: true,
-      responses: { 204: { description: 'Removed.' } },
+      responses: {
+        204: { description: 'Removed.' },
+        405: { description: 'A key asks: an account is removed by its person, in a session (`method_not_allowed`).' },
+      },
       handler: async ({ caller, request }) => {
         // To keys it is what it was before people could sign in (U5).
         if (caller.credential.kind === 'key') {
