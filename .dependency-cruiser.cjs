@@ -19,11 +19,11 @@ const foldersInOrder = {
     ...['former-log.ts', 'frozen-session-store.ts', '.'],
   ],
   'services/delivery-worker': [
-    ...['config.ts', 'poll.ts', 'outbound.ts'],
+    ...['config.ts', 'poll.ts', 'post-json.ts'],
     ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'event-store', 'deletion', '.'],
   ],
   'services/management-api': [
-    ...['signing-secret.ts', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],
+    ...['signing-secret.ts', 'saml', 'oidc', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],
     // What several resources share; then the resources.
     ...['activity', 'property-filters', 'distinct-ids', 'shown-persons', 'embedded-users'].map((r) => `resources/${r}`),
     ...['live', 'resources', '.'],

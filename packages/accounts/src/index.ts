@@ -1,4 +1,4 @@
-export { hasSecondFactor } from './access/live-session-store.ts';
+export { hasProvider, hasSecondFactor } from './access/live-session-store.ts';
 export type { ActivityDetail } from './activity/activity-store.ts';
 export type { FieldChange } from './activity/changed-fields.ts';
 export {
@@ -40,6 +40,7 @@ export {
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
 export { refuseEditing } from './members/member-rules.ts';
+export { findMember as findMembership } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel, withdrawInvites } from './members/members.ts';
 export {
   type LockedOrganization,
@@ -83,6 +84,17 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
+export {
+  type Arrival,
+  type ArrivalRefusal,
+  arrive,
+  domainOfAddress,
+  enforcedProvider,
+  enforcementOf,
+  type Installed,
+  type ProviderAnswer,
+  providerKey,
+} from './sign-in/arrival.ts';
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
@@ -97,6 +109,21 @@ export {
   setPasskeysCount,
 } from './sign-in/passkeys.ts';
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
+export {
+  type AddressDomain,
+  findAddressDomain,
+  forgetIdentities,
+  hasIdentity,
+  isKeptOut,
+  keepOut,
+  letIn,
+  listKeptOut,
+  type ProviderKind,
+  providerKinds,
+  selectAdministrators,
+  useAssertion,
+  useIdentity,
+} from './sign-in/provider-store.ts';
 export {
   asksSecondFactor,
   findSecondFactors,

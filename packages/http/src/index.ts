@@ -1,5 +1,5 @@
 export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
-export { type MountDeps, mount } from './mount/mount.ts';
+export { type MountDeps, mount, toPageRequest } from './mount/mount.ts';
 export type { Access } from './mount/read-request.ts';
 export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
 export {

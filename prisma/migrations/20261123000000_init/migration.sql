@@ -90,7 +90,7 @@ CREATE TABLE "session" (
     -- Hexadecimal SHA-256 of what the cookie carries.
     "token_hash" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
-    -- password, link or invite.
+    -- password, passkey, link, invite, or a provider: saml, oidc, google-oauth2, github, gitlab.
     "method" TEXT NOT NULL,
     "address" TEXT NOT NULL,
     "browser" TEXT NOT NULL,
@@ -516,6 +516,20 @@ CREATE TABLE "organization_domain" (
     "saml_entity_id" TEXT,
     "saml_acs_url" TEXT,
     "saml_x509_cert" TEXT,
+    -- Whether an answer is taken that nobody asked for, because the provider's own page began it.
+    "saml_allow_unsolicited" BOOLEAN NOT NULL DEFAULT false,
+    "oidc_issuer" TEXT,
+    "oidc_client_id" TEXT,
+    -- Encrypted with SECRETS_KEY; as it is only where there is none outside of production.
+    "oidc_client_secret" TEXT,
+    -- Owners with a second factor may use their password although a provider is enforced.
+    "sso_owner_exception" BOOLEAN NOT NULL DEFAULT false,
+    -- Providers by which an administrator has signed in as they are set up now: only these can be enforced.
+    "sso_proved" TEXT[] NOT NULL DEFAULT '{}',
+    -- The daily look at the TXT record of a verified domain: when, and since when and how often it was not there.
+    "proof_checked_at" TIMESTAMPTZ(6),
+    "proof_missing_since" TIMESTAMPTZ(6),
+    "proof_misses" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     -- "domain" is unique and stays so: it is the name for whoever has proved it or, before that, added it first. Who adds the same
@@ -526,6 +540,58 @@ CREATE TABLE "organization_domain" (
 CREATE UNIQUE INDEX "organization_domain_domain_key" ON "organization_domain"("domain");
 CREATE INDEX "organization_domain_organization_id_domain_idx" ON "organization_domain"("organization_id", "domain");
 ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Single sign-on (docs/api-rules.md#single-sign-on).
+CREATE TABLE "provider_identity" (
+    -- `google-oauth2`, `github`, `gitlab`, `oidc`; `oidc:<id>` and `saml:<id>` for the provider of a domain.
+    "provider" TEXT NOT NULL,
+    -- Whom the provider means, in its own words.
+    "subject" TEXT NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    -- Goes with the domain whose provider it is of; null for the providers of the installation.
+    "domain_id" UUID,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "provider_identity_pkey" PRIMARY KEY ("provider", "subject")
+);
+CREATE INDEX "provider_identity_user_id_idx" ON "provider_identity"("user_id");
+CREATE INDEX "provider_identity_domain_id_idx" ON "provider_identity"("domain_id");
+ALTER TABLE "provider_identity" ADD CONSTRAINT "provider_identity_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "provider_identity" ADD CONSTRAINT "provider_identity_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+-- The last tries to sign in by the provider of a domain.
+CREATE TABLE "provider_try" (
+    "id" UUID NOT NULL,
+    "domain_id" UUID NOT NULL,
+    "provider" TEXT NOT NULL,
+    -- Somebody looked what the provider says; nobody was signed in.
+    "is_test" BOOLEAN NOT NULL,
+    -- Null: signed in, or the test was passed.
+    "reason" TEXT,
+    "detail" TEXT NOT NULL,
+    "email" TEXT,
+    -- Only of tests: what the provider says of the person.
+    "attributes" JSONB,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "provider_try_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "provider_try_domain_id_created_at_idx" ON "provider_try"("domain_id", "created_at");
+ALTER TABLE "provider_try" ADD CONSTRAINT "provider_try_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+-- Messages of SAML providers that were used, for as long as they could be used again.
+CREATE TABLE "used_assertion" (
+    -- Hexadecimal SHA-256 of the domain's id and the message's.
+    "id_hash" TEXT NOT NULL,
+    "expires_at" TIMESTAMPTZ(6) NOT NULL,
+    CONSTRAINT "used_assertion_pkey" PRIMARY KEY ("id_hash")
+);
+CREATE INDEX "used_assertion_expires_at_idx" ON "used_assertion"("expires_at");
+-- Who was removed from an organization and is not to come back by themselves.
+CREATE TABLE "kept_out_address" (
+    "organization_id" UUID NOT NULL,
+    "email" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "kept_out_address_pkey" PRIMARY KEY ("organization_id", "email")
+);
+ALTER TABLE "kept_out_address" ADD CONSTRAINT "kept_out_address_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- Invites (docs/api-rules.md#invites) ---------------------------------------------------------------------------------
 

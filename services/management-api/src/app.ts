@@ -10,6 +10,7 @@ import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-l
 import { allowOrigins } from './live/routes.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
 import { createSignInCount } from './resources/sign-in/sign-in-count.ts';
+import { createSignOnPages, isSignOnPage } from './resources/single-sign-on/pages.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
@@ -57,14 +58,9 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     gateway,
     liveOrigins,
   } = deps;
-  const requestLimit = createRateLimit({
-    keyValue,
-    name: 'key',
-    windows: [
-      { seconds: 60, limit: limits.requestsPerMinute },
-      { seconds: 3600, limit: limits.requestsPerHour },
-    ],
-  });
+  const hour = { seconds: 3600, limit: limits.requestsPerHour };
+  const requestWindows = [{ seconds: 60, limit: limits.requestsPerMinute }, hour];
+  const requestLimit = createRateLimit({ keyValue, name: 'key', windows: requestWindows });
   const guessLimit = createGuessLimit(
     createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
   );
@@ -83,11 +79,11 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     name: 'user',
     windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
   });
-  const declared = routes({
-    ...deps,
-    ...{ signUpLimit, signInLimits, userChangeLimit },
-    countSignIn: createSignInCount(metrics),
-  });
+  const limited = { ...deps, signUpLimit, signInLimits, userChangeLimit, countSignIn: createSignInCount(metrics) };
+  const declared = routes(limited);
+  const signOnPages = deps.withSignIn
+    ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
+    : null;
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
     access: callerAccess({
@@ -130,6 +126,10 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     // As existing clients write it.
     if (/^\/logout\/?$/.test(request.url ?? '')) request.url = '/api/logout';
     allowOrigins(request, response, liveOrigins);
+    if (signOnPages && isSignOnPage(request.url ?? '')) {
+      setSecurityHeaders(response);
+      return signOnPages(request, response);
+    }
     const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
     if (!isRoute) return app(request, response);
     setSecurityHeaders(response);

@@ -4,6 +4,7 @@ import { eventStoreFields } from '@millrace/insights';
 import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
+import { providerFields } from './oidc/providers.ts';
 import { secretList } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
@@ -79,6 +80,12 @@ export const configSchema = Type.Object({
     'read again for each mail',
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
+  ...providerFields,
+  allowPrivateDestinations: Type.Boolean({
+    default: false,
+    description:
+      'true: OpenID providers that organizations set up may be in private networks, and without TLS; the same for the delivery worker',
+  }),
   ...redisConfigFields,
   apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute; 0 = no limit'),
   apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour; 0 = no limit'),

@@ -44,16 +44,17 @@ import { queryRoutes } from './resources/query/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
 import { resetRoutes } from './resources/sign-in/reset-routes.ts';
 import { signInRoutes } from './resources/sign-in/routes.ts';
-import type { SignInDeps } from './resources/sign-in/rules.ts';
 import { secondFactorRoutes } from './resources/sign-in/second-factor-routes.ts';
 import { secondStepRoutes } from './resources/sign-in/second-step-routes.ts';
 import { sessionRoutes } from './resources/sign-in/session-routes.ts';
+import type { SingleSignOnDeps } from './resources/single-sign-on/flow.ts';
+import { singleSignOnRoutes, ticketRoutes } from './resources/single-sign-on/routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { testEventRoutes } from './resources/test-event/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
 import { createPageShares } from './sql/page-within-bytes.ts';
 
-export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SignInDeps {
+export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SingleSignOnDeps {
   /** Whether people may sign in (`CONSOLE`). */
   withSignIn: boolean;
   lookUpChallenge: LookUpChallenge;
@@ -89,6 +90,7 @@ const entryRoutes = (deps: RouteDeps) => [
   ...resetRoutes(deps),
   ...sessionRoutes(deps),
   ...secondFactorRoutes(deps),
+  ...ticketRoutes(deps),
 ];
 
 /** Every route of the management API. */
@@ -102,6 +104,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...domainRoutes(deps),
     ...domainWriteRoutes(deps),
     verifyDomainRoute(deps),
+    ...singleSignOnRoutes(deps),
     ...inviteRoutes(deps),
     ...acceptInviteRoutes(deps),
     ...memberRoutes(deps),

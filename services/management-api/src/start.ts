@@ -31,6 +31,8 @@ import { createApp } from './app.ts';
 import { type ApiConfig, configSchema } from './config.ts';
 import { serveConsole } from './console/serve.ts';
 import { createLive } from './live/live.ts';
+import { createOidcSignIn } from './oidc/oidc-sign-in.ts';
+import { providersOf } from './oidc/providers.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from './resources/domains/verification.ts';
 import type { OtherStore } from './resources/events/other-store.ts';
@@ -90,7 +92,6 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
   );
   const { inviteMailing, accountMailing } = startMailing(lifecycle, { config, database, logger, metrics });
-  const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const { topicPrefix } = config;
   const [log, topics] = [openLog(config, { lifecycle, logger, metrics }), topicNames(topicPrefix)];
   const live = createLive({
@@ -108,12 +109,14 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
     addresses: { publicAppUrl: config.publicAppUrl, publicApiUrl: config.publicApiUrl },
     ...startQuestions(lifecycle, { config, database, logger, keyValue }),
-    lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
+    lookUpChallenge: createChallengeLookup({ servers: listOf(config.dnsServers), timeoutMs: 2000 }),
     inviteMailing,
     accountMailing,
     ...secretsBy(secretBox, { mayBePlain: !isProduction }),
     withSignIn: config.console === 'on',
     passwords: createPasswords(),
+    installed: providersOf(config),
+    oidc: createOidcSignIn({ mayBePrivate: config.allowPrivateDestinations }),
     keyValue,
     limits: limitsOf(config),
     ingestUrl: config.captureUrl ?? config.ingestUrl,
@@ -123,7 +126,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     metrics,
     health,
     publicUrl: config.publicApiUrl,
-    liveOrigins: config.liveOrigins?.split(',').map((origin) => origin.trim()) ?? [],
+    liveOrigins: listOf(config.liveOrigins),
     trustedProxies: config.trustProxy ? config.proxyHops : 0,
     console: config.console === 'on' ? await consoleOf(config) : null,
     gateway: config.ingestUrl
@@ -143,6 +146,8 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
 }
+
+const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
 /** Insight queries have connections of their own, which cannot write. */
 function startQuestions(

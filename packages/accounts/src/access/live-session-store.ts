@@ -15,9 +15,15 @@ export const sessionIsLive = `u.is_active AND s.expires_at > now()
 export const hasSecondFactor = `(EXISTS (SELECT FROM user_totp t WHERE t.user_id = u.id)
   OR u.passkeys_enabled_for_2fa AND EXISTS (SELECT FROM passkey k WHERE k.user_id = u.id))`;
 
+/** SQL: whether user `u` has signed in by a provider. */
+export const hasProvider = 'EXISTS (SELECT FROM provider_identity i WHERE i.user_id = u.id)';
+
 /** SQL: whether an organization of user `u` demands one (`enforce_2fa`). */
 export const isSecondFactorDemanded = `EXISTS (SELECT FROM membership m JOIN organization o ON o.id = m.organization_id
                                                 WHERE m.user_id = u.id AND o.enforce_2fa)`;
+
+/** SQL: whether session `s` began at a provider, whose business a second factor is then. */
+const isOfProvider = `s.method IN ('google-oauth2', 'github', 'gitlab', 'saml', 'oidc')`;
 
 interface SessionRow {
   id: string;
@@ -38,7 +44,7 @@ export async function findLiveSession(sql: Sql, tokenHash: string): Promise<Sess
     `SELECT s.id, s.user_id, s.method, s.signed_in_at, s.expires_at,
             s.last_seen_at < now() - interval '${noteEveryMinutes} minutes' AS is_last_seen_stale,
             ${membershipsOfUser} AS memberships, u.current_environment_id,
-            CASE WHEN s.second_factor IS NULL AND ${isSecondFactorDemanded}
+            CASE WHEN s.second_factor IS NULL AND NOT ${isOfProvider} AND ${isSecondFactorDemanded}
                  THEN CASE WHEN ${hasSecondFactor} THEN 'second factor' ELSE 'second factor set up' END END AS wants
        FROM session s
        JOIN "user" u ON u.id = s.user_id

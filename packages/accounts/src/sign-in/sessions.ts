@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { recordOwnActivity } from '../activity/record-activity.ts';
 import { isUuid } from '../input.ts';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
+import type { ProviderKind } from './provider-store.ts';
 import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
 
 /** A session ends so long after it began, however it is used. */
@@ -18,7 +19,7 @@ export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link
 
 export interface NewSession {
   userId: number;
-  method: 'password' | 'passkey' | 'link' | 'invite';
+  method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
   /** What was shown beside the first proof; null for nothing. */
   secondFactor: SecondFactor | null;
   /** Where the request came from. */

@@ -8,7 +8,9 @@ export type SignInStepKind =
   | 'passkey_sign_in'
   | 'passkey_registration'
   | 'totp_setup'
-  | 'email_change';
+  | 'email_change'
+  | 'provider_sign_in'
+  | 'provider_answer';
 
 const minutesOf: Record<SignInStepKind, number> = {
   second_factor: 10,
@@ -16,6 +18,8 @@ const minutesOf: Record<SignInStepKind, number> = {
   passkey_registration: 5,
   totp_setup: 10,
   email_change: 24 * 60,
+  provider_sign_in: 10,
+  provider_answer: 5,
 };
 
 export interface SignInStep {

@@ -107,6 +107,34 @@ export function mount<Caller>(
   };
 }
 
+/**
+ * A request that no route is for, as a handler would be given it: its address, its query, and a body of JSON or a simple form.
+ * @param limits `bodyLimitBytes`: the largest body.
+ */
+export function toPageRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    publicUrl,
+    trustedProxies = 0,
+    bodyLimitBytes,
+  }: { publicUrl: string | undefined; trustedProxies?: number; bodyLimitBytes: number },
+): ApiRequest {
+  const bodies = createJsonBodyReader(bodyLimitBytes);
+  return toApiRequest(request, {
+    ...{
+      id: requestIdFrom(request.headers['x-request-id']),
+      path: pathOf(request.url ?? ''),
+      publicUrl,
+      trustedProxies,
+    },
+    leaves: () => leaves(response),
+    readBody: () => bodies.read(request, response),
+    readSmallBody: () => bodies.readSmall(request),
+    readForm: (file) => readForm(request, file, bodyLimitBytes),
+  });
+}
+
 /** Aborts when the connection ends before the answer is sent. */
 function leaves(response: ServerResponse): AbortSignal {
   const controller = new AbortController();

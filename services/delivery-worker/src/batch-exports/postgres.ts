@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { cutToCodePoints } from '@millrace/contracts';
 import { connectForeign, type ForeignConnection } from '@millrace/db';
-import { isPublicAddress, PrivateAddressError } from '../outbound.ts';
+import { isPublicAddress, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
   DestinationError,
   type DestinationOptions,

@@ -12,7 +12,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../outbound.ts';
+import { checkLiteralHost, guardedLookup, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
   type ClaimedRun,
   DestinationError,

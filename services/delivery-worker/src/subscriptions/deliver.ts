@@ -13,8 +13,8 @@ import {
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { describeRule } from '@millrace/schedule';
-import { type PostOutcome, postJson } from '../outbound.ts';
 import type { FairSlots } from '../poll.ts';
+import { type PostOutcome, postJson } from '../post-json.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, putOffMails } from './store.ts';
 
 /** Longer than any attempt can take: the pictures, and the mail server's or the address's time. */

@@ -19,6 +19,7 @@ import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
 import { type AppDeps, createApp } from '../app.ts';
 import { createLive, type Live } from '../live/live.ts';
+import { createOidcSignIn } from '../oidc/oidc-sign-in.ts';
 import { createDestinationSecrets } from '../resources/batch-exports/destinations.ts';
 import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
@@ -192,6 +193,9 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
     sealedTexts: createSealedTexts(testSecretBox, { mayBePlain: false }),
     accountMailing: createAccountMailing({ ...deps, publicUrl: 'https://analytics.example/' }),
     withSignIn: true,
+    installed: new Map(),
+    // Providers of tests are on this machine.
+    oidc: createOidcSignIn({ mayBePrivate: true }),
     // As cheap as scrypt can be: what it costs is no matter here.
     passwords: createPasswords({ cost: 4 }),
     maxSubscriptions: 0,

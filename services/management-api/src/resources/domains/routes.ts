@@ -1,7 +1,7 @@
 // The routes of domains.
 
 import { randomUUID } from 'node:crypto';
-import { lockOrganization } from '@millrace/accounts';
+import { forgetIdentities, type Installed, lockOrganization } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -9,9 +9,13 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
+import type { SealedTexts } from '../sign-in/sealed-texts.ts';
+import { clientSecretContext } from '../single-sign-on/store.ts';
 import {
   changeDomain,
   checkDomainName,
+  checkIssuer,
   domainIsTaken,
   newVerificationChallenge,
   recordDomainActivity,
@@ -43,8 +47,15 @@ const domainParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
 });
 
+interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  /** Providers of the installation. */
+  installed: Installed;
+  sealedTexts: SealedTexts;
+  accountMailing: AccountMailing;
+}
+
 /** Reading domains (docs/api-rules.md#routes-and-fields). */
-export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
+export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
   return [
     defineRoute({
       method: 'GET',
@@ -61,7 +72,7 @@ export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
       target: addressedOrganization(sql),
       handler: async ({ target, query, request }) => {
         const { count, rows } = await listDomains(sql, target.organizationId, query);
-        return offsetPage(request, query, { count, results: rows.map(toDomain) });
+        return offsetPage(request, query, { count, results: rows.map((row) => toDomain(row, installed)) });
       },
     }),
     defineRoute({
@@ -77,7 +88,7 @@ export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
       examples: { response: domainExample },
       target: addressedOrganization(sql),
       handler: async ({ target, params }) =>
-        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id))),
+        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installed),
     }),
   ];
 }
@@ -89,7 +100,12 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
 }
 
 /** Creating, changing and removing domains (docs/api-rules.md#routes-and-fields). */
-export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
+  /** A client secret as it is stored. */
+  const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
+    body.oidc_client_secret
+      ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretContext(id)) }
+      : body;
   return [
     defineRoute({
       method: 'POST',
@@ -109,14 +125,21 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         checkDomainName(body.domain);
+        if (body.oidc_issuer) checkIssuer(body.oidc_issuer);
+        const id = randomUUID();
         const row = {
-          id: randomUUID(),
+          id,
           organization_id: target.organizationId,
           domain: body.domain,
           verification_challenge: newVerificationChallenge(),
           saml_entity_id: body.saml_entity_id ?? null,
           saml_acs_url: body.saml_acs_url ?? null,
           saml_x509_cert: body.saml_x509_cert ?? null,
+          saml_allow_unsolicited: body.saml_allow_unsolicited ?? false,
+          oidc_issuer: body.oidc_issuer ?? null,
+          oidc_client_id: body.oidc_client_id ?? null,
+          oidc_client_secret: sealed(id, body).oidc_client_secret ?? null,
+          sso_owner_exception: false,
         };
         return transaction(async (tx) => {
           // Of one organization names are added one after the other.
@@ -126,7 +149,7 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainIsTaken();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
-          return toDomain(created);
+          return toDomain(created, installed);
         });
       },
     }),
@@ -150,15 +173,23 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
         },
         level: membershipLevels.administrator,
         target: addressedOrganization(sql),
-        handler: async ({ caller, target, params, body }) =>
-          transaction(async (tx) => {
+        handler: async ({ caller, target, params, body }) => {
+          const { before, after } = await transaction(async (tx) => {
             const { available_product_features: features } = await lockOrganization(tx, target.organizationId);
             const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
-            const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
+            const changes = sealed(before.id, body);
+            const after = changeDomain(before, changes, hasPlanFeature(features, 'automatic_provisioning'));
             if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
+            // Whom its provider meant under the name before, it does not mean under another.
+            if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
             await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
-            return toDomain(after);
-          }),
+            return { before, after };
+          });
+          for (const notice of noticesOf(toDomain(before, installed), toDomain(after, installed))) {
+            accountMailing.tellAdministrators(after, notice);
+          }
+          return toDomain(after, installed);
+        },
       }),
     ),
     defineRoute({
@@ -184,12 +215,21 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
   ];
 }
 
-interface VerifyDomainDeps extends Pick<Database, 'sql' | 'transaction'> {
+/** What those who administrate the organization are told of. */
+function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
+  const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
+  const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
+  const state = isSame ? null : states[after.sso_enforcement_state];
+  const isExcepted = after.sso_owner_exception && !before.sso_owner_exception;
+  return [...(state === null ? [] : [state]), ...(isExcepted ? (['owner_exception'] as const) : [])];
+}
+
+interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' | 'installed'> {
   lookUpChallenge: LookUpChallenge;
 }
 
 /** Proving that a domain is the organization's own (docs/api-rules.md#routes-and-fields). */
-export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyDomainDeps) {
+export function verifyDomainRoute({ sql, transaction, lookUpChallenge, installed }: VerifyDomainDeps) {
   return defineRoute({
     method: 'POST',
     path: '/api/organizations/:organization_id/domains/:id/verify',
@@ -211,7 +251,7 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyD
         id: params.id,
         onVerified: (tx, before, after) => recordDomainActivity(tx, caller, { activity: 'updated', before, after }),
       });
-      return { ...toDomain(row), check };
+      return { ...toDomain(row, installed), check };
     },
   });
 }

@@ -1,7 +1,7 @@
 // Which names and changes of a domain are taken, and the activity records about it.
 
 import { randomBytes } from 'node:crypto';
-import { type Activity, recordActivity } from '@millrace/accounts';
+import { type Activity, providerKinds, recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
@@ -14,7 +14,8 @@ import type { DomainRow } from './store.ts';
  * one, by which an organization could call any domain its own.
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.
- * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, or a name that is none.
+ * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`, or a name
+ *   or issuer that is none.
  */
 export function changeDomain(row: DomainRow, changes: Static<typeof domainChanges>, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -25,12 +26,42 @@ export function changeDomain(row: DomainRow, changes: Static<typeof domainChange
       attr: 'jit_provisioning_enabled',
     });
   }
+  if (changes.sso_enforcement && !providerKinds.some((kind) => kind === changes.sso_enforcement)) {
+    throw new AppError('invalid', `"${changes.sso_enforcement}" is not a valid choice: ${providerKinds.join(', ')}.`, {
+      code: 'invalid_choice',
+      attr: 'sso_enforcement',
+    });
+  }
+  if (changes.oidc_issuer) checkIssuer(changes.oidc_issuer);
   const changed = { ...row, ...changes };
-  return changed.domain === row.domain ? changed : withoutProof(changed);
+  return changed.domain === row.domain ? provedAsBefore(row, changed) : withoutProof(changed);
+}
+
+/** @throws AppError `invalid` naming `oidc_issuer`. */
+export function checkIssuer(issuer: string): void {
+  const url = URL.canParse(issuer) ? new URL(issuer) : null;
+  const isPlain = url && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (isPlain && url.protocol === 'https:') return;
+  throw new AppError('invalid', 'Enter an https address without a query, e.g. https://login.example.com.', {
+    code: 'invalid_input',
+    attr: 'oidc_issuer',
+  });
+}
+
+/** Who has signed in by a provider has shown nothing of what is set up instead of it. */
+function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
+  const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
+  const kept = {
+    saml: isSame(['saml_entity_id', 'saml_acs_url', 'saml_x509_cert']),
+    oidc: isSame(['oidc_issuer', 'oidc_client_id', 'oidc_client_secret']),
+  };
+  return { ...after, sso_proved: after.sso_proved.filter((kind) => kept[kind as keyof typeof kept] ?? true) };
 }
 
 function refuseUntilVerified(changes: Static<typeof domainChanges>): void {
-  const field = (['jit_provisioning_enabled', 'sso_enforcement'] as const).find((name) => changes[name] !== undefined);
+  const field = (['jit_provisioning_enabled', 'sso_enforcement', 'sso_owner_exception'] as const).find(
+    (name) => changes[name] !== undefined,
+  );
   if (field === undefined) return;
   throw new AppError('invalid', 'This attribute cannot be updated until the domain is verified.', {
     code: 'verification_required',
@@ -45,6 +76,8 @@ function withoutProof(row: DomainRow): DomainRow {
     verification_challenge: newVerificationChallenge(),
     jit_provisioning_enabled: false,
     sso_enforcement: '',
+    sso_owner_exception: false,
+    sso_proved: [],
   };
 }
 
@@ -70,7 +103,7 @@ export function newVerificationChallenge(): string {
 }
 
 /** What a record says of them is that they changed. */
-const secret = ['verification_challenge', 'saml_x509_cert'];
+const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
 /** Records what was done to a domain. */
 export async function recordDomainActivity(

@@ -1,7 +1,11 @@
 // Domains as requests and answers have them.
 
+import { enforcementOf, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
+import { isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
+import { readSamlCertificates } from '../../saml/certificates.ts';
+import { checkSignOnUrl } from '../../saml/messages.ts';
 import type { DomainRow } from './store.ts';
 
 const nullableText = (description: string, options: { maxLength?: number } = {}) =>
@@ -12,6 +16,15 @@ const samlFields = {
   saml_acs_url: nullableText('Address of the identity provider that takes sign-in requests.', { maxLength: 512 }),
   saml_x509_cert: nullableText('Certificate of the identity provider (PEM or its base64 part).'),
 };
+
+const openIdFields = {
+  oidc_issuer: nullableText('Issuer of the OpenID provider: the address below which its configuration lies.', {
+    maxLength: 512,
+  }),
+  oidc_client_id: nullableText('Client id that the provider knows this installation by.', { maxLength: 512 }),
+};
+const ownerException =
+  'Whether owners with a second factor may use their password although a provider is enforced. Each use is mailed and recorded.';
 
 /** A domain of an organization, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const domain = Type.Object(
@@ -33,6 +46,30 @@ export const domain = Type.Object(
     }),
     has_saml: Type.Boolean({ description: 'Whether all three `saml_*` fields are filled.' }),
     ...samlFields,
+    saml_allow_unsolicited: Type.Boolean({
+      description: 'Whether people may begin at the identity provider’s own page. They are asked once more here.',
+    }),
+    saml_problem: nullableText(
+      'What is wrong with the `saml_*` fields, so that nobody can sign in by them; null for nothing.',
+    ),
+    saml_certificate_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the last of the certificates ends; null where there is none.',
+    }),
+    ...openIdFields,
+    has_oidc: Type.Boolean({ description: 'Whether the three `oidc_*` fields are filled. The secret is never shown.' }),
+    sso_owner_exception: Type.Boolean({ description: ownerException }),
+    sso_enforcement_state: Type.Enum(['off', 'no effect', 'waiting', 'active'], {
+      description:
+        'Whether `sso_enforcement` is in force: `waiting` until an administrator of the organization has signed in by that provider.',
+    }),
+    sso_enforcement_reason: Type.Union(
+      [Type.Enum(['unknown_provider', 'feature_not_available', 'provider_not_configured']), Type.Null()],
+      { description: 'Why it has no effect; null otherwise.' },
+    ),
+    proof_missing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description:
+        'Since when the daily look at the TXT record finds nothing; null while it is there. After seven days nobody joins by the domain.',
+    }),
   },
   { title: 'Domain' },
 );
@@ -45,12 +82,22 @@ const writableSettings = {
   sso_enforcement: Type.Optional(
     Type.String({
       maxLength: 28,
-      description: 'Needs a verified domain. `google-oauth2`, `github`, `gitlab`, `saml`, or empty for any method.',
+      description:
+        'Needs a verified domain. `google-oauth2`, `github`, `gitlab`, `saml`, `oidc`, or empty for any method.',
     }),
   ),
   saml_entity_id: Type.Optional(samlFields.saml_entity_id),
   saml_acs_url: Type.Optional(samlFields.saml_acs_url),
   saml_x509_cert: Type.Optional(samlFields.saml_x509_cert),
+  saml_allow_unsolicited: Type.Optional(
+    Type.Boolean({ description: 'Whether people may begin at the identity provider’s own page. Default false.' }),
+  ),
+  oidc_issuer: Type.Optional(openIdFields.oidc_issuer),
+  oidc_client_id: Type.Optional(openIdFields.oidc_client_id),
+  oidc_client_secret: Type.Optional(
+    nullableText('Client secret; encrypted with SECRETS_KEY, and never shown again.', { maxLength: 1024 }),
+  ),
+  sso_owner_exception: Type.Optional(Type.Boolean({ description: ownerException })),
 };
 const domainName = Type.String({
   minLength: 1,
@@ -76,7 +123,17 @@ export const domainExample = {
   saml_entity_id: null,
   saml_acs_url: null,
   saml_x509_cert: null,
-};
+  saml_allow_unsolicited: false,
+  saml_problem: null,
+  saml_certificate_expires_at: null,
+  oidc_issuer: null,
+  oidc_client_id: null,
+  has_oidc: false,
+  sso_owner_exception: false,
+  sso_enforcement_state: 'off',
+  sso_enforcement_reason: null,
+  proof_missing_since: null,
+} as const;
 
 /** As `verify` answers it: with what was asked, of whom, and what came back. */
 export const checkedDomain = Type.Object(
@@ -111,12 +168,37 @@ export const checkedDomainExample = {
   },
 };
 
-/** A domain as the API shows it. */
-export function toDomain(row: DomainRow) {
+/** A domain as the API shows it. @param installed providers of the installation. */
+export function toDomain(row: DomainRow, installed: Installed) {
+  const has_saml = Boolean(row.saml_entity_id && row.saml_acs_url && row.saml_x509_cert);
+  const has_oidc = Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
+  const enforcement = enforcementOf({ ...row, has_saml, has_oidc }, installed);
+  const saml = has_saml ? samlState(row) : { problem: null, expiresAt: null };
   return {
     ...row,
     is_verified: row.verified_at !== null,
     verified_at: row.verified_at && formatDateTime(row.verified_at),
-    has_saml: Boolean(row.saml_entity_id && row.saml_acs_url && row.saml_x509_cert),
+    has_saml,
+    has_oidc,
+    saml_problem: saml.problem,
+    saml_certificate_expires_at: saml.expiresAt && formatDateTime(saml.expiresAt),
+    sso_enforcement_state: enforcement.state,
+    sso_enforcement_reason: 'reason' in enforcement ? enforcement.reason : null,
+    proof_missing_since: row.proof_missing_since && formatDateTime(row.proof_missing_since),
   };
+}
+
+/** What was stored is not refused (docs/api-rules.md#domains), so it is looked at where it counts. */
+function samlState({ saml_acs_url: url, saml_x509_cert: certificates }: DomainRow): {
+  problem: string | null;
+  expiresAt: Date | null;
+} {
+  try {
+    checkSignOnUrl(String(url));
+    const ends = readSamlCertificates(String(certificates)).map(({ expiresAt }) => expiresAt.getTime());
+    return { problem: null, expiresAt: new Date(Math.max(...ends)) };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { problem: error.message, expiresAt: null };
+  }
 }

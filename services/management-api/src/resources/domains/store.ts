@@ -14,14 +14,26 @@ export type DomainRow = Columns<
   | 'saml_entity_id'
   | 'saml_acs_url'
   | 'saml_x509_cert'
->;
+  | 'saml_allow_unsolicited'
+  | 'oidc_issuer'
+  | 'oidc_client_id'
+  | 'oidc_client_secret'
+  | 'sso_owner_exception'
+  | 'sso_proved'
+  | 'proof_missing_since'
+> & {
+  /** What the plan of the organization includes. */
+  features: unknown;
+};
 /**
  * The column `domain` is unique: it holds the name of whoever has proved it or, before that, added it first. A name that is
  * somebody else's there stands in `contested_name`.
  */
 const nameOf = 'coalesce(contested_name, domain)';
 const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
-  sso_enforcement, saml_entity_id, saml_acs_url, saml_x509_cert`;
+  sso_enforcement, saml_entity_id, saml_acs_url, saml_x509_cert, saml_allow_unsolicited, oidc_issuer, oidc_client_id,
+  oidc_client_secret, sso_owner_exception, sso_proved, proof_missing_since,
+  (SELECT available_product_features FROM organization o WHERE o.id = organization_id) AS features`;
 
 /** One page of an organization's domains by name, and how many there are. */
 export async function listDomains(
@@ -36,7 +48,7 @@ export async function listDomains(
     sql.query<DomainRow>(
       upToPageBytes(
         `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY ${nameOf} LIMIT $2 OFFSET $3`,
-        ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
+        ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert', 'oidc_issuer', 'oidc_client_id', 'oidc_client_secret'],
       ),
       [organizationId, limit, offset],
     ),
@@ -81,12 +93,28 @@ const isHeld = (id: string, name: string) =>
 /** Undefined when somebody else has added the name at the same moment. */
 export async function insertDomain(
   tx: Transaction,
-  row: Omit<DomainRow, 'verified_at' | 'jit_provisioning_enabled' | 'sso_enforcement'>,
+  row: Pick<
+    DomainRow,
+    | 'id'
+    | 'organization_id'
+    | 'domain'
+    | 'verification_challenge'
+    | 'saml_entity_id'
+    | 'saml_acs_url'
+    | 'saml_x509_cert'
+    | 'saml_allow_unsolicited'
+    | 'oidc_issuer'
+    | 'oidc_client_id'
+    | 'oidc_client_secret'
+    | 'sso_owner_exception'
+  >,
 ): Promise<DomainRow | undefined> {
   const rows = await tx.query<DomainRow>(
     `INSERT INTO organization_domain (id, organization_id, domain, contested_name, verification_challenge,
-                                      saml_entity_id, saml_acs_url, saml_x509_cert)
-     SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7
+                                      saml_entity_id, saml_acs_url, saml_x509_cert, saml_allow_unsolicited,
+                                      oidc_issuer, oidc_client_id, oidc_client_secret, sso_owner_exception)
+     SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7, $8, $9,
+            $10, $11, $12
        FROM (SELECT ${isHeld('$1', '$3')} AS is_held) contested
      ON CONFLICT (domain) DO NOTHING
      RETURNING ${columns}`,
@@ -98,6 +126,11 @@ export async function insertDomain(
       row.saml_entity_id,
       row.saml_acs_url,
       row.saml_x509_cert,
+      row.saml_allow_unsolicited,
+      row.oidc_issuer,
+      row.oidc_client_id,
+      row.oidc_client_secret,
+      row.sso_owner_exception,
     ],
   );
   return rows[0];
@@ -118,13 +151,23 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
     row.saml_entity_id,
     row.saml_acs_url,
     row.saml_x509_cert,
+    row.saml_allow_unsolicited,
+    row.oidc_issuer,
+    row.oidc_client_id,
+    row.oidc_client_secret,
+    row.sso_owner_exception,
+    row.sso_proved,
   ];
   try {
     await tx.query(
       `UPDATE organization_domain
           SET domain = CASE WHEN is_held THEN $1::text ELSE $2 END, contested_name = CASE WHEN is_held THEN $2 END,
               verification_challenge = $3, verified_at = $4, jit_provisioning_enabled = $5,
-              sso_enforcement = $6, saml_entity_id = $7, saml_acs_url = $8, saml_x509_cert = $9, updated_at = now(),
+              sso_enforcement = $6, saml_entity_id = $7, saml_acs_url = $8, saml_x509_cert = $9,
+              saml_allow_unsolicited = $10, oidc_issuer = $11, oidc_client_id = $12, oidc_client_secret = $13,
+              sso_owner_exception = $14, sso_proved = $15, updated_at = now(),
+              proof_missing_since = CASE WHEN verified_at IS DISTINCT FROM $4 THEN NULL ELSE proof_missing_since END,
+              proof_misses = CASE WHEN verified_at IS DISTINCT FROM $4 THEN 0 ELSE proof_misses END,
               last_verification_retry = CASE WHEN verified_at IS DISTINCT FROM $4 THEN NULL
                                              ELSE last_verification_retry END
          FROM (SELECT $4::timestamptz IS NULL AND ${isHeld('$1', '$2')} AS is_held) contested

@@ -4,6 +4,7 @@ import {
   changePassword,
   findInvite,
   getOrganization,
+  type Installed,
   type InviteSecretKind,
   inviteExpiresAt,
   inviteSecretKind,
@@ -22,8 +23,10 @@ import { hideMissing } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
 import { refuseForeignPage, requireSessionPlace, type SignedIn, withSession } from '../../access/session-cookie.ts';
+import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
 import { begin } from '../sign-in/rules.ts';
+import { refuseEnforced } from '../single-sign-on/enforcement.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
 import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {
@@ -147,6 +150,8 @@ interface AcceptInviteDeps extends InviteRouteDeps {
   passwords: Passwords;
   /** Whether people may sign in. */
   withSignIn: boolean;
+  installed: Installed;
+  accountMailing: AccountMailing;
 }
 
 /**
@@ -154,14 +159,8 @@ interface AcceptInviteDeps extends InviteRouteDeps {
  * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
  * an invite does not exist.
  */
-export function acceptInviteRoutes({
-  sql,
-  transaction,
-  inviteMailing,
-  signUpLimit,
-  passwords,
-  withSignIn,
-}: AcceptInviteDeps) {
+export function acceptInviteRoutes(deps: AcceptInviteDeps) {
+  const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
   /** Who has not the secret is told nothing, and not for ever. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
@@ -250,6 +249,8 @@ export function acceptInviteRoutes({
         withSecret(params.id, async () => {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
+          // The account is made when its person comes by the provider, with what the invite gives.
+          await refuseEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
           const joined = toldTo(
@@ -266,7 +267,7 @@ export function acceptInviteRoutes({
               if (hash !== null) {
                 const actor = { userId: joined.user.id };
                 await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
-                signedIn = await begin(tx, request, { user: joined.user, method: 'invite', secondFactor: null });
+                signedIn = await begin(deps, tx, request, { user: joined.user, method: 'invite', secondFactor: null });
               }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),

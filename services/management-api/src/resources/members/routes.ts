@@ -1,4 +1,4 @@
-import { refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
+import { keepOut, refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { hideMissing } from '../../access/addressed-project.ts';
-import type { Caller, Membership } from '../../access/caller.ts';
+import { type Caller, isAdministrator, type Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { member, memberChanges, memberExample, toMember } from './schema.ts';
@@ -116,16 +116,30 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       operationId: 'organizations_members_destroy',
       summary: 'Remove a member',
       description:
-        'Everybody may leave, and administrators and owners may remove members not above themselves; owners have to be demoted first. The account and its keys stay.',
+        'Everybody may leave, and administrators and owners may remove members not above themselves; owners have to be demoted first. The account and its keys stay. Where a domain of the organization lets people join by themselves, `keep_out=true` keeps this one from coming back; an invite lets in again.',
       tags: ['members'],
       scope: 'organization_member:write',
       isSensitive: true,
       params: memberParams,
+      query: Type.Object({
+        keep_out: Type.Optional(
+          Type.Boolean({ description: 'Whether the address is not to join by a domain of the organization again.' }),
+        ),
+      }),
       responses: { 204: { description: 'Removed.' } },
       target: addressedMember,
-      handler: async ({ caller, target }) => {
-        const removal = { ...addressOf(target), actor: caller };
-        await hideMissing(() => transaction((tx) => removeMember(tx, removal)));
+      handler: async ({ caller, target, query }) => {
+        const { organizationId, userId } = addressOf(target);
+        const removal = { organizationId, userId, actor: caller };
+        if (query.keep_out && !isAdministrator(caller, organizationId)) {
+          throw new AppError('forbidden', 'Only administrators and owners keep somebody out.');
+        }
+        await hideMissing(() =>
+          transaction(async (tx) => {
+            const { email } = await removeMember(tx, removal);
+            if (query.keep_out) await keepOut(tx, organizationId, email);
+          }),
+        );
         return undefined;
       },
     }),

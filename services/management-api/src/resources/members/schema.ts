@@ -50,7 +50,6 @@ export function toMember(row: MemberRow) {
     joined_at: formatDateTime(row.joined_at),
     updated_at: formatDateTime(row.updated_at),
     is_2fa_enabled: row.is_2fa_enabled,
-    has_social_auth: false,
     last_login: row.last_login && formatDateTime(row.last_login),
   };
 }

@@ -1,4 +1,4 @@
-import { hasSecondFactor } from '@millrace/accounts';
+import { hasProvider, hasSecondFactor } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage, pageLimit } from '../../sql/page-limit.ts';
@@ -10,11 +10,12 @@ export interface MemberRow
     Columns<'user', 'last_login'> {
   user: EmbeddedUserRow;
   is_2fa_enabled: boolean;
+  has_social_auth: boolean;
 }
 type Row = MemberRow & Record<string, unknown>;
 
 const columns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
-  ${hasSecondFactor} AS is_2fa_enabled`;
+  ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
 /** Orders a caller may ask for; with the membership's id behind, so that pages do not overlap. */

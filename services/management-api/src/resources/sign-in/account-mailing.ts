@@ -1,6 +1,7 @@
 // Mails to the person behind an account: the link to a new password, and what has changed about signing in.
 
-import { createOneTimeLink, findSigningIn } from '@millrace/accounts';
+import { createOneTimeLink, findSigningIn, selectAdministrators } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
@@ -15,6 +16,12 @@ export interface AccountMailing {
   sendCode(to: { email: string; first_name: string }, code: string): void;
   /** Tells somebody what has just happened to their account. */
   tell(user: { email: string; first_name: string }, notice: Notice): void;
+  /** Tells those who administrate the organization of a domain what has become of signing in to it. */
+  tellAdministrators(
+    domain: { organization_id: string; domain: string },
+    notice: DomainNotice,
+    values?: Record<string, string>,
+  ): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
   settle(): Promise<void>;
 }
@@ -49,9 +56,39 @@ const notices = {
     'A passkey was refused',
     'A passkey of your account was used whose counter has gone back, as that of a copy would. It was refused. Remove the passkey if you do not know why.',
   ],
+  provider_linked: [
+    'A way to sign in was added',
+    'Somebody signed in to your account by a sign-in provider for the first time. From now on it may be used for your account.',
+  ],
+  account_claimed: [
+    'Your account was secured',
+    'You signed in by a sign-in provider to an account whose address nobody had proved. Its password, passkeys and sessions were removed, because somebody else may have set them up.',
+  ],
 } as const;
 
 export type Notice = keyof typeof notices;
+
+const domainNotices = {
+  sso_waiting: [
+    'Single sign-on waits for an administrator',
+    'Single sign-on was set up as the only way in for people of {domain}. It takes effect once an administrator of your organization has signed in by it. Until then every other way works.',
+  ],
+  sso_active: [
+    'Single sign-on is the only way in now',
+    'An administrator has signed in by single sign-on. From now on people of {domain} sign in by it only. Personal API keys go on working.',
+  ],
+  sso_off: ['Single sign-on is not demanded any more', 'People of {domain} may sign in by any way again.'],
+  owner_exception: [
+    'Owners may sign in without single sign-on',
+    'Owners with an address of {domain} may sign in with their password and a second factor from now on. Each use is mailed to you.',
+  ],
+  way_around: [
+    'Somebody signed in without single sign-on',
+    '{email} signed in past the single sign-on of {domain} (by {method}).',
+  ],
+} as const;
+
+export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
@@ -92,6 +129,20 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
     tell(user, notice) {
       if (mailer && publicUrl)
         beside('sending a mail about an account', mailer.send(noticeMail(user, notice, publicUrl)));
+    },
+    tellAdministrators(domain, notice, values = {}) {
+      if (!mailer || !publicUrl) return;
+      const tellAll = async () => {
+        const administrators = await selectAdministrators(sql, domain.organization_id, membershipLevels.administrator);
+        const [subject, sentence] = domainNotices[notice];
+        const known: Record<string, string> = { domain: domain.domain, ...values };
+        const said = sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
+        for (const { email, first_name: name } of administrators) {
+          const text = [hello(name), said, `The settings are at ${publicUrl}/console/settings.`].join('\n\n');
+          await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
+        }
+      };
+      beside('sending a mail about a domain', tellAll());
     },
     settle: async () => void (await Promise.all(underWay)),
   };

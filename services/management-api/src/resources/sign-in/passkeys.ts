@@ -4,6 +4,7 @@ import {
   beginSignInStep,
   findPasskey,
   findSigningIn,
+  hasIdentity,
   insertPasskey,
   listPasskeys,
   lockKeysOf,
@@ -210,10 +211,10 @@ export function noChallenge(): AppError {
 
 /**
  * Whether the user can do without one of so many passkeys.
- * @throws AppError `invalid` with code `last_sign_in_method`: there is no password and no other passkey.
+ * @throws AppError `invalid` with code `last_sign_in_method`: there is no password, no other passkey and no provider.
  */
-export function requireAnotherWay(user: SigningIn, passkeys: number): void {
-  if (user.password_hash !== null || passkeys > 1) return;
+export async function requireAnotherWay(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
+  if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
   throw new AppError('invalid', 'This passkey is your only way to sign in. Set a password first.', {
     code: 'last_sign_in_method',
   });

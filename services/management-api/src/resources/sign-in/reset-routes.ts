@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { addressOf, requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
+import { addressOf, refuseEnforced } from '../single-sign-on/enforcement.ts';
+import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
 import { resetDone, resetLook, resetQuestion, resetUse } from './schema.ts';
 
 const tags: [string] = ['sign-in'];
@@ -17,7 +18,7 @@ export function resetRoutes(deps: SignInDeps) {
       operationId: 'reset_create',
       summary: 'Ask for a new password',
       description:
-        'Mails a link to the account with this address, if there is one and the installation has a mail server. The answer is the same in any case.',
+        'Mails a link to the account with this address, if there is one and the installation has a mail server. The answer is the same in any case, but for addresses of a domain that demands single sign-on (`sso_enforced`).',
       tags,
       scope: 'public',
       body: resetQuestion,
@@ -25,6 +26,7 @@ export function resetRoutes(deps: SignInDeps) {
       examples: { request: { email: 'ada@example.com' } },
       handler: async ({ body, request }) => {
         const account = addressOf(body.email);
+        if (account !== null) await refuseEnforced(deps, account);
         await signInLimits.countReset(request.address, account ?? body.email);
         if (account !== null) accountMailing.sendReset(account);
         return undefined;

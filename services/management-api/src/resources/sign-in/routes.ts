@@ -8,6 +8,7 @@ import {
   withoutSession,
   withSession,
 } from '../../access/session-cookie.ts';
+import { waysInOf } from '../single-sign-on/enforcement.ts';
 import { lookAtLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
 import { done, linkLook, linkMeaning, linkUse, precheck, signIn, waysIn, waysInExample } from './schema.ts';
 
@@ -31,7 +32,7 @@ export function signInRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'The ways in.', schema: waysIn } },
       examples: { request: { email: 'ada@example.com' }, response: waysInExample },
       target: ({ request }) => signInLimits.countQuestion(request.address),
-      handler: async () => waysInExample,
+      handler: ({ body }) => waysInOf(deps, body.email),
     }),
     defineRoute({
       method: 'POST',

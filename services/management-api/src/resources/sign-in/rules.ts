@@ -1,6 +1,7 @@
 // How somebody becomes a session: by password, by a link, and what is checked before.
 
 import {
+  type AddressDomain,
   asksSecondFactor,
   beginSession,
   changePassword,
@@ -16,6 +17,7 @@ import {
   lockKeysOf,
   type NewSession,
   type Passwords,
+  recordActivity,
   recordOwnActivity,
   rememberDevice,
   replacePasswordHash,
@@ -30,6 +32,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
+import { addressOf, findEnforced, isExcepted, ssoEnforced } from '../single-sign-on/enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { firstOwner, type linkUse } from './schema.ts';
 import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';
@@ -45,18 +48,24 @@ export interface SignInDeps extends SecondFactorDeps {
  *
  * An unknown address, a wrong password and a deactivated user are one answer after the same work.
  *
- * @throws AppError `invalid` with code `invalid_credentials`; `unauthenticated` with `2fa_required`; what limits throw.
+ * @throws AppError `invalid` with code `invalid_credentials`, or `sso_enforced` where a provider is; `unauthenticated` with `2fa_required`; what limits throw.
  */
 export async function signInByPassword(
-  { sql, transaction, passwords, signInLimits }: SignInDeps,
+  deps: SignInDeps,
   { email, password, request }: { email: string; password: string; request: ApiRequest },
 ): Promise<SignedIn> {
+  const { sql, transaction, passwords, signInLimits } = deps;
   const account = addressOf(email);
+  const enforced = account === null ? null : await findEnforced(deps, account);
+  // Where nobody is excepted, a password is not even looked at.
+  if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
+  const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
   const device = account === null ? null : await knownDeviceOf(sql, request, account);
   const takeBack = await signInLimits.countTry(request.address, account ?? email, device);
   const user = account === null ? undefined : await findSigningIn(sql, { email: account });
   const outcome = await passwords.compare(password, user?.password_hash ?? null);
-  if (!user || outcome === 'wrong' || !user.is_active) throw wrongCredentials();
+  if (!user || outcome === 'wrong' || !user.is_active) throw refused();
+  if (enforced && !(await isExcepted(sql, enforced.domain, user.id))) throw refused();
   const renewed = outcome === 'outdated' ? await hashIfThereIsTime(passwords, password) : null;
   const signedIn = await transaction(async (tx) => {
     await requireUnchanged(tx, user);
@@ -65,20 +74,11 @@ export async function signInByPassword(
     }
     const factor = await secondFactorOf(tx, user, { device, method: 'password' });
     if ('step' in factor) return factor;
-    return begin(tx, request, { user, method: 'password', secondFactor: factor.shown });
+    return begin(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
   await takeBack();
   if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
   return signedIn;
-}
-
-/**
- * An address as accounts have it. A sign that only becomes a letter of an address when it is put in lower case (the Kelvin
- * sign is a k then) is not that letter.
- */
-export function addressOf(email: string): string | null {
-  const written = email.trim();
-  return [...written].some((sign) => sign > '\x7f' && sign.toLowerCase() < '\x80') ? null : written.toLowerCase();
 }
 
 /** Who changed the password or was shut out while the old one was compared does not let it in behind the change. */
@@ -142,6 +142,7 @@ export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: stri
  * @param remember whether the second factor is not to be asked for again in this browser.
  */
 export async function begin(
+  { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
   tx: Transaction,
   request: ApiRequest,
   {
@@ -161,10 +162,35 @@ export async function begin(
   const browser = request.header('user-agent') ?? '';
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
+  const enforced = await findEnforced({ sql: tx, installed }, user.email);
+  if (enforced && how.method !== enforced.kind) {
+    await recordWayAround(tx, enforced.domain, { user, method: how.method });
+    accountMailing.tellAdministrators(enforced.domain, 'way_around', { email: user.email, method: how.method });
+  }
   return {
     session: await beginSession(tx, { userId: user.id, ...how, address: request.address, browser }),
     device: known === null ? device : null,
   };
+}
+
+/** Who gets past an enforced provider, by an operator's link or as an excepted owner, stands in the history of the organization. */
+async function recordWayAround(
+  tx: Transaction,
+  { id: itemId, domain: name, organization_id: organizationId }: AddressDomain,
+  { user, method }: { user: Pick<SigningIn, 'id'>; method: string },
+): Promise<void> {
+  const change = {
+    type: 'OrganizationDomain',
+    action: 'created',
+    field: 'way_around',
+    before: null,
+    after: method,
+  } as const;
+  await recordActivity(tx, {
+    ...{ organizationId, scope: 'OrganizationDomain', itemId, name, activity: 'updated' },
+    actor: { userId: user.id },
+    changes: [change],
+  });
 }
 
 /** What a record of a sign-in tells: values that come out of nothing. */
@@ -251,14 +277,15 @@ export async function useLink(
     if (!user?.is_active) throw badLink();
     // Whoever lost the second factor comes this way: an operator vouches for the person.
     const hasFactor = asksSecondFactor(await findSecondFactors(tx, user.id));
-    return begin(tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
+    return begin(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
 }
 
 async function becomeFirstOwner(
-  { transaction, passwords }: SignInDeps,
+  deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
 ): Promise<SignedIn> {
+  const { transaction, passwords } = deps;
   const owner = parseInput(firstOwner, body, { trimStrings: true });
   await checkNewPassword(owner.password, [owner.email, owner.first_name ?? '', owner.organization_name]);
   const hash = await passwords.hash(owner.password);
@@ -272,7 +299,7 @@ async function becomeFirstOwner(
     await createOwnedOrganization(tx, {
       ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
     });
-    return begin(tx, request, { user, method: 'link', secondFactor: null });
+    return begin(deps, tx, request, { user, method: 'link', secondFactor: null });
   });
 }
 

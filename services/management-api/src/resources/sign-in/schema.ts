@@ -23,7 +23,10 @@ export const waysIn = Type.Object(
       description: 'The only provider this address may sign in with; null where there is none.',
     }),
     saml_available: Type.Boolean({ description: 'Whether SAML is one.' }),
-    social_providers: Type.Record(Type.String(), Type.Boolean(), { description: 'Other services that are one.' }),
+    oidc_available: Type.Boolean({ description: 'Whether OpenID Connect is one, of the domain or the installation.' }),
+    social_providers: Type.Record(Type.String(), Type.Boolean(), {
+      description: 'Other services that are one: `google-oauth2`, `github`, `gitlab`.',
+    }),
   },
   { title: 'WaysIn' },
 );
@@ -31,6 +34,7 @@ export const waysInExample = {
   password_login_available: true,
   sso_enforcement: null,
   saml_available: false,
+  oidc_available: false,
   social_providers: {},
 };
 

@@ -213,7 +213,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
           const before = await findSecondFactors(tx, user.id);
           const removed = await deletePasskey(tx, user.id, id);
           if (!removed) throw new AppError('not_found', 'Not found.');
-          requireAnotherWay(user, before.passkeys);
+          await requireAnotherWay(tx, user, before.passkeys);
           const left = { ...before, passkeys: before.passkeys - 1 };
           if (asksSecondFactor(before)) requireAnother(left);
           if (!asksSecondFactor(left)) await removeBackupCodes(tx, user.id);

@@ -8,8 +8,10 @@ import {
   findSecondFactors,
   findTotpSecret,
   forgetTrustedDevices,
+  type Installed,
   isTrustedDevice,
   lockKeysOf,
+  type NewSession,
   noteSecondFactor,
   recordOwnActivity,
   removeBackupCodes,
@@ -37,6 +39,8 @@ export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> 
   signInLimits: SignInLimits;
   accountMailing: AccountMailing;
   sealedTexts: SealedTexts;
+  /** Providers of the installation. */
+  installed: Installed;
 }
 
 const issuer = 'Millrace';
@@ -197,7 +201,7 @@ function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
 export async function secondFactorOf(
   tx: Transaction,
   user: Pick<SigningIn, 'id'>,
-  { device, method }: { device: string | null; method: 'password' | 'passkey' },
+  { device, method }: { device: string | null; method: NewSession['method'] },
 ): Promise<{ shown: 'device' | null } | { step: string }> {
   if (!asksSecondFactor(await findSecondFactors(tx, user.id))) return { shown: null };
   if (device !== null && (await isTrustedDevice(tx, device, user.id))) return { shown: 'device' };

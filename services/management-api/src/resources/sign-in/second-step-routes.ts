@@ -7,6 +7,7 @@ import {
   findSigningIn,
   listPasskeys,
   lockKeysOf,
+  type NewSession,
   noteInSignInStep,
   type SigningIn,
   takeSignInStep,
@@ -22,6 +23,7 @@ import {
   withSession,
   withStep,
 } from '../../access/session-cookie.ts';
+import { refuseEnforced } from '../single-sign-on/enforcement.ts';
 import { checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
 import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
@@ -51,7 +53,7 @@ export function secondStepRoutes(deps: SignInDeps) {
   async function finish(
     request: ApiRequest,
     user: SigningIn,
-    { secret, ...how }: Pick<Parameters<typeof begin>[2], 'secondFactor' | 'remember'> & { secret: string },
+    { secret, ...how }: Pick<Parameters<typeof begin>[3], 'secondFactor' | 'remember'> & { secret: string },
   ): Promise<SignedIn> {
     return transaction(async (tx) => {
       await lockKeysOf(tx, user.id);
@@ -59,8 +61,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       const current = await findSigningIn(tx, { id: user.id });
       // Deactivated, or given another password, while the second factor was looked for.
       if (!step || !current?.is_active || current.password_hash !== user.password_hash) throw expired();
-      const method = step.data.method === 'passkey' ? 'passkey' : 'password';
-      return begin(tx, request, { user: current, method, ...how });
+      // As `secondFactorOf` has stored it.
+      const method = step.data.method as NewSession['method'];
+      return begin(deps, tx, request, { user: current, method, ...how });
     });
   }
 
@@ -171,6 +174,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       handler: ({ body: { credential }, request }) =>
         countSignIn('passkey', async () => {
           const { user, isVerified } = await checkAskedPasskey(deps, { credential, request });
+          await refuseEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
             const device = await knownDeviceOf(tx, request, user.email);
@@ -178,7 +182,7 @@ export function secondStepRoutes(deps: SignInDeps) {
               ? ({ shown: 'passkey' } as const)
               : await secondFactorOf(tx, user, { device, method: 'passkey' });
             if ('step' in factor) return factor;
-            return begin(tx, request, { user, method: 'passkey', secondFactor: factor.shown });
+            return begin(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
           });
           if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
           return new WithHeaders(isDone, withSession(request, signedIn));

@@ -1,6 +1,6 @@
 import { isAppError, type Metrics } from '@millrace/runtime';
 
-export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor';
+export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';
 
 /** Counts how a try to sign in ended, whatever comes of it. */
 export type SignInCount = <T>(way: SignInWay, work: () => Promise<T>) => Promise<T>;

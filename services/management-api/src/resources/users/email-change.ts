@@ -8,6 +8,7 @@ import {
   countTryOfSignInStep,
   endSessionsOf,
   findSignInStep,
+  type Installed,
   lockKeysOf,
   type SigningIn,
   takeSignInStep,
@@ -19,11 +20,14 @@ import { AppError } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
-import { addressOf, requireUser } from '../sign-in/rules.ts';
+import { requireUser } from '../sign-in/rules.ts';
+import { addressOf, refuseEnforced } from '../single-sign-on/enforcement.ts';
 
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
   signInLimits: SignInLimits;
+  /** Providers of the installation. */
+  installed: Installed;
 }
 
 const kind = 'email_change';
@@ -46,9 +50,10 @@ export async function pendingEmailOf(sql: Sql, userId: number): Promise<string |
  * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`; `rate_limited`.
  */
 export async function prepareEmail(
-  { sql, accountMailing, signInLimits }: EmailChangeDeps,
+  deps: EmailChangeDeps,
   { caller, email, request }: { caller: Caller; email: string; request: ApiRequest },
 ): Promise<(() => Promise<void>) | null> {
+  const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
   const wanted = addressOf(email);
   // Clients that send a whole user back change nothing.
@@ -58,6 +63,8 @@ export async function prepareEmail(
   if (wanted === null) {
     throw new AppError('invalid', 'Enter a valid email address.', { code: 'invalid_input', attr: 'email' });
   }
+  await refuseEnforced(deps, user.email, { code: 'sso_enforced_current_email', attr: 'email' });
+  await refuseEnforced(deps, wanted, { code: 'sso_enforced_new_email', attr: 'email' });
   if (!accountMailing.sends) {
     throw new AppError(
       'invalid',

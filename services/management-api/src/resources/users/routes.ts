@@ -259,7 +259,6 @@ async function describeCaller(sql: Sql, caller: Caller) {
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
     // Nobody stands above organizations.
     is_staff: false,
-    has_social_auth: false,
     // Somebody may have made it private to others.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,

@@ -1,4 +1,4 @@
-import { hasSecondFactor } from '@millrace/accounts';
+import { hasProvider, hasSecondFactor } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 
@@ -7,6 +7,7 @@ interface UserRow
     Columns<'user', 'last_login' | 'created_at' | 'passkeys_enabled_for_2fa'> {
   has_password: boolean;
   is_2fa_enabled: boolean;
+  has_social_auth: boolean;
   hedgehog_config: Record<string, unknown> | null;
 }
 
@@ -15,7 +16,7 @@ export async function findUser(sql: Sql, userId: number): Promise<UserRow | unde
     `SELECT id, uuid, distinct_id, first_name, last_name, email, is_email_verified, hedgehog_config,
             role_at_organization, last_login, created_at,
             EXISTS (SELECT FROM user_password WHERE user_id = $1) AS has_password, passkeys_enabled_for_2fa,
-            ${hasSecondFactor} AS is_2fa_enabled
+            ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth
        FROM "user" u WHERE id = $1`,
     [userId],
   );

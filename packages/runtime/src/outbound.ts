@@ -1,70 +1,9 @@
+/** Requests to addresses that callers have written: they lead to the internet, not into the network we run in. */
+
 import { lookup } from 'node:dns';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-
-/** What came of a request: an answer's status, or the code of the failure to get one. */
-export type PostOutcome = { result: 'answered'; status: number } | { result: 'unreachable'; code: string };
-
-interface PostOptions {
-  /** Same at every attempt, so that a receiver can tell a repetition. */
-  idempotencyKey: string;
-  /** From the first lookup to the end of the answer. */
-  timeoutMs: number;
-  mayBePrivate: boolean;
-}
-
-/** Makes one POST of a JSON document. Redirects are not followed: they would lead where nobody has looked. Never throws. */
-export async function postJson(address: string, document: unknown, options: PostOptions): Promise<PostOutcome> {
-  try {
-    const url = new URL(address);
-    checkLiteralHost(url.hostname, options.mayBePrivate);
-    const status = await post(url, JSON.stringify(document), {
-      ...options,
-      lookup: guardedLookup(options.mayBePrivate),
-    });
-    return { result: 'answered', status };
-  } catch (error) {
-    const { code, name } = error as { code?: unknown; name?: unknown };
-    return { result: 'unreachable', code: typeof code === 'string' ? code : String(name ?? 'UNKNOWN') };
-  }
-}
-
-function post(
-  url: URL,
-  body: string,
-  { idempotencyKey, timeoutMs, lookup }: PostOptions & { lookup: LookupFunction },
-): Promise<number> {
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-  return new Promise((resolve, reject) => {
-    const request = send(
-      url,
-      {
-        method: 'POST',
-        lookup,
-        signal: AbortSignal.timeout(timeoutMs),
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'idempotency-key': idempotencyKey,
-          'user-agent': 'Millrace',
-        },
-      },
-      (response) => {
-        // The status is all that counts; what else is said is not even read.
-        resolve(response.statusCode ?? 0);
-        response.destroy();
-      },
-    );
-    // An answer of 101 is told as this and nothing else. Without a listener the request would never end.
-    request.on('upgrade', (response, socket) => {
-      resolve(response.statusCode ?? 0);
-      socket.destroy();
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
-}
 
 const notPublic = new BlockList();
 for (const [network, prefix] of [
@@ -148,4 +87,65 @@ export function guardedLookup(mayBePrivate: boolean): LookupFunction {
 export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
+}
+
+interface GuardedFetchOptions {
+  /** Whether addresses of private networks are allowed. */
+  mayBePrivate: boolean;
+  /** From the look-up to the end of the answer. */
+  timeoutMs: number;
+  /** Of an answer's body. */
+  mostBytes: number;
+}
+
+/**
+ * As `fetch`, for libraries that take one. Redirects are not followed: they would lead where nobody has looked.
+ * The promise is rejected with what Node says, `PrivateAddressError`, or an error of code `ETOOLARGE`.
+ */
+export function createGuardedFetch({ mayBePrivate, timeoutMs, mostBytes }: GuardedFetchOptions) {
+  return async (
+    address: string | URL,
+    init: {
+      method?: string;
+      headers?: Record<string, string> | Headers;
+      body?: unknown;
+      signal?: AbortSignal | null;
+    } = {},
+  ): Promise<Response> => {
+    const url = new URL(address);
+    checkLiteralHost(url.hostname, mayBePrivate);
+    const body = init.body === undefined || init.body === null ? undefined : String(init.body);
+    const signals = [AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])];
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Promise((resolve, reject) => {
+      const headers = { 'user-agent': 'Millrace', ...Object.fromEntries(new Headers(init.headers)) };
+      const options = { method: init.method ?? 'GET', headers, lookup: guardedLookup(mayBePrivate) };
+      const request = send(url, { ...options, signal: AbortSignal.any(signals) }, (response) => {
+        const pieces: Buffer[] = [];
+        let size = 0;
+        response.on('data', (piece: Buffer) => {
+          size += piece.length;
+          if (size > mostBytes)
+            request.destroy(Object.assign(new Error('The answer is too large.'), { code: 'ETOOLARGE' }));
+          else pieces.push(piece);
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          const { statusCode: status = 0 } = response;
+          const hasBody = ![101, 204, 205, 304].includes(status);
+          const known = {
+            status: Math.max(200, status),
+            headers: new Headers(response.headers as Record<string, string>),
+          };
+          resolve(new Response(hasBody ? Buffer.concat(pieces) : null, known));
+        });
+      });
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        reject(new Error('The server wants another protocol.'));
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  };
 }

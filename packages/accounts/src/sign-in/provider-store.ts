@@ -1,0 +1,157 @@
+/** Whom sign-in providers mean, and the verified domains whose people they are, as they are stored. */
+
+import type { Columns, Sql, Transaction } from '@millrace/db';
+
+/** As `sso_enforcement` of a domain names them. */
+export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
+export type ProviderKind = (typeof providerKinds)[number];
+
+/** A verified domain, as it counts for addresses in it. */
+export interface AddressDomain
+  extends Columns<
+    'organization_domain',
+    'id' | 'organization_id' | 'domain' | 'sso_enforcement' | 'sso_proved' | 'sso_owner_exception'
+  > {
+  /** Whether people with such an address become members when they sign in. */
+  provisions: boolean;
+  features: unknown;
+  /** Whether all is filled in that its own provider needs. */
+  has_saml: boolean;
+  has_oidc: boolean;
+}
+
+/** So long a TXT record may be away before nobody joins by it any more. */
+const proofGraceDays = 7;
+
+/** @param name of the domain in lower case and ASCII. */
+export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
+  const rows = await sql.query<AddressDomain & Record<string, unknown>>(
+    `SELECT d.id, d.organization_id, d.domain, d.sso_enforcement, d.sso_proved, d.sso_owner_exception,
+            o.available_product_features AS features,
+            coalesce(d.saml_entity_id, '') <> '' AND coalesce(d.saml_acs_url, '') <> ''
+              AND coalesce(d.saml_x509_cert, '') <> '' AS has_saml,
+            d.oidc_issuer IS NOT NULL AND d.oidc_client_id IS NOT NULL AND d.oidc_client_secret IS NOT NULL AS has_oidc,
+            d.jit_provisioning_enabled
+              AND coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true) AS provisions
+       FROM organization_domain d JOIN organization o ON o.id = d.organization_id
+      WHERE d.domain = $1 AND d.verified_at IS NOT NULL`,
+    [name],
+  );
+  return rows[0];
+}
+
+/** Notes that an administrator has signed in by a provider as it is set up now. @returns whether that is new. */
+export async function noteProved(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE organization_domain SET sso_proved = array_append(sso_proved, $2)
+      WHERE id = $1 AND NOT $2 = ANY (sso_proved) RETURNING id`,
+    [domainId, kind],
+  );
+  return rows.length > 0;
+}
+
+/** @returns the user a provider means by a subject, and notes that it did. */
+export async function useIdentity(
+  sql: Sql,
+  { provider, subject }: { provider: string; subject: string },
+): Promise<number | undefined> {
+  const rows = await sql.query<{ user_id: number }>(
+    'UPDATE provider_identity SET last_used_at = now() WHERE provider = $1 AND subject = $2 RETURNING user_id',
+    [provider, subject],
+  );
+  return rows[0]?.user_id;
+}
+
+/** @returns whether it is the user's now; false where somebody else's account has it. */
+export async function insertIdentity(
+  tx: Transaction,
+  row: Columns<'provider_identity', 'provider' | 'subject' | 'user_id' | 'domain_id'>,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `INSERT INTO provider_identity (provider, subject, user_id, domain_id) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (provider, subject) DO UPDATE SET last_used_at = now() WHERE provider_identity.user_id = excluded.user_id
+     RETURNING user_id`,
+    [row.provider, row.subject, row.user_id, row.domain_id],
+  );
+  return rows.length > 0;
+}
+
+/** Whether somebody has signed in by a provider. */
+export async function hasIdentity(sql: Sql, userId: number): Promise<boolean> {
+  const rows = await sql.query('SELECT FROM provider_identity WHERE user_id = $1 LIMIT 1', [userId]);
+  return rows.length > 0;
+}
+
+/** Whom the provider of a domain means, it means no more. */
+export async function forgetIdentities(tx: Transaction, domainId: string): Promise<void> {
+  await tx.query('DELETE FROM provider_identity WHERE domain_id = $1', [domainId]);
+}
+
+/** What somebody may have prepared who never proved the address: nothing of it signs in any more. */
+export async function deleteProofs(tx: Transaction, userId: number): Promise<void> {
+  for (const table of ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity']) {
+    await tx.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
+  }
+}
+
+/** @returns false where the message was used before, on whichever replica. */
+export async function useAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
+  await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');
+  const rows = await sql.query(
+    'INSERT INTO used_assertion (id_hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id_hash',
+    [idHash, until],
+  );
+  return rows.length > 0;
+}
+
+/** Keeps somebody out of an organization who would come back by its domain; an invite lets in again. */
+export async function keepOut(tx: Transaction, organizationId: string, email: string): Promise<void> {
+  await tx.query('INSERT INTO kept_out_address (organization_id, email) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+    organizationId,
+    email,
+  ]);
+}
+
+export async function isKeptOut(sql: Sql, organizationId: string, email: string): Promise<boolean> {
+  const rows = await sql.query('SELECT FROM kept_out_address WHERE organization_id = $1 AND email = $2', [
+    organizationId,
+    email,
+  ]);
+  return rows.length > 0;
+}
+
+/** Lets an address join by itself again. @returns whether it was kept out. */
+export async function letIn(tx: Transaction, organizationId: string, email: string): Promise<boolean> {
+  const rows = await tx.query(
+    'DELETE FROM kept_out_address WHERE organization_id = $1 AND email = $2 RETURNING email',
+    [organizationId, email],
+  );
+  return rows.length > 0;
+}
+
+/** One page of the addresses an organization keeps out, and how many there are. */
+export async function listKeptOut(
+  sql: Sql,
+  organizationId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: Columns<'kept_out_address', 'email' | 'created_at'>[] }> {
+  const rows = await sql.query<{ email: string; created_at: Date; count: number }>(
+    `SELECT email, created_at, count(*) OVER ()::int AS count FROM kept_out_address
+      WHERE organization_id = $1 ORDER BY email LIMIT $2 OFFSET $3`,
+    [organizationId, limit, offset],
+  );
+  return { count: rows[0]?.count ?? 0, rows };
+}
+
+/** Addresses of those who administrate an organization. */
+export async function selectAdministrators(
+  sql: Sql,
+  organizationId: string,
+  level: number,
+): Promise<Columns<'user', 'email' | 'first_name'>[]> {
+  return sql.query<{ email: string; first_name: string }>(
+    `SELECT u.email, u.first_name FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 AND m.level >= $2 AND u.is_active ORDER BY u.id`,
+    [organizationId, level],
+  );
+}

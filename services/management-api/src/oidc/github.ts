@@ -1,0 +1,84 @@
+// GitHub knows no OpenID Connect for people: OAuth 2, and then its API says who it is.
+
+import type { Fetch, OidcOutcome, OidcProvider, OidcQuestion } from './oidc-sign-in.ts';
+import { attributesOf, refusalOf, refused } from './oidc-sign-in.ts';
+
+export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record<string, string>): string {
+  const url = new URL(`${issuer.replace(/\/+$/, '')}/login/oauth/authorize`);
+  url.search = String(new URLSearchParams({ client_id: clientId, ...parameters }));
+  return url.href;
+}
+
+/** Where the API of a GitHub is: github.com has a host for it, an own server a path. */
+function apiOf(issuer: string): string {
+  const url = issuer.replace(/\/+$/, '');
+  return url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`;
+}
+
+interface Answer {
+  callbackUrl: string;
+  redirectUri: string;
+  state: string;
+  question: OidcQuestion;
+}
+
+/** The account is its number; of its addresses only the primary one, and only if GitHub has verified it. */
+export async function askGitHub(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
+  const query = new URL(answer.callbackUrl).searchParams;
+  const failed = query.get('error');
+  if (query.get('state') !== answer.state) return refused('wrong_state', 'The answer is for another sign-in (state).');
+  if (failed === 'access_denied') return refused('denied', 'The person has not agreed (access_denied).');
+  const code = query.get('code');
+  if (failed !== null || code === null) return refused('provider_refused', 'GitHub answers without a code.');
+  try {
+    const token = await tokenFor(provider, { ...answer, code }, fetch);
+    if (token === null)
+      return refused('provider_refused', 'GitHub does not take the code. Check client id and secret.');
+    const api = apiOf(provider.issuer);
+    const read = async (path: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' };
+      const response = await fetch(`${api}${path}`, { headers });
+      return response.status === 200 ? response.json() : null;
+    };
+    const user = (await read('/user')) as { id?: unknown; login?: unknown; name?: unknown } | null;
+    const emails = (await read('/user/emails')) as { email?: unknown; primary?: unknown; verified?: unknown }[] | null;
+    if (typeof user?.id !== 'number' || !Array.isArray(emails)) {
+      return refused('provider_refused', 'GitHub does not say who it is.');
+    }
+    const primary = emails.find((one) => one.primary === true);
+    const [firstName = '', ...rest] = typeof user.name === 'string' ? user.name.split(' ') : [];
+    return {
+      ok: true,
+      identity: {
+        subject: String(user.id),
+        email: typeof primary?.email === 'string' ? primary.email : null,
+        isEmailVerified: primary?.verified === true,
+        firstName,
+        lastName: rest.join(' '),
+        attributes: attributesOf({ id: user.id, login: user.login, name: user.name, email: primary?.email }),
+      },
+    };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+async function tokenFor(
+  { issuer, clientId, clientSecret }: OidcProvider,
+  { code, redirectUri, question }: Answer & { code: string },
+  fetch: Fetch,
+): Promise<string | null> {
+  const response = await fetch(`${issuer.replace(/\/+$/, '')}/login/oauth/access_token`, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: question.codeVerifier,
+    }),
+  });
+  const body = (await response.json()) as { access_token?: unknown };
+  return typeof body.access_token === 'string' ? body.access_token : null;
+}

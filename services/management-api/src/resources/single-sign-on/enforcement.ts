@@ -1,0 +1,99 @@
+// What a domain demands of those whose address is in it (docs/api-rules.md#single-sign-on).
+
+import {
+  type AddressDomain,
+  asksSecondFactor,
+  domainOfAddress,
+  enforcedProvider,
+  findAddressDomain,
+  findMembership,
+  findSecondFactors,
+  type Installed,
+  type ProviderKind,
+} from '@millrace/accounts';
+import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+
+export const providerNames: Record<ProviderKind, string> = {
+  'google-oauth2': 'Google',
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  saml: 'SAML',
+  oidc: 'OpenID Connect',
+};
+
+/**
+ * An address as accounts have it. A sign that only becomes a letter of an address when it is put in lower case (the Kelvin
+ * sign is a k then) is not that letter.
+ */
+export function addressOf(email: string): string | null {
+  const written = email.trim();
+  return [...written].some((sign) => sign > '\x7f' && sign.toLowerCase() < '\x80') ? null : written.toLowerCase();
+}
+
+export interface EnforcementDeps {
+  sql: Sql;
+  /** Providers of the installation. */
+  installed: Installed;
+}
+
+/** The domain of an address, where it demands a provider, and which; null where any way in is good. */
+export async function findEnforced(
+  { sql, installed }: EnforcementDeps,
+  email: string,
+): Promise<{ domain: AddressDomain; kind: ProviderKind } | null> {
+  const domain = await findAddressDomain(sql, domainOfAddress(email));
+  const kind = domain ? enforcedProvider(domain, installed) : null;
+  return domain && kind !== null ? { domain, kind } : null;
+}
+
+/** How people with an address may sign in; the same whether there is such an account or not. */
+export async function waysInOf({ sql, installed }: EnforcementDeps, email: string) {
+  const account = addressOf(email);
+  const domain = account === null ? undefined : await findAddressDomain(sql, domainOfAddress(account));
+  const kind = domain ? enforcedProvider(domain, installed) : null;
+  const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installed.has(other));
+  const only = (other: ProviderKind) => kind === null || kind === other;
+  return {
+    password_login_available: kind === null || domain?.sso_owner_exception === true,
+    sso_enforcement: kind,
+    saml_available: domain?.has_saml === true && hasPlanFeature(domain.features, 'saml') && only('saml'),
+    oidc_available: (domain?.has_oidc === true || installed.has('oidc')) && only('oidc'),
+    social_providers: Object.fromEntries(others.map((other) => [other, only(other)])),
+  };
+}
+
+/** @throws AppError `invalid` with code `sso_enforced`, or another that is told. */
+export async function refuseEnforced(
+  deps: EnforcementDeps,
+  email: string,
+  { code = 'sso_enforced', attr }: { code?: string; attr?: string } = {},
+): Promise<void> {
+  const enforced = await findEnforced(deps, email);
+  if (enforced !== null) throw ssoEnforced(enforced.kind, { code, attr });
+}
+
+export function ssoEnforced(
+  kind: ProviderKind,
+  { code = 'sso_enforced', attr }: { code?: string; attr?: string | undefined } = {},
+): AppError {
+  return new AppError(
+    'invalid',
+    `People with such an address sign in with single sign-on only (${providerNames[kind]}).`,
+    {
+      code,
+      ...(attr !== undefined && { attr }),
+    },
+  );
+}
+
+/**
+ * Whether somebody may use a password although a provider is enforced: an owner of the organization who shows a second
+ * factor, where the organization has allowed that.
+ */
+export async function isExcepted(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
+  if (!domain.sso_owner_exception) return false;
+  const member = await findMembership(sql, { organizationId: domain.organization_id, userId });
+  return member?.level === membershipLevels.owner && asksSecondFactor(await findSecondFactors(sql, userId));
+}

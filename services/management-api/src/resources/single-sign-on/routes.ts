@@ -1,0 +1,141 @@
+// What administrators see of single sign-on, and what confirms a sign-in that a provider's own page began.
+
+import { letIn, listKeptOut, recordActivity } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
+import { findDomain } from '../domains/store.ts';
+import { confirmTicket, lookAtTicket, type SingleSignOnDeps } from './flow.ts';
+import { keptOut, providerTries, providerTriesExample, ticket, ticketLook, ticketUse, toTry } from './schema.ts';
+import { listTries } from './store.ts';
+
+const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
+const keptOutExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
+
+/** Single sign-on of an organization (docs/api-rules.md#single-sign-on). */
+export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/domains/:id/sign_in_tries',
+      operationId: 'organizations_domains_sign_in_tries_list',
+      summary: 'Show the last tries to sign in by the provider of a domain',
+      description: 'The last twenty, with the reason of each refusal, and what the provider said in tests.',
+      tags: ['domains'],
+      scope: 'organization:read',
+      params: Type.Object({
+        ...organizationParams.properties,
+        id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
+      }),
+      responses: { 200: { description: 'The tries.', schema: providerTries } },
+      examples: { response: providerTriesExample },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ target, params }) => {
+        const domain = await findDomain(sql, target.organizationId, params.id);
+        if (!domain) throw new AppError('not_found', 'Not found.');
+        return { results: (await listTries(sql, domain.id)).map(toTry) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/kept_out',
+      operationId: 'organizations_kept_out_list',
+      summary: 'List the addresses that are kept out',
+      description: 'Who was removed with `keep_out` and does not join by a domain of the organization again.',
+      tags: ['members'],
+      scope: 'organization_member:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of them.', schema: offsetPageOf(keptOut) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [keptOutExample] } },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listKeptOut(sql, target.organizationId, query);
+        const results = rows.map(({ email, created_at: at }) => ({ email, created_at: formatDateTime(at) }));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/organizations/:organization_id/kept_out/:email',
+      operationId: 'organizations_kept_out_destroy',
+      summary: 'Let an address in again',
+      description:
+        'The person joins again with the next sign-in, where a domain of the organization provides for that.',
+      tags: ['members'],
+      scope: 'organization_member:write',
+      isSensitive: true,
+      params: Type.Object({
+        ...organizationParams.properties,
+        email: Type.String({ minLength: 1, maxLength: 254, description: 'The address.' }),
+      }),
+      responses: { 204: { description: 'Let in.' } },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target: { organizationId }, params }) => {
+        const email = params.email.toLowerCase();
+        await transaction(async (tx) => {
+          if (!(await letIn(tx, organizationId, email))) throw new AppError('not_found', 'Not found.');
+          const change = {
+            type: 'Organization',
+            action: 'deleted',
+            field: 'kept_out',
+            before: email,
+            after: null,
+          } as const;
+          await recordActivity(tx, {
+            ...{ organizationId, scope: 'Organization', itemId: organizationId, activity: 'updated', name: null },
+            actor: caller,
+            changes: [change],
+          });
+        });
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** Where a provider's own page began: the person says that it is they who are signed in. */
+export function ticketRoutes(deps: SingleSignOnDeps) {
+  const shared = { tags: ['sign-in'] as [string], scope: 'public', body: ticket } as const;
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/api/login/sso/look',
+      operationId: 'login_sso_look_create',
+      summary: 'Look whom a provider signs in',
+      description: 'For a sign-in that began at the provider’s own page. Looking uses nothing up.',
+      responses: { 200: { description: 'Whom.', schema: ticketLook } },
+      examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
+      target: ({ request }) => deps.signInLimits.countQuestion(request.address),
+      handler: ({ body }) => lookAtTicket(deps, body.ticket),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/api/login/sso',
+      operationId: 'login_sso_create',
+      summary: 'Sign in as the provider says',
+      description: 'Begins the session that was looked at with `POST /api/login/sso/look`.',
+      responses: { 200: { description: 'Signed in.', schema: ticketUse } },
+      examples: { request: { ticket: secretExample }, response: { success: true, next: '/console/' } },
+      target: async ({ request }) => {
+        refuseForeignPage(request);
+        requireSessionPlace(request);
+        await deps.signInLimits.countQuestion(request.address);
+      },
+      handler: async ({ body, request }) => {
+        const { path, signedIn } = await confirmTicket(deps, { ticket: body.ticket, request });
+        const answer = { success: true, next: path };
+        return signedIn === undefined ? answer : new WithHeaders(answer, withSession(request, signedIn));
+      },
+    }),
+  ];
+}

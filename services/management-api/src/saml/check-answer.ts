@@ -1,0 +1,351 @@
+// Whether the answer of a SAML provider is good, and whom it means (SAML 2.0 core; profiles 4.1.4). Everything is read from
+// the bytes whose signature was verified. An answer with anything unusual in it is refused rather than understood.
+
+import type { Element } from '@xmldom/xmldom';
+import { readSamlCertificates } from './certificates.ts';
+import { decodeText, readXml, UnreadableXml, type XmlProblem } from './read-xml.ts';
+import { dsig, elementsOf, type SignatureProblem, verifySignature } from './verify-signature.ts';
+
+const protocol = 'urn:oasis:names:tc:SAML:2.0:protocol';
+const assertionNs = 'urn:oasis:names:tc:SAML:2.0:assertion';
+const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
+const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+const transient = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+
+export type SamlRefusal =
+  | XmlProblem
+  | SignatureProblem
+  | 'not_base64'
+  | 'not_a_response'
+  | 'status_not_success'
+  | 'encrypted'
+  | 'no_assertion'
+  | 'two_assertions'
+  | 'misplaced_signature'
+  | 'repeated_id'
+  | 'not_signed'
+  | 'wrong_issuer'
+  | 'wrong_destination'
+  | 'wrong_recipient'
+  | 'wrong_audience'
+  | 'no_conditions'
+  | 'no_confirmation'
+  | 'not_yet_valid'
+  | 'expired'
+  | 'unsolicited'
+  | 'unknown_request'
+  | 'bad_time'
+  | 'no_subject';
+
+export interface SamlExpectation {
+  /** Entity id of the provider. */
+  issuer: string;
+  /** As they were pasted; each may hold several. */
+  certificates: readonly string[];
+  acsUrl: string;
+  /** Our own entity id. */
+  audience: string;
+  /** Id of our request; null where nobody asked, which the domain must allow. */
+  inResponseTo: string | null;
+  now: Date;
+}
+
+export interface SamlIdentity {
+  nameId: string;
+  nameIdFormat: string;
+  /** What stays of the account when an address changes; null where the name is another one at every sign-in. */
+  subject: string | null;
+  email: string | null;
+  firstName: string;
+  lastName: string;
+  attributes: Record<string, string[]>;
+}
+
+export type SamlOutcome =
+  | {
+      ok: true;
+      identity: SamlIdentity;
+      assertionId: string /** So long the same message could be used again. */;
+      rememberUntil: Date;
+    }
+  | { ok: false; reason: SamlRefusal; detail: string };
+
+/** How far the clocks of a provider may be away. */
+const skewMs = 60_000;
+
+class Refused extends Error {
+  readonly reason: SamlRefusal;
+
+  constructor(reason: SamlRefusal, detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}
+
+/** @param encoded `SAMLResponse` of the form: base64, line breaks allowed. Never throws for what a provider or a browser sends. */
+export function checkSamlAnswer(encoded: string, expected: SamlExpectation): SamlOutcome {
+  try {
+    const xml = decodeText(decodeBase64(encoded));
+    const { root } = readXml(xml);
+    return { ok: true, ...checkResponse(xml, root, expected) };
+  } catch (error) {
+    if (error instanceof UnreadableXml) return { ok: false, reason: error.problem, detail: error.message };
+    if (error instanceof Refused) return { ok: false, reason: error.reason, detail: error.message.slice(0, 200) };
+    throw error;
+  }
+}
+
+function decodeBase64(encoded: string): Buffer {
+  const text = encoded.replaceAll(/[\s]+/g, '');
+  if (text === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw new Refused('not_base64', 'The answer is not base64.');
+  return Buffer.from(text, 'base64');
+}
+
+function checkResponse(xml: string, root: Element, expected: SamlExpectation) {
+  if (!isA(root, protocol, 'Response') || root.getAttribute('Version') !== '2.0') {
+    throw new Refused('not_a_response', 'This is no Response of SAML 2.0.');
+  }
+  requireSuccess(root);
+  const all = Array.from(root.getElementsByTagName('*'));
+  requireUniqueIds([root, ...all]);
+  const assertion = onlyAssertion(root, all);
+  const { response, signedAssertion } = verified(xml, { root, assertion, all }, expected);
+
+  // Where the response is not signed, its own words may only agree.
+  checkEnvelope(response, expected);
+  return readAssertion(signedAssertion, expected);
+}
+
+function requireSuccess(root: Element): void {
+  const status = only(root, protocol, 'Status');
+  const code = status && only(status, protocol, 'StatusCode');
+  const value = code?.getAttribute('Value') ?? '';
+  if (value === success) return;
+  const inner = code ? only(code, protocol, 'StatusCode')?.getAttribute('Value') : null;
+  const short = (text: string) => text.split(':').at(-1)?.slice(0, 60) ?? '';
+  const message = status ? textOf(only(status, protocol, 'StatusMessage') ?? null).slice(0, 80) : '';
+  const said = [short(value), inner ? short(inner) : '', message].filter(Boolean).join(', ');
+  throw new Refused(
+    'status_not_success',
+    `The provider says that it did not sign anybody in (${said || 'no status'}).`,
+  );
+}
+
+function requireUniqueIds(elements: Element[]): void {
+  const seen = new Set<string>();
+  for (const element of elements) {
+    for (const name of ['ID', 'Id', 'id', 'xml:id']) {
+      const id = element.getAttribute(name);
+      if (!id) continue;
+      if (seen.has(id)) throw new Refused('repeated_id', 'Two elements of the answer have the same id.');
+      seen.add(id);
+    }
+  }
+}
+
+function onlyAssertion(root: Element, all: Element[]): Element {
+  if (all.some((element) => /^Encrypted(Assertion|ID|Attribute|Data)$/.test(element.localName ?? ''))) {
+    throw new Refused('encrypted', 'The answer is encrypted. Switch encryption off at the provider: it goes over TLS.');
+  }
+  const assertions = all.filter((element) => element.localName === 'Assertion');
+  const [assertion, another] = assertions;
+  if (another) throw new Refused('two_assertions', 'The answer has more than one assertion.');
+  if (!assertion) throw new Refused('no_assertion', 'The answer has no assertion.');
+  if (!isA(assertion, assertionNs, 'Assertion') || assertion.parentNode !== root) {
+    throw new Refused('no_assertion', 'The assertion is not where it belongs.');
+  }
+  return assertion;
+}
+
+/** Reads response and assertion anew, from what was signed. */
+function verified(
+  xml: string,
+  { root, assertion, all }: { root: Element; assertion: Element; all: Element[] },
+  { certificates }: SamlExpectation,
+): { response: Element; signedAssertion: Element } {
+  const found = all.filter((element) => element.localName === 'Signature');
+  if (found.length === 0) throw new Refused('not_signed', 'Neither the answer nor its assertion is signed.');
+  const isIn = (parent: Element) => (element: Element) =>
+    element.parentNode === parent && element.namespaceURI === dsig;
+  const [ofResponse, ofAssertion] = [found.filter(isIn(root)), found.filter(isIn(assertion))];
+  if (ofResponse.length + ofAssertion.length !== found.length || ofResponse.length > 1 || ofAssertion.length > 1) {
+    throw new Refused('misplaced_signature', 'A signature is not where it belongs, or there are two of one element.');
+  }
+  const pems = certificates.flatMap((text) => readSamlCertificates(text).map(({ pem }) => pem));
+  const read = (signature: Element): Element => {
+    const outcome = verifySignature(xml, signature, pems);
+    if (!outcome.ok) throw new Refused(outcome.problem, outcome.detail);
+    return readXml(outcome.signed).root;
+  };
+  const response = ofResponse[0] ? read(ofResponse[0]) : root;
+  const signedAssertion = ofAssertion[0] ? read(ofAssertion[0]) : only(response, assertionNs, 'Assertion');
+  if (!signedAssertion || !isA(signedAssertion, assertionNs, 'Assertion') || !isA(response, protocol, 'Response')) {
+    throw new Refused('wrong_signature', 'What is signed is not the answer.');
+  }
+  return { response, signedAssertion };
+}
+
+function checkEnvelope(response: Element, { issuer, acsUrl, inResponseTo }: SamlExpectation): void {
+  const own = only(response, assertionNs, 'Issuer');
+  if (own) requireSame('wrong_issuer', 'The answer is of', textOf(own), issuer);
+  const destination = response.getAttribute('Destination');
+  if (destination) requireSame('wrong_destination', 'The answer is for the address', destination, acsUrl);
+  const asked = response.getAttribute('InResponseTo');
+  if (asked) requireRequest(asked, inResponseTo);
+}
+
+function requireSame(reason: SamlRefusal, words: string, found: string, wanted: string): void {
+  if (found === wanted) return;
+  throw new Refused(reason, `${words} ${found.slice(0, 70) || '(nothing)'}, not ${wanted.slice(0, 70)}.`);
+}
+
+function requireRequest(found: string, wanted: string | null): void {
+  if (wanted === null || found !== wanted) {
+    throw new Refused('unknown_request', 'The answer is to another request than ours (InResponseTo).');
+  }
+}
+
+function readAssertion(assertion: Element, expected: SamlExpectation) {
+  const { now, issuer } = expected;
+  const assertionId = assertion.getAttribute('ID') ?? '';
+  if (assertion.getAttribute('Version') !== '2.0' || assertionId === '') {
+    throw new Refused('not_a_response', 'The assertion is not one of SAML 2.0.');
+  }
+  requireSame('wrong_issuer', 'The assertion is of', textOf(only(assertion, assertionNs, 'Issuer') ?? null), issuer);
+  const conditionsUntil = checkConditions(assertion, expected);
+  const subject = only(assertion, assertionNs, 'Subject');
+  const nameId = subject && only(subject, assertionNs, 'NameID');
+  if (!subject || !nameId || textOf(nameId) === '')
+    throw new Refused('no_subject', 'The assertion names nobody (NameID).');
+  const confirmedUntil = checkConfirmation(subject, expected);
+  for (const statement of named(assertion, assertionNs, 'AuthnStatement')) {
+    checkTimes(statement, { until: 'SessionNotOnOrAfter', now, what: 'The session at the provider' });
+  }
+  const rememberUntil = new Date(Math.max(conditionsUntil, confirmedUntil) + skewMs);
+  return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil };
+}
+
+/** @returns until when the assertion holds, in milliseconds; 0 where only its confirmation says so. */
+function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
+  const conditions = only(assertion, assertionNs, 'Conditions');
+  if (!conditions) throw new Refused('no_conditions', 'The assertion has no conditions.');
+  const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
+  const restrictions = named(conditions, assertionNs, 'AudienceRestriction');
+  if (restrictions.length === 0)
+    throw new Refused('wrong_audience', 'The assertion does not say for whom it is (audience).');
+  for (const restriction of restrictions) {
+    const audiences = named(restriction, assertionNs, 'Audience').map(textOf);
+    if (!audiences.includes(audience))
+      requireSame('wrong_audience', 'The assertion is for', audiences.join(' '), audience);
+  }
+  return until;
+}
+
+/** One confirmation that holds is enough; of those that do not, the first says why. */
+function checkConfirmation(subject: Element, { acsUrl, inResponseTo, now }: SamlExpectation): number {
+  let first: Refused | undefined;
+  for (const confirmation of named(subject, assertionNs, 'SubjectConfirmation')) {
+    if (confirmation.getAttribute('Method') !== bearer) continue;
+    try {
+      const data = only(confirmation, assertionNs, 'SubjectConfirmationData');
+      if (!data?.getAttribute('NotOnOrAfter')) throw new Refused('no_confirmation', 'The confirmation has no end.');
+      requireSame('wrong_recipient', 'The assertion is for the address', data.getAttribute('Recipient') ?? '', acsUrl);
+      const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The confirmation' });
+      const asked = data.getAttribute('InResponseTo');
+      if (inResponseTo !== null && !asked)
+        throw new Refused('unsolicited', 'The answer is to no request (InResponseTo).');
+      if (asked) requireRequest(asked, inResponseTo);
+      return until;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      first ??= error;
+    }
+  }
+  throw first ?? new Refused('no_confirmation', 'The assertion has no confirmation of the kind bearer.');
+}
+
+/** @returns the end in milliseconds; 0 for none. */
+function checkTimes(
+  element: Element,
+  { from, until, now, what }: { from?: string; until: string; now: Date; what: string },
+): number {
+  const start = from === undefined ? null : timeOf(element, from);
+  const end = timeOf(element, until);
+  if (start !== null && start - skewMs > now.getTime()) {
+    throw new Refused('not_yet_valid', `${what} holds from ${new Date(start).toISOString()} only. Check the clocks.`);
+  }
+  if (end !== null && end + skewMs <= now.getTime()) {
+    throw new Refused('expired', `${what} held until ${new Date(end).toISOString()}. Check the clocks.`);
+  }
+  return end ?? 0;
+}
+
+function timeOf(element: Element, name: string): number | null {
+  const text = element.getAttribute(name);
+  if (!text) return null;
+  const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new Refused('bad_time', `${name} is not a time in UTC (${text.slice(0, 40)}).`);
+  return time;
+}
+
+function attributesIn(assertion: Element): Record<string, string[]> {
+  const found = named(assertion, assertionNs, 'AttributeStatement').flatMap((statement) =>
+    named(statement, assertionNs, 'Attribute'),
+  );
+  const entries = found.slice(0, 100).map((attribute) => [
+    (attribute.getAttribute('Name') ?? '').slice(0, 300),
+    named(attribute, assertionNs, 'AttributeValue')
+      .slice(0, 50)
+      .map((value) => textOf(value).slice(0, 1000)),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
+/** Names under which providers tell who somebody is; the first that is there counts. */
+const attributeNames = {
+  id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
+  email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],
+  firstName: ['first_name', 'FIRST_NAME', 'firstName', `${claims}givenname`, 'urn:oid:2.5.4.42'],
+  lastName: ['last_name', 'LAST_NAME', 'lastName', `${claims}surname`, 'urn:oid:2.5.4.4'],
+  fullName: ['full_name', 'FULL_NAME', 'fullName', 'urn:oid:2.5.4.3'],
+};
+
+function identityOf(nameIdElement: Element, attributes: Record<string, string[]>): SamlIdentity {
+  const nameId = textOf(nameIdElement);
+  const nameIdFormat = nameIdElement.getAttribute('Format') ?? '';
+  const first = (names: string[]) => {
+    const name = names.find((known) => Object.hasOwn(attributes, known) && attributes[known]?.[0]);
+    return name === undefined ? '' : (attributes[name]?.[0] ?? '');
+  };
+  const [whole = '', ...rest] = first(attributeNames.fullName).split(' ');
+  const isAddress = /^[^\s@]+@[^\s@]+$/.test(nameId);
+  return {
+    nameId,
+    nameIdFormat,
+    subject: first(attributeNames.id) || (nameIdFormat === transient ? null : nameId),
+    email: first(attributeNames.email) || (isAddress ? nameId : null),
+    firstName: first(attributeNames.firstName) || whole,
+    lastName: first(attributeNames.lastName) || rest.join(' '),
+    attributes,
+  };
+}
+
+function isA(element: Element, namespace: string, name: string): boolean {
+  return element.namespaceURI === namespace && element.localName === name;
+}
+
+function named(parent: Element, namespace: string, name: string): Element[] {
+  return elementsOf(parent).filter((element) => isA(element, namespace, name));
+}
+
+/** @returns undefined for none, and for more than one. */
+function only(parent: Element, namespace: string, name: string): Element | undefined {
+  const found = named(parent, namespace, name);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** The whole text of an element that holds nothing else. */
+function textOf(element: Element | null): string {
+  return element === null || elementsOf(element).length > 0 ? '' : (element.textContent ?? '').trim();
+}

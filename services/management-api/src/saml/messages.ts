@@ -1,0 +1,66 @@
+// What we say to SAML providers: who we are, and that somebody wants to sign in.
+
+import { deflateRawSync } from 'node:zlib';
+import { AppError } from '@millrace/runtime';
+
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Metadata of this service provider. The same for all domains, and nothing secret. */
+export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: string }): string {
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${escaped(entityId)}">`,
+    '  <md:SPSSODescriptor AuthnRequestsSigned="false" WantAssertionsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">',
+    '    <md:NameIDFormat>urn:oasis:names:tc:SAML:2.0:nameid-format:persistent</md:NameIDFormat>',
+    '    <md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress</md:NameIDFormat>',
+    `    <md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="${escaped(acsUrl)}" index="0" isDefault="true"/>`,
+    '  </md:SPSSODescriptor>',
+    '</md:EntityDescriptor>',
+    '',
+  ].join('\n');
+}
+
+interface SamlRequest {
+  /** Where the provider takes requests (`saml_acs_url` of a domain); a query of its own stays. */
+  signOnUrl: string;
+  entityId: string;
+  acsUrl: string;
+  requestId: string;
+  /** At most 80 bytes. */
+  relayState: string;
+  now: Date;
+  /** Whether the person must prove again who they are. */
+  forceAuthn: boolean;
+}
+
+/** The address that asks a provider to sign somebody in (redirect binding, unsigned). */
+export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlRequest): string {
+  const xml = [
+    '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"',
+    ` ID="${escaped(request.requestId)}" Version="2.0" IssueInstant="${now.toISOString().slice(0, 19)}Z"`,
+    ` Destination="${escaped(signOnUrl)}" AssertionConsumerServiceURL="${escaped(request.acsUrl)}"`,
+    ' ProtocolBinding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"',
+    `${request.forceAuthn ? ' ForceAuthn="true"' : ''}><saml:Issuer>${escaped(request.entityId)}</saml:Issuer>`,
+    '<samlp:NameIDPolicy AllowCreate="true"/></samlp:AuthnRequest>',
+  ].join('');
+  const url = new URL(signOnUrl);
+  url.searchParams.set('SAMLRequest', deflateRawSync(Buffer.from(xml)).toString('base64'));
+  url.searchParams.set('RelayState', relayState);
+  return url.href;
+}
+
+/** @throws AppError `invalid` naming `saml_acs_url`. */
+export function checkSignOnUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.hash === '';
+  if (isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) return;
+  throw new AppError(
+    'invalid',
+    'The sign-on address of the provider must be an https address without a name, password or fragment.',
+    {
+      code: 'invalid_input',
+      attr: 'saml_acs_url',
+    },
+  );
+}

@@ -1,0 +1,116 @@
+// Reads XML as SAML needs it: the plain part of the language that every parser reads alike. What two parsers may read
+// differently (document types, entities, comments, processing instructions, sections) is refused before one does.
+
+import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
+
+export type XmlProblem = 'too_large' | 'not_xml' | 'forbidden_markup';
+
+export class UnreadableXml extends Error {
+  readonly problem: XmlProblem;
+
+  constructor(problem: XmlProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+const mostBytes = 256 * 1024;
+const mostDepth = 64;
+const mostElements = 5000;
+const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
+/** One tag; the values of attributes hold no `<`. */
+const tagPattern = new RegExp(
+  `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
+  'y',
+);
+const attributePattern = new RegExp(`(${namePattern})\\s*=`, 'g');
+const declaration =
+  /^<\?xml\s+version=["']1\.0["'](?:\s+encoding=["'](?:utf-8|UTF-8|us-ascii|US-ASCII)["'])?(?:\s+standalone=["'](?:yes|no)["'])?\s*\?>/;
+const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
+/** What XML 1.0 has no place for, also not as a reference. */
+const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+/** @throws UnreadableXml */
+export function decodeText(bytes: Uint8Array): string {
+  if (bytes.length > mostBytes)
+    throw new UnreadableXml('too_large', `The answer is larger than ${mostBytes / 1024} KiB.`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UnreadableXml('not_xml', 'The answer is not UTF-8.');
+  }
+}
+
+/** One document, in time that grows with its length. @throws UnreadableXml */
+export function readXml(text: string): { document: Document; root: Element } {
+  checkMarkup(text);
+  const complain = (message: string) => {
+    throw new UnreadableXml('not_xml', `The answer is no well-formed XML: ${message.slice(0, 80)}`);
+  };
+  const errorHandler = { warning: complain, error: complain, fatalError: complain };
+  const document = new DOMParser({ errorHandler }).parseFromString(text, 'text/xml');
+  const root = document.documentElement;
+  if (!root) throw new UnreadableXml('not_xml', 'The answer has no element.');
+  return { document, root };
+}
+
+function checkMarkup(text: string): void {
+  if (forbiddenSign.test(text)) throw new UnreadableXml('not_xml', 'The answer has a sign that XML has no place for.');
+  const open: string[] = [];
+  let at = declaration.exec(text)?.[0].length ?? 0;
+  let elements = 0;
+  let isOver = false;
+  while (at < text.length) {
+    const next = text.indexOf('<', at);
+    const between = text.slice(at, next < 0 ? undefined : next);
+    if (open.length === 0 && /[^ \t\r\n]/.test(between)) throw notXml('there is text outside of its element');
+    checkReferences(between);
+    if (next < 0) break;
+    tagPattern.lastIndex = next;
+    const tag = tagPattern.exec(text);
+    if (tag === null)
+      throw isForbidden(text, next) ? forbidden(text.slice(next, next + 12)) : notXml('a tag is broken');
+    const [whole, closes, name = '', attributes = '', isEmpty] = tag;
+    at = next + whole.length;
+    if (closes) {
+      if (attributes !== '' || isEmpty || open.pop() !== name) throw notXml(`${name} is closed that was not open`);
+      isOver = open.length === 0;
+      continue;
+    }
+    if (isOver) throw notXml('there is more than one element');
+    elements += 1;
+    if (elements > mostElements)
+      throw new UnreadableXml('too_large', `The answer has more than ${mostElements} elements.`);
+    const names = [...attributes.matchAll(attributePattern)].map((match) => match[1]);
+    if (new Set(names).size !== names.length) throw notXml('an attribute is there twice');
+    checkReferences(attributes);
+    if (!isEmpty) open.push(name);
+    else isOver = open.length === 0;
+    if (open.length > mostDepth)
+      throw new UnreadableXml('too_large', `The answer is deeper than ${mostDepth} elements.`);
+  }
+  if (open.length > 0 || !isOver) throw notXml('it ends too early');
+}
+
+/** A comment, a section, a document type or an instruction. */
+function isForbidden(text: string, at: number): boolean {
+  return text[at + 1] === '!' || text[at + 1] === '?';
+}
+
+function checkReferences(text: string): void {
+  if (!text.includes('&')) return;
+  if (text.replaceAll(entity, '').includes('&')) throw forbidden('&…;');
+  for (const [reference] of text.matchAll(/&#(?:\d{1,7}|x[0-9A-Fa-f]{1,6});/g)) {
+    const code = reference[2] === 'x' ? Number.parseInt(reference.slice(3), 16) : Number(reference.slice(2, -1));
+    if (code > 0x10_ff_ff || forbiddenSign.test(String.fromCodePoint(code))) throw notXml(`${reference} is no sign`);
+  }
+}
+
+function notXml(why: string): UnreadableXml {
+  return new UnreadableXml('not_xml', `The answer is no well-formed XML: ${why}.`);
+}
+
+function forbidden(what: string): UnreadableXml {
+  const shown = what.replaceAll(/[^\w&;<!?[\]…-]/g, ' ').trim();
+  return new UnreadableXml('forbidden_markup', `The answer has markup that is not accepted (${shown}).`);
+}

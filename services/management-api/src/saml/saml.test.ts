@@ -1,0 +1,587 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { readSamlCertificates } from './certificates.ts';
+import { checkSamlAnswer, type SamlExpectation, type SamlRefusal } from './check-answer.ts';
+import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
+import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';
+import { createTestKey } from './testing/certificate.ts';
+
+const [key, otherKey, ecKey] = [createTestKey(), createTestKey(), createTestKey({ type: 'ec' })];
+const now = new Date('2026-11-20T12:00:00Z');
+const expected: SamlExpectation = {
+  issuer: 'https://idp.example/entity',
+  certificates: [key.certificate],
+  acsUrl: 'https://millrace.example/complete/saml/',
+  audience: 'https://millrace.example',
+  inResponseTo: '_request-1',
+  now,
+};
+const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
+const usual: AnswerParts = {
+  issuer: expected.issuer,
+  responseIssuer: expected.issuer,
+  acsUrl: expected.acsUrl,
+  destination: expected.acsUrl,
+  audiences: [[expected.audience]],
+  inResponseTo: '_request-1',
+  responseInResponseTo: '_request-1',
+  nameId: 'employee-17',
+  nameIdFormat: persistent,
+  attributes: { email: ['ada@corp.example'], first_name: ['Ada'], last_name: ['Lovelace'] },
+  now,
+  notBefore: -5,
+  notOnOrAfter: 5,
+  confirmedUntil: 5,
+  sessionUntil: 60,
+  status: 'urn:oasis:names:tc:SAML:2.0:status:Success',
+  id: '1',
+  more: '',
+};
+
+const signed = (parts: Partial<AnswerParts> = {}, signing: Partial<Signing> = {}) =>
+  sign(samlXml({ ...usual, ...parts }), { key, ...signing });
+const bothSigned = (parts: Partial<AnswerParts> = {}) => sign(signed(parts), { key, of: 'Response' });
+const check = (encoded: string, other: Partial<SamlExpectation> = {}) =>
+  checkSamlAnswer(encoded, { ...expected, ...other });
+const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
+const wrapped = (text: string) => text.replaceAll(/(.{60})/g, '$1\r\n');
+
+describe('a good answer', () => {
+  const accepted: [string, () => string, Partial<SamlExpectation>?][] = [
+    ['S-121 assertion signed, as Entra ID does', () => encode(signed())],
+    ['S-121 response signed, as Keycloak does', () => encode(signed({}, { of: 'Response' }))],
+    ['S-121 both signed, as Okta does', () => encode(bothSigned())],
+    ['S-127 line breaks in the base64', () => wrapped(encode(signed()))],
+    ['S-127 an XML declaration', () => encode(`<?xml version="1.0" encoding="UTF-8"?>${signed()}`)],
+    ['S-113 RSA with SHA-384', () => encode(signed({}, { hash: 'sha384' }))],
+    ['S-113 RSA with SHA-512', () => encode(signed({}, { hash: 'sha512' }))],
+    ['S-113 ECDSA', () => encode(signed({}, { key: ecKey })), { certificates: [ecKey.certificate] }],
+    [
+      'S-113 the second of two certificates',
+      () => encode(signed()),
+      { certificates: [otherKey.certificate + key.certificate] },
+    ],
+    [
+      'S-113 a certificate without its lines',
+      () => encode(signed()),
+      { certificates: [key.certificate.replaceAll(/-----.*-----/g, '')] },
+    ],
+    ['S-131 two audiences in one restriction', () => encode(signed({ audiences: [['urn:other', expected.audience]] }))],
+    [
+      'S-131 two restrictions that both name us',
+      () => encode(signed({ audiences: [[expected.audience], [expected.audience]] })),
+    ],
+    [
+      'S-131 no destination and no issuer in the response',
+      () => encode(signed({ destination: null, responseIssuer: null })),
+    ],
+    ['S-134 at the edge of the skew, late', () => encode(signed({ notOnOrAfter: -0.9, confirmedUntil: -0.9 }))],
+    ['S-134 at the edge of the skew, early', () => encode(signed({ notBefore: 0.9 }))],
+    ['S-134 without a start', () => encode(signed({ notBefore: null, notOnOrAfter: null, sessionUntil: null }))],
+    [
+      'S-135 unsolicited where that is allowed',
+      () => encode(signed({ inResponseTo: null, responseInResponseTo: null })),
+      { inResponseTo: null },
+    ],
+    ['S-142 no attributes at all', () => encode(signed({ attributes: {} }))],
+    ['references to signs in a name', () => encode(signed({ nameId: 'a&amp;b&#x41;' }))],
+  ];
+  test.each(accepted)('%s', (_, answer, other = {}) => {
+    expect(check(answer(), other)).toMatchObject({ ok: true, assertionId: '_assertion-1' });
+  });
+
+  test('tells who it is, and how long it has to be remembered', () => {
+    expect(check(encode(signed()))).toEqual({
+      ok: true,
+      assertionId: '_assertion-1',
+      rememberUntil: new Date('2026-11-20T12:06:00Z'),
+      identity: {
+        nameId: 'employee-17',
+        nameIdFormat: persistent,
+        subject: 'employee-17',
+        email: 'ada@corp.example',
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        attributes: { email: ['ada@corp.example'], first_name: ['Ada'], last_name: ['Lovelace'] },
+      },
+    });
+  });
+
+  const identities: [string, Partial<AnswerParts>, object][] = [
+    [
+      'S-142 Microsoft’s names',
+      {
+        attributes: {
+          [`${claims}emailaddress`]: ['a@b.example'],
+          [`${claims}givenname`]: ['A'],
+          [`${claims}surname`]: ['B'],
+        },
+      },
+      { email: 'a@b.example', firstName: 'A', lastName: 'B' },
+    ],
+    [
+      'S-142 names as OIDs',
+      {
+        attributes: {
+          'urn:oid:0.9.2342.19200300.100.1.3': ['a@b.example'],
+          'urn:oid:2.5.4.42': ['A'],
+          'urn:oid:2.5.4.4': ['B'],
+        },
+      },
+      { email: 'a@b.example', firstName: 'A', lastName: 'B' },
+    ],
+    [
+      'S-142 the whole name only',
+      { attributes: { fullName: ['Ada King Lovelace'] } },
+      { firstName: 'Ada', lastName: 'King Lovelace', email: null },
+    ],
+    [
+      'S-142 the name id is an address',
+      { attributes: {}, nameId: 'ada@corp.example' },
+      { email: 'ada@corp.example', subject: 'ada@corp.example' },
+    ],
+    ['S-142 no name', { attributes: { email: ['a@b.example'] } }, { firstName: '', lastName: '' }],
+    [
+      'S-141 the first of two addresses',
+      { attributes: { email: ['a@b.example', 'c@d.example'] } },
+      { email: 'a@b.example' },
+    ],
+    [
+      'S-142 the first name of an attribute that is there',
+      { attributes: { EMAIL: ['e@f.example'], email: ['a@b.example'] } },
+      { email: 'a@b.example' },
+    ],
+    [
+      'S-144 a name that is another one every time',
+      { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
+      { subject: null },
+    ],
+    [
+      'S-144 the same with an attribute that stays',
+      { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient', attributes: { nameId: ['17'] } },
+      { subject: '17' },
+    ],
+  ];
+  test.each(identities)('%s', (_, parts, identity) => {
+    expect(check(encode(signed(parts)))).toMatchObject({ ok: true, identity });
+  });
+});
+
+const evil = samlXml({ ...usual, id: 'evil', nameId: 'admin' });
+const evilAssertion = /<saml:Assertion.*<\/saml:Assertion>/s.exec(evil)?.[0] ?? '';
+const assertionOf = (xml: string) => /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] ?? '';
+const signatureOf = (xml: string) => /<ds:Signature .*?<\/ds:Signature>/s.exec(xml)?.[0] ?? '';
+const intoSignature = (signature: string, inner: string) =>
+  signature.replace('</ds:Signature>', `<ds:Object>${inner}</ds:Object></ds:Signature>`);
+
+/** Wrapping attacks by their usual numbers: the signed original somewhere, and another assertion where it is looked for. */
+const wrappings: Record<string, (xml: string) => string> = {
+  1: (xml) => evil.replace('<samlp:Status>', `${intoSignature(signatureOf(xml), xml)}<samlp:Status>`),
+  2: (xml) => evil.replace('<samlp:Status>', `${xml}${signatureOf(xml)}<samlp:Status>`),
+  3: (xml) => xml.replace('<saml:Assertion', `${evilAssertion}<saml:Assertion`),
+  4: (xml) =>
+    xml.replace(assertionOf(xml), evilAssertion.replace('</saml:Assertion>', `${assertionOf(xml)}</saml:Assertion>`)),
+  5: (xml) =>
+    xml.replace(
+      assertionOf(xml),
+      evilAssertion.replace('<saml:Subject>', `${signatureOf(xml)}<saml:Subject>`) +
+        assertionOf(xml).replace(signatureOf(xml), ''),
+    ),
+  6: (xml) =>
+    xml.replace(
+      assertionOf(xml),
+      evilAssertion.replace(
+        '<saml:Subject>',
+        `${intoSignature(signatureOf(xml), assertionOf(xml).replace(signatureOf(xml), ''))}<saml:Subject>`,
+      ),
+    ),
+  7: (xml) => xml.replace(assertionOf(xml), `<samlp:Extensions>${assertionOf(xml)}</samlp:Extensions>${evilAssertion}`),
+  8: (xml) =>
+    xml.replace(
+      assertionOf(xml),
+      evilAssertion.replace('<saml:Subject>', `${intoSignature(signatureOf(xml), assertionOf(xml))}<saml:Subject>`),
+    ),
+};
+const originals = { 'the assertion': signed(), 'the response': signed({}, { of: 'Response' }), both: bothSigned() };
+
+test.each(
+  Object.keys(wrappings).flatMap((number) =>
+    Object.keys(originals).map((what) => [number, what as keyof typeof originals] as const),
+  ),
+)('S-121: wrapping %s with a signature of %s is refused', (number, what) => {
+  const message = wrappings[number]?.(originals[what]) ?? '';
+  expect(message).toContain('admin');
+  expect(check(encode(message))).toMatchObject({ ok: false, reason: 'two_assertions' });
+});
+
+const broken = (change: (xml: string) => string, original = signed()) => {
+  const changed = change(original);
+  expect(changed).not.toBe(original);
+  return encode(changed);
+};
+const reference = (xml: string) => /<ds:Reference.*<\/ds:Reference>/s.exec(xml)?.[0] ?? '';
+const other = (parts: Partial<AnswerParts>) => () => encode(signed(parts));
+
+const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] = [
+  ['S-122 without a signature', 'not_signed', () => encode(samlXml(usual))],
+  ['S-122 with its signature taken away', 'not_signed', () => broken((xml) => xml.replace(signatureOf(xml), ''))],
+  ['S-122 by another key', 'wrong_signature', () => encode(signed({}, { key: otherKey }))],
+  [
+    'S-122 by another key that does not come with it',
+    'wrong_signature',
+    () => broken((xml) => xml.replace(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, ''), signed({}, { key: otherKey })),
+  ],
+  ['S-122 by a key of another kind', 'wrong_signature', () => encode(signed({}, { key: ecKey }))],
+  [
+    'S-122 with HMAC',
+    'weak_algorithm',
+    () =>
+      broken((xml) =>
+        xml.replace(/(SignatureMethod Algorithm=")[^"]*/, '$1http://www.w3.org/2000/09/xmldsig#hmac-sha1'),
+      ),
+  ],
+  ['S-122 a value changed', 'wrong_signature', () => broken((xml) => xml.replace('employee-17', 'employee-18'))],
+  ['S-122 an attribute changed', 'wrong_signature', () => broken((xml) => xml.replace('ada@corp', 'eve@corp'))],
+  [
+    'S-122 the response changed, though it is signed',
+    'wrong_signature',
+    () => broken((xml) => xml.replace('_request-1', '_request-2'), signed({}, { of: 'Response' })),
+  ],
+  [
+    'S-122 one of two signatures wrong',
+    'wrong_signature',
+    () =>
+      broken(
+        (xml) => xml.replace('IssueInstant="2026-11-20T12:00:00Z" Dest', 'IssueInstant="2026-11-20T12:00:01Z" Dest'),
+        bothSigned(),
+      ),
+  ],
+  ['S-123 SHA-1', 'weak_algorithm', () => encode(signed({}, { hash: 'sha1' }))],
+  ['S-123 SHA-1 as digest', 'weak_algorithm', () => encode(signed({}, { digest: 'sha1' }))],
+  [
+    'S-123 no algorithm',
+    'weak_algorithm',
+    () => broken((xml) => xml.replace(/SignatureMethod Algorithm="[^"]*"/, 'SignatureMethod')),
+  ],
+  [
+    'S-124 two assertions',
+    'two_assertions',
+    () => broken((xml) => xml.replace('</samlp:Response>', `${evilAssertion}</samlp:Response>`)),
+  ],
+  ['S-124 no assertion', 'no_assertion', () => broken((xml) => xml.replace(assertionOf(xml), ''))],
+  [
+    'S-124 an assertion of another language',
+    'no_assertion',
+    () => broken((xml) => xml.replaceAll('urn:oasis:names:tc:SAML:2.0:assertion', 'urn:other')),
+  ],
+  [
+    'S-124 two signatures',
+    'misplaced_signature',
+    () => broken((xml) => xml.replace(signatureOf(xml), signatureOf(xml) + signatureOf(xml))),
+  ],
+  [
+    'S-124 a signature elsewhere',
+    'misplaced_signature',
+    () =>
+      broken((xml) =>
+        xml.replace(signatureOf(xml), '').replace('</saml:Subject>', `${signatureOf(xml)}</saml:Subject>`),
+      ),
+  ],
+  [
+    'S-124 two SignedInfo',
+    'malformed_signature',
+    () =>
+      broken((xml) =>
+        xml.replace(
+          '<ds:SignatureValue>',
+          `${/<ds:SignedInfo>.*<\/ds:SignedInfo>/s.exec(xml)?.[0]}<ds:SignatureValue>`,
+        ),
+      ),
+  ],
+  [
+    'S-124 two references',
+    'malformed_signature',
+    () => broken((xml) => xml.replace(reference(xml), reference(xml) + reference(xml))),
+  ],
+  [
+    'S-124 an object in the signature',
+    'malformed_signature',
+    () => broken((xml) => xml.replace('</ds:Signature>', '<ds:Object/></ds:Signature>')),
+  ],
+  [
+    'S-124 the assertion in the extensions',
+    'no_assertion',
+    () => broken((xml) => xml.replace(assertionOf(xml), `<samlp:Extensions>${assertionOf(xml)}</samlp:Extensions>`)),
+  ],
+  [
+    'S-124 a reference to the whole document',
+    'malformed_signature',
+    () => broken((xml) => xml.replace(/Reference URI="[^"]*"/, 'Reference URI=""')),
+  ],
+  [
+    'S-124 a reference to another element',
+    'malformed_signature',
+    () => broken((xml) => xml.replace(/Reference URI="[^"]*"/, 'Reference URI="#_response-1"')),
+  ],
+  [
+    'S-124 the same id twice',
+    'repeated_id',
+    () => broken((xml) => xml.replace('ID="_response-1"', 'ID="_assertion-1"')),
+  ],
+  [
+    'S-125 a comment in the name',
+    'forbidden_markup',
+    () => broken((xml) => xml.replace('employee-17', 'employee<!-- -->-17')),
+  ],
+  [
+    'S-125 a comment in the address',
+    'forbidden_markup',
+    () => broken((xml) => xml.replace('ada@corp.example', 'ada@corp.example<!-- -->.evil.example')),
+  ],
+  [
+    'S-125 a comment in the digest',
+    'forbidden_markup',
+    () => broken((xml) => xml.replace('<ds:DigestValue>', '<ds:DigestValue><!--x-->')),
+  ],
+  ['S-125 a section', 'forbidden_markup', () => broken((xml) => xml.replace('employee-17', '<![CDATA[employee-17]]>'))],
+  ['S-125 an element in the name', 'no_subject', () => encode(signed({ nameId: 'employee<x>-17</x>' }))],
+  ['S-126 a document type', 'forbidden_markup', () => broken((xml) => `<!DOCTYPE r>${xml}`)],
+  [
+    'S-126 an inner entity',
+    'forbidden_markup',
+    () => broken((xml) => `<!DOCTYPE r [<!ENTITY e "x">]>${xml.replace('employee-17', '&e;')}`),
+  ],
+  [
+    'S-126 an outer entity',
+    'forbidden_markup',
+    () => broken((xml) => `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>${xml}`),
+  ],
+  ['S-126 an entity nobody declared', 'forbidden_markup', () => broken((xml) => xml.replace('employee-17', '&e;'))],
+  [
+    'S-126 an instruction',
+    'forbidden_markup',
+    () => broken((xml) => xml.replace('<samlp:Status>', '<?php x ?><samlp:Status>')),
+  ],
+  [
+    'S-126 too deep',
+    'too_large',
+    () =>
+      broken((xml) => xml.replace('<samlp:Status>', `${'<x>'.repeat(10_000)}${'</x>'.repeat(10_000)}<samlp:Status>`)),
+  ],
+  [
+    'S-126 too large',
+    'too_large',
+    () => broken((xml) => xml.replace('<samlp:Status>', `<x a="${'y'.repeat(1024 * 1024)}"/><samlp:Status>`)),
+  ],
+  [
+    'S-126 too many elements',
+    'too_large',
+    () => broken((xml) => xml.replace('<samlp:Status>', `${'<x/>'.repeat(6000)}<samlp:Status>`)),
+  ],
+  ['S-127 UTF-16', 'not_xml', () => Buffer.from(`\uFEFF${signed()}`, 'utf16le').toString('base64')],
+  [
+    'S-127 invalid UTF-8',
+    'not_xml',
+    () => Buffer.concat([Buffer.from(signed()), Buffer.from([0xff])]).toString('base64'),
+  ],
+  ['S-127 a byte order mark', 'not_xml', () => encode(`\uFEFF${signed()}`)],
+  ['S-127 NUL', 'not_xml', () => broken((xml) => xml.replace('employee-17', 'employee\0-17'))],
+  ['S-127 NUL as a reference', 'not_xml', () => broken((xml) => xml.replace('employee-17', 'employee&#0;-17'))],
+  ['S-127 deflated', 'not_xml', () => deflateRawSync(Buffer.from(signed())).toString('base64')],
+  ['S-127 no base64', 'not_base64', () => signed()],
+  ['S-127 nothing', 'not_base64', () => ''],
+  ['S-127 two documents', 'not_xml', () => broken((xml) => xml + xml)],
+  ['S-127 cut', 'not_xml', () => broken((xml) => xml.slice(0, -20))],
+  [
+    'S-127 an attribute twice',
+    'not_xml',
+    () => broken((xml) => xml.replace('Version="2.0"', 'Version="2.0" Version="2.0"')),
+  ],
+  ['S-127 text behind it', 'not_xml', () => broken((xml) => `${xml}x`)],
+  [
+    'S-128 a transform that runs',
+    'malformed_signature',
+    () =>
+      broken((xml) =>
+        xml.replace(
+          `Transform Algorithm="${enveloped}"`,
+          'Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"',
+        ),
+      ),
+  ],
+  [
+    'S-128 another canonical form',
+    'malformed_signature',
+    () =>
+      broken((xml) =>
+        xml.replace(
+          `CanonicalizationMethod Algorithm="${excC14n}"`,
+          'CanonicalizationMethod Algorithm="http://www.w3.org/TR/2001/REC-xml-c14n-20010315"',
+        ),
+      ),
+  ],
+  [
+    'S-128 without the transform that takes the signature out',
+    'malformed_signature',
+    () => broken((xml) => xml.replace(/<ds:Transform Algorithm="[^"]*enveloped-signature"\/>/, '')),
+  ],
+  ['S-131 for another audience', 'wrong_audience', other({ audiences: [['https://other.example']] })],
+  ['S-131 for no audience', 'wrong_audience', other({ audiences: [] })],
+  ['S-131 of two restrictions one wrong', 'wrong_audience', other({ audiences: [[expected.audience], ['urn:other']] })],
+  ['S-131 for another recipient', 'wrong_recipient', other({ acsUrl: 'https://other.example/acs' })],
+  ['S-131 for another destination', 'wrong_destination', other({ destination: 'https://other.example/acs' })],
+  [
+    'S-131 of another issuer',
+    'wrong_issuer',
+    other({ issuer: 'https://other.example', responseIssuer: 'https://other.example' }),
+  ],
+  ['S-131 of another issuer in the assertion', 'wrong_issuer', other({ issuer: 'https://other.example' })],
+  ['S-131 of another issuer in the response', 'wrong_issuer', other({ responseIssuer: 'https://other.example' })],
+  ['S-131 of the issuer of another tenant, by our key', 'wrong_issuer', other({}), { issuer: 'https://b.example' }],
+  ['S-134 expired', 'expired', other({ notOnOrAfter: -2 })],
+  ['S-134 just beyond the skew', 'expired', other({ notOnOrAfter: -1 })],
+  ['S-134 not yet', 'not_yet_valid', other({ notBefore: 2 })],
+  ['S-134 the confirmation alone expired', 'expired', other({ confirmedUntil: -2 })],
+  ['S-134 the confirmation without an end', 'no_confirmation', other({ confirmedUntil: null })],
+  ['S-134 the session at the provider over', 'expired', other({ sessionUntil: -2 })],
+  [
+    'S-134 no conditions',
+    'no_conditions',
+    () => encode(sign(samlXml(usual).replace(/<saml:Conditions.*<\/saml:Conditions>/s, ''), { key })),
+  ],
+  [
+    'S-134 a time in another zone',
+    'bad_time',
+    () => encode(sign(samlXml(usual).replace(/(NotOnOrAfter="[^"Z]*)Z/, '$1+01:00'), { key })),
+  ],
+  ['S-135 unsolicited', 'unsolicited', other({ inResponseTo: null, responseInResponseTo: null })],
+  ['S-135 the request named in the unsigned response only', 'unsolicited', other({ inResponseTo: null })],
+  ['S-135 to another request', 'unknown_request', other({ inResponseTo: '_request-2', responseInResponseTo: null })],
+  ['S-135 to another request, says the response', 'unknown_request', other({ responseInResponseTo: '_request-2' })],
+  ['S-135 to a request where none was made', 'unknown_request', other({}), { inResponseTo: null }],
+  [
+    'S-138 the provider did not sign anybody in',
+    'status_not_success',
+    other({ status: 'urn:oasis:names:tc:SAML:2.0:status:Responder' }),
+  ],
+  [
+    'S-138 no status',
+    'status_not_success',
+    () => encode(sign(samlXml(usual).replace(/<samlp:Status>.*<\/samlp:Status>/s, ''), { key })),
+  ],
+  ['S-145 encrypted', 'encrypted', () => broken((xml) => xml.replace(assertionOf(xml), '<saml:EncryptedAssertion/>'))],
+  [
+    'an encrypted name',
+    'encrypted',
+    () => encode(sign(samlXml(usual).replace(/<saml:NameID.*<\/saml:NameID>/s, '<saml:EncryptedID/>'), { key })),
+  ],
+  ['no name', 'no_subject', other({ nameId: '' })],
+  [
+    'another confirmation than bearer',
+    'no_confirmation',
+    () => encode(sign(samlXml(usual).replace('cm:bearer', 'cm:holder-of-key'), { key })),
+  ],
+  [
+    'SAML 1.1',
+    'not_a_response',
+    () => encode(sign(samlXml(usual).replace('Version="2.0"', 'Version="1.1"'), { key, of: 'Response' })),
+  ],
+  [
+    'a request',
+    'not_a_response',
+    () => encode('<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" Version="2.0"/>'),
+  ],
+];
+
+test.each(refused)('%s: %s', (_, reason, answer, differently = {}) => {
+  const outcome = check(answer(), differently);
+  expect(outcome).toMatchObject({ ok: false, reason });
+  // One sentence for an administrator, never the message itself.
+  expect((outcome as { detail: string }).detail).toMatch(/^[A-Z].{5,199}\.?\)?$/);
+});
+
+test('S-126: a large broken answer is refused at once', () => {
+  const deep = encode(`<a>${'<b c="d">'.repeat(25_000)}`);
+  const began = performance.now();
+  for (let count = 0; count < 20; count += 1) check(deep);
+  // A tenth of a second each is the limit; a quadratic reader would take minutes.
+  expect(performance.now() - began).toBeLessThan(20 * 100);
+});
+
+describe('certificates', () => {
+  test('S-113: are read with and without their lines, one or several', () => {
+    const bare = key.certificate.replaceAll(/-----.*-----|\n/g, '');
+    expect(readSamlCertificates(bare)[0]?.pem.replaceAll('\n', '')).toBe(key.certificate.replaceAll('\n', ''));
+    expect(readSamlCertificates(wrapped(bare))).toHaveLength(1);
+    expect(readSamlCertificates(key.certificate + otherKey.certificate)).toHaveLength(2);
+  });
+
+  test('S-113: one whose time is over is read, and says when that was', () => {
+    const { certificate } = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
+    expect(readSamlCertificates(certificate)).toMatchObject([{ expiresAt: new Date('2026-11-01T00:00:00Z') }]);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a word', 'MIIC'],
+    ['a key', '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----'],
+    ['a short RSA key', createTestKey({ bits: 1024 }).certificate],
+  ])('S-113: %s is refused', (_, text) => {
+    expect(() => readSamlCertificates(text)).toThrow(
+      expect.objectContaining({ kind: 'invalid', attr: 'saml_x509_cert' }),
+    );
+  });
+});
+
+describe('what we say', () => {
+  test('S-111: metadata have our names and nothing secret', () => {
+    const metadata = samlMetadata({ entityId: 'https://a.example/?a&b', acsUrl: 'https://a.example/complete/saml/' });
+    for (const part of [
+      'entityID="https://a.example/?a&#38;b"',
+      'WantAssertionsSigned="true"',
+      'HTTP-POST',
+      'nameid-format:persistent',
+      'Location="https://a.example/complete/saml/"',
+    ]) {
+      expect(metadata).toContain(part);
+    }
+  });
+
+  test('a request goes to the provider with its id, and keeps the query of the address', () => {
+    const url = new URL(
+      samlRequestUrl({
+        signOnUrl: 'https://idp.example/sso?tenant=1',
+        entityId: 'urn:sp',
+        acsUrl: 'https://sp.example/acs',
+        requestId: '_7',
+        relayState: 'state',
+        now,
+        forceAuthn: true,
+      }),
+    );
+    const xml = inflateRawSync(Buffer.from(url.searchParams.get('SAMLRequest') ?? '', 'base64')).toString();
+    expect(url.searchParams.get('tenant')).toBe('1');
+    expect(url.searchParams.get('RelayState')).toBe('state');
+    for (const part of [
+      'ID="_7"',
+      'IssueInstant="2026-11-20T12:00:00Z"',
+      'ForceAuthn="true"',
+      '<saml:Issuer>urn:sp</saml:Issuer>',
+    ]) {
+      expect(xml).toContain(part);
+    }
+  });
+
+  test.each([
+    'http://idp.example',
+    'https://a:b@idp.example',
+    'https://idp.example/#x',
+    'javascript:alert(1)',
+    'idp',
+    '',
+  ])('S-113: %s is no sign-on address', (text) => {
+    expect(() => checkSignOnUrl(text)).toThrow(expect.objectContaining({ attr: 'saml_acs_url' }));
+  });
+  test.each(['https://idp.example/sso?x=1', 'http://127.0.0.1:8080/'])('S-113: %s is one', (text) =>
+    expect(() => checkSignOnUrl(text)).not.toThrow(),
+  );
+});

@@ -1,0 +1,149 @@
+// Verifies XML signatures in the one form that SAML needs: of the element a signature stands in, by a certificate that is
+// configured. The arithmetic is `xml-crypto`'s; which algorithms count, and which form, is decided here
+// (docs/decisions/038-saml-checks.md).
+
+import { createHash, createPublicKey, createVerify, type KeyObject } from 'node:crypto';
+import type { Element } from '@xmldom/xmldom';
+import { SignedXml } from 'xml-crypto';
+
+export const dsig = 'http://www.w3.org/2000/09/xmldsig#';
+const more = 'http://www.w3.org/2001/04/xmldsig-more#';
+const excC14n = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+const enveloped = `${dsig}enveloped-signature`;
+const digests: Record<string, string> = {
+  'http://www.w3.org/2001/04/xmlenc#sha256': 'sha256',
+  [`${more}sha384`]: 'sha384',
+  'http://www.w3.org/2001/04/xmlenc#sha512': 'sha512',
+};
+const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Object.fromEntries(
+  ['sha256', 'sha384', 'sha512'].flatMap((digest) => [
+    [`${more}rsa-${digest}`, { type: 'rsa', digest }],
+    [`${more}ecdsa-${digest}`, { type: 'ec', digest }],
+  ]),
+);
+
+export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
+export type Verified =
+  | { ok: true /** What was signed, as it was digested: nothing else may be read. */; signed: string }
+  | { ok: false; problem: SignatureProblem; detail: string };
+
+/**
+ * @param xml the whole message.
+ * @param signature child of the element that it signs, whose `ID` is that of no other.
+ * @param certificates as PEM.
+ */
+export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): Verified {
+  const form = formOf(signature);
+  if (!form.ok) return form;
+  for (const certificate of certificates) {
+    const key = createPublicKey(certificate);
+    if (key.asymmetricKeyType !== form.keyType) continue;
+    const signed = checked(xml, signature, certificate, key);
+    if (signed !== null) return { ok: true, signed };
+  }
+  return problem(
+    'wrong_signature',
+    'The signature is not by the certificate that is set up, or what it signs was changed.',
+  );
+}
+
+function problem(name: SignatureProblem, detail: string): { ok: false; problem: SignatureProblem; detail: string } {
+  return { ok: false, problem: name, detail };
+}
+
+function checked(xml: string, signature: Element, certificate: string, key: KeyObject): string | null {
+  // No key is taken from the message, and nothing but these algorithms is known.
+  const verifier = new SignedXml({ publicCert: certificate, getCertFromKeyInfo: () => null });
+  verifier.idAttributes = ['ID'];
+  verifier.HashAlgorithms = Object.fromEntries(
+    Object.entries(digests).map(([name, digest]) => [name, hashAlgorithm(name, digest)]),
+  ) as never;
+  verifier.SignatureAlgorithms = Object.fromEntries(
+    Object.entries(signatures).map(([name, { digest }]) => [name, signatureAlgorithm(name, digest, key)]),
+  ) as never;
+  try {
+    verifier.loadSignature(signature as never);
+    if (!verifier.checkSignature(xml)) return null;
+  } catch {
+    return null;
+  }
+  const [signed, ...others] = verifier.getSignedReferences();
+  return signed === undefined || others.length > 0 ? null : signed;
+}
+
+function hashAlgorithm(name: string, digest: string) {
+  return class {
+    getAlgorithmName = () => name;
+    getHash = (xml: string) => createHash(digest).update(xml, 'utf8').digest('base64');
+  };
+}
+
+function signatureAlgorithm(name: string, digest: string, key: KeyObject) {
+  return class {
+    getAlgorithmName = () => name;
+    getSignature = () => {
+      throw new Error('Nothing is signed here.');
+    };
+    verifySignature = (material: string, _key: unknown, value: string) =>
+      createVerify(digest)
+        .update(material, 'utf8')
+        .verify(
+          { key, ...(key.asymmetricKeyType === 'ec' && { dsaEncoding: 'ieee-p1363' as const }) },
+          value,
+          'base64',
+        );
+  };
+}
+
+/** Whether a signature has the only form that is accepted: one reference, to the element it stands in. */
+function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
+  const malformed = (detail: string) => problem('malformed_signature', detail);
+  const parts = elementsOf(signature);
+  const names = parts.map((part) => (part.namespaceURI === dsig ? part.localName : '?')).join(' ');
+  if (!/^SignedInfo SignatureValue( KeyInfo)?$/.test(names)) {
+    return malformed('A signature has other parts than SignedInfo, SignatureValue and KeyInfo.');
+  }
+  const [info] = parts as [Element];
+  const [canonicalization, method, reference, ...others] = elementsOf(info);
+  if (!canonicalization || !method || !reference || others.length > 0) {
+    return malformed('A signature has not exactly one reference.');
+  }
+  const isNamed = (element: Element, name: string) => element.namespaceURI === dsig && element.localName === name;
+  if (!isNamed(canonicalization, 'CanonicalizationMethod') || !isNamed(method, 'SignatureMethod')) {
+    return malformed('A signature does not say how it was made.');
+  }
+  if (canonicalization.getAttribute('Algorithm') !== excC14n) {
+    return malformed('A signature is not in exclusive canonical form.');
+  }
+  const own = (signature.parentNode as Element).getAttribute('ID');
+  if (!isNamed(reference, 'Reference') || !own || reference.getAttribute('URI') !== `#${own}`) {
+    return malformed('A signature is of another element than the one it stands in.');
+  }
+  const [transforms, digestMethod, digestValue, ...rest] = elementsOf(reference);
+  if (!transforms || !digestMethod || !digestValue || rest.length > 0 || !isNamed(transforms, 'Transforms')) {
+    return malformed('The reference of a signature has not the parts that it needs.');
+  }
+  const applied = elementsOf(transforms).map((element) => element.getAttribute('Algorithm'));
+  if (applied.join(' ') !== `${enveloped} ${excC14n}`) {
+    return malformed('A signature is made with transforms that are not accepted.');
+  }
+  const [algorithm, digest] = [method.getAttribute('Algorithm') ?? '', digestMethod.getAttribute('Algorithm') ?? ''];
+  const known = Object.hasOwn(signatures, algorithm) ? signatures[algorithm] : undefined;
+  if (known === undefined || !Object.hasOwn(digests, digest)) {
+    const named =
+      (known === undefined ? algorithm : digest)
+        .split(/[#/]/)
+        .at(-1)
+        ?.replaceAll(/[^\w-]/g, '') ?? '';
+    return problem(
+      'weak_algorithm',
+      `The signature is made with ${named || 'an unknown algorithm'}. Use RSA or ECDSA with SHA-256 or more.`,
+    );
+  }
+  return { ok: true, keyType: known.type };
+}
+
+/** The elements in an element. */
+export function elementsOf(parent: Element): Element[] {
+  return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === 1);
+}

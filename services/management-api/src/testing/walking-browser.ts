@@ -1,0 +1,59 @@
+/** Goes where answers send it, with the cookies of each place, as a browser does. */
+export interface WalkingBrowser {
+  /** @returns the last address, which answers with no other one, or is none of those that are followed. */
+  walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
+  /** One step: the answer, whose cookies are kept. */
+  step(
+    address: string,
+    request?: { form?: Record<string, string>; headers?: Record<string, string> },
+  ): Promise<Response>;
+  /** Loses the cookies of a place. */
+  forget(address: string): void;
+  /** Cookies at an address, as a request carries them. */
+  cookies(address: string): string;
+}
+
+/** @param ends paths where it stays, whatever is answered. */
+export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
+  const jars = new Map<string, Map<string, string>>();
+  const jarOf = (address: string) => {
+    const { host } = new URL(address);
+    const jar = jars.get(host) ?? new Map<string, string>();
+    jars.set(host, jar);
+    return jar;
+  };
+  const cookies = (address: string) => [...jarOf(address)].map(([name, value]) => `${name}=${value}`).join('; ');
+  const step: WalkingBrowser['step'] = async (address, { form, headers = {} } = {}) => {
+    const response = await fetch(address, {
+      method: form ? 'POST' : 'GET',
+      redirect: 'manual',
+      // A form of another site comes without cookies of the kind Lax.
+      headers: { ...(form ? {} : { cookie: cookies(address) }), ...headers },
+      ...(form && { body: new URLSearchParams(form) }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /Max-Age=0/.test(line)) jarOf(address).delete(name);
+      else jarOf(address).set(name, value);
+    }
+    return response;
+  };
+  return {
+    cookies,
+    forget: (address) => jarOf(address).clear(),
+    step,
+    async walk(address, request) {
+      let [at, next] = [address, request];
+      for (let steps = 0; steps < 20; steps += 1) {
+        const response = await step(at, next);
+        await response.arrayBuffer();
+        const location = response.headers.get('location');
+        if (location === null) return new URL(at);
+        at = new URL(location, at).href;
+        next = undefined;
+        if (ends.test(new URL(at).pathname)) return new URL(at);
+      }
+      throw new Error('The way leads around.');
+    },
+  };
+}
