@@ -20,7 +20,7 @@ const foldersInOrder = {
   ],
   'services/delivery-worker': [
     ...['config.ts', 'poll.ts', 'post-json.ts'],
-    ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'event-store', 'deletion', '.'],
+    ...['batch-exports', 'subscriptions', 'cohorts', 'sealing', 'retention', 'event-store', 'deletion', 'domains', '.'],
   ],
   'services/management-api': [
     ...['signing-secret.ts', 'saml', 'oidc', 'config.ts', 'sdk-requests', 'sql', 'time', 'access', 'console'],

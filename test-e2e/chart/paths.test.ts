@@ -28,6 +28,8 @@ const requests = [
   ['/console/', 'management-api'],
   ['/console/projects/1/live', 'management-api'],
   ['/consoles', 'gateway'],
+  ['/login/saml/', 'management-api'],
+  ['/complete/oidc/', 'management-api'],
   ['/events', 'management-api'],
   ['/stats', 'management-api'],
 ] as const;

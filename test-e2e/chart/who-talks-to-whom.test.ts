@@ -115,7 +115,8 @@ const rows: [from: string, to: string, port: number | string, verdicts: string][
   ['gateway', 'the world', 443, 'no no no'],
   ['flags', 'the world', 443, '- - no'],
   ['consumer-live', 'the world', 443, 'no no no'],
-  ['management-api', 'the world', 443, 'no no no'],
+  // Where sign-in providers are.
+  ['management-api', 'the world', 443, 'yes yes yes'],
   ['management-api', 'the metadata of a cloud', 80, 'no no no'],
 ];
 

@@ -9,6 +9,8 @@ export {
   recordOwnActivity,
 } from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
+export { type ChallengeCheck, createChallengeLookup, type LookUpChallenge } from './domains/challenge.ts';
+export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { isRowId } from './input.ts';
 export {
   type AcceptedInvite,
@@ -111,6 +113,7 @@ export {
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
 export {
   type AddressDomain,
+  clientSecretContext,
   findAddressDomain,
   forgetIdentities,
   hasIdentity,

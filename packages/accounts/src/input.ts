@@ -50,7 +50,16 @@ export function isRowId(value: number): boolean {
 
 /** @param what also the fact `resource` in the error's details, for callers that say which of their inputs was wrong. */
 export function notFound(
-  what: 'Organization' | 'User' | 'Member' | 'Invite' | 'Project' | 'Environment' | 'Personal API key' | 'Restriction',
+  what:
+    | 'Organization'
+    | 'User'
+    | 'Member'
+    | 'Invite'
+    | 'Project'
+    | 'Environment'
+    | 'Personal API key'
+    | 'Restriction'
+    | 'Verified domain',
   cause?: unknown,
 ): AppError {
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });

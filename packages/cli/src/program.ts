@@ -19,6 +19,7 @@ import { addRebuildCommand } from './commands/rebuild-command.ts';
 import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
+import { addSsoCommands } from './commands/sso-commands.ts';
 import { addTailCommand } from './commands/tail-command.ts';
 import { addKeyCommands, addUserCommands } from './commands/user-commands.ts';
 import { describeFailure } from './failures.ts';
@@ -87,6 +88,7 @@ export function createProgram(terminal: Terminal): Command {
   addOrganizationCommands(program, terminal);
   addUserCommands(program, terminal);
   addConsoleLinkCommand(program, terminal);
+  addSsoCommands(program, terminal);
   addMemberCommands(program, terminal);
   addInviteCommands(program, terminal);
   addProjectCommands(program, terminal);

@@ -17,6 +17,9 @@ export function nameOfKind(kind: string): string {
 
 export const words = {
   product: 'Millrace',
+  bySingleSignOn: 'Single sign-on',
+  byProvider: (name: string) => `Continue with ${name}`,
+  noSingleSignOn: 'There is no single sign-on for this address. Use the password or a passkey.',
   skip: 'Skip to content',
   menu: 'Menu',
   documents: 'Documents',

@@ -1,7 +1,7 @@
 import type { Sql } from './transaction.ts';
 
 /**
- * Names of the keys with which secrets of exports and of second factors and payloads of flags are encrypted. None when they
+ * Names of the keys with which secrets of exports, of second factors and of OpenID providers, and payloads of flags are encrypted. None when they
  * cannot be read, because the database is away or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {
@@ -14,6 +14,8 @@ export async function sealingKeyIds(sql: Sql): Promise<string[]> {
       WHERE f.has_encrypted_payloads AND payload #>> '{}' LIKE 'v1:%'
       UNION
      SELECT split_part(secret, ':', 2) FROM user_totp WHERE secret LIKE 'v1:%'
+      UNION
+     SELECT split_part(oidc_client_secret, ':', 2) FROM organization_domain WHERE oidc_client_secret LIKE 'v1:%'
       ORDER BY id`,
   );
   const rows = await asked.catch(() => []);

@@ -46,6 +46,12 @@ export const configSchema = Type.Object({
         'http(s) address under which people reach the API: reports link to its console, and Slack takes pictures from it',
     }),
   ),
+  dnsServers: Type.Optional(
+    Type.String({
+      pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
+      description: 'name servers asked daily whether domains are still proved; the same for the management API',
+    }),
+  ),
   allowPrivateDestinations: Type.Boolean({
     default: false,
     description: 'allow webhooks and exports to reach private networks',

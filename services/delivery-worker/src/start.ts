@@ -1,3 +1,4 @@
+import { createChallengeLookup } from '@millrace/accounts';
 import { createDatabase, createReader, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { openEventStore } from '@millrace/insights';
 import {
@@ -79,6 +80,10 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       mailsPerHour,
       recountCohortsHours,
       exportsAtOnce,
+      lookUpChallenge: createChallengeLookup({
+        servers: config.dnsServers?.split(',').map((address) => address.trim()) ?? [],
+        timeoutMs: 2000,
+      }),
     },
   );
   lifecycle.own('worker', {

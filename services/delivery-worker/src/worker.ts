@@ -1,3 +1,4 @@
+import type { LookUpChallenge } from '@millrace/accounts';
 import { type Database, deleteExpiredSalts } from '@millrace/db';
 import type { EventStore } from '@millrace/insights';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
@@ -8,11 +9,12 @@ import { createExportMetrics, exportDue } from './batch-exports/run.ts';
 import { countDue, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
+import { checkDomains } from './domains/check-domains.ts';
 import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
 import { atIntervals, createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
-import { sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
+import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
 import { makeDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { scheduleDue } from './subscriptions/schedule.ts';
@@ -45,6 +47,8 @@ export interface WorkerOptions extends RetentionOptions {
   keepDeletedIdsDays: number;
   /** Between two counts of a cohort that nobody changed. */
   recountCohortsHours: number;
+  /** Looks whether a domain shows its challenge. */
+  lookUpChallenge: LookUpChallenge;
   /** How long the address of a webhook may take to answer. */
   postTimeoutMs?: number;
 }
@@ -103,6 +107,8 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'seal_totp_secrets', work: () => sealTotpSecrets({ database, logger, secretBox }) },
+    { name: 'seal_client_secrets', work: () => sealClientSecrets({ database, logger, secretBox }) },
+    { name: 'check_domains', work: () => checkDomains({ database, logger, mailer: deps.mailer, ...options }) },
     { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },

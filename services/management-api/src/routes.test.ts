@@ -66,6 +66,9 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/reset',
     'GET /api/reset/:user_uuid',
     'POST /api/reset/:user_uuid',
+    // Whom a provider's page signs in, by a ticket that nobody guesses.
+    'POST /api/login/sso/look',
+    'POST /api/login/sso',
     // By an id that nobody can guess.
     'GET /api/report_pictures/:report_id/:at',
     // By a token of their own.
@@ -83,10 +86,11 @@ test('S-041: what a session needs a recent sign-in for', () => {
     ...['POST', 'PATCH /:id', 'DELETE /:id', 'POST /:id/roll'].map((end) => [end, '/personal_api_keys']),
     ...['PATCH', 'PUT', 'DELETE'].map((end) => [end, `${organization}/members/:user__uuid`]),
     ...['POST', 'POST /bulk', 'DELETE /:id'].map((end) => [end, `${organization}/invites`]),
-    ...['POST', 'PATCH /:id', 'PUT /:id', 'DELETE /:id', 'POST /:id/verify'].map((end) => [
+    ...['POST', 'PATCH /:id', 'PUT /:id', 'DELETE /:id', 'POST /:id/verify', 'PATCH /:id/sign_on'].map((end) => [
       end,
       `${organization}/domains`,
     ]),
+    ['DELETE /:email', `${organization}/kept_out`],
     ...['PATCH', 'PUT', 'DELETE'].map((end) => [end, organization]),
     ...items.flatMap((item) =>
       ['DELETE', 'PATCH /reset_token', 'PATCH /rotate_secret_token', 'PATCH /delete_secret_token_backup'].map((end) => [

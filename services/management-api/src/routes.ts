@@ -1,3 +1,4 @@
+import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import type { Addresses } from '@millrace/insights/report';
@@ -16,7 +17,6 @@ import type { DeadLetterLog } from './resources/dead-letters/letters.ts';
 import { deadLetterRoutes } from './resources/dead-letters/routes.ts';
 import { eventDefinitionRoutes, propertyDefinitionRoutes } from './resources/definitions/routes.ts';
 import { domainRoutes, domainWriteRoutes, verifyDomainRoute } from './resources/domains/routes.ts';
-import type { LookUpChallenge } from './resources/domains/verification.ts';
 import { earlyAccessFeatureRoutes } from './resources/early-access-features/routes.ts';
 import { environmentRoutes, eventRetentionRoutes } from './resources/environments/routes.ts';
 import { eventCountRoutes } from './resources/events/counts.ts';

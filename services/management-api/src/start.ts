@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createPasswords } from '@millrace/accounts';
+import { createChallengeLookup, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
 import {
   createDatabase,
@@ -34,7 +34,6 @@ import { createLive } from './live/live.ts';
 import { createOidcSignIn } from './oidc/oidc-sign-in.ts';
 import { providersOf } from './oidc/providers.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destinations.ts';
-import { createChallengeLookup } from './resources/domains/verification.ts';
 import type { OtherStore } from './resources/events/other-store.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/mailing.ts';
@@ -207,6 +206,7 @@ const consoleOf = (config: ApiConfig) => {
     publicUrl: publicApiUrl,
     ingestUrl: publicIngestUrl,
     sendsMail: publicApiUrl !== undefined && secretOf(config, 'smtpUrl') !== undefined,
+    signInProviders: [...providersOf(config).values()].map(({ kind, name }) => ({ kind, name })),
   });
 };
 

@@ -59,7 +59,7 @@
 {{- default .usual $found -}}
 {{- end -}}
 
-{{/* The world without private networks: where webhooks and exports lead. */}}
+{{/* The world without private networks: where webhooks and exports lead, and where sign-in providers are. */}}
 {{- define "millrace.egress.world" -}}
 {{- $world := .Values.networkPolicies.world -}}
 {{- if $world.cidrs -}}

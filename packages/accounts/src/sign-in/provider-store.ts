@@ -6,6 +6,9 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 export const providerKinds = ['google-oauth2', 'github', 'gitlab', 'saml', 'oidc'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
+/** Where the client secret of a domain's provider belongs: it opens nowhere else. */
+export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
+
 /** A verified domain, as it counts for addresses in it. */
 export interface AddressDomain
   extends Columns<

@@ -114,6 +114,12 @@ function parseOrText(text: string): unknown {
 /** Whether the installation mails invites: as the server says in the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
+/** Sign-in providers of the installation, as the server says in the page. */
+export function signInProviders(): readonly { kind: string; name: string }[] {
+  const said = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
+  return said ? JSON.parse(said) : [];
+}
+
 /** A command for sh that makes the same call. The key is read from the environment, so that none stands in a history. */
 export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { meQuery, queryClient, sessionEnd } from '../api/queries.ts';
+import { consolePath } from '../api/request.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { words } from '../words.ts';
 import { SignInForm } from './sign-in-form.tsx';
@@ -14,7 +15,11 @@ export function SignInAgain() {
   return (
     <Dialog title={words.sessionEnded}>
       <p className="quiet">{words.sessionEndedText}</p>
-      <SignInForm email={me?.email ?? ''} onDone={goOn} />
+      <SignInForm
+        email={me?.email ?? ''}
+        next={`/console/${location.pathname.slice(consolePath.length)}${location.search}`}
+        onDone={goOn}
+      />
     </Dialog>
   );
 }

@@ -1,18 +1,39 @@
 import { useState } from 'react';
-import { ApiProblem, call } from '../api/request.ts';
+import { ApiProblem, apiPath, call, signInProviders } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, FormProblem, filled } from '../parts/form.tsx';
 import { askPasskey, knowsPasskeys } from '../parts/passkey.ts';
 import { words } from '../words.ts';
 
-interface Methods {
+export interface Methods {
   has_totp: boolean;
   has_passkeys: boolean;
 }
 
-/** E-mail and password or a passkey, and the second factor where one is asked for. */
-export function SignInForm({ email, onDone }: { email?: string | undefined; onDone: () => unknown }) {
-  const [methods, setMethods] = useState<Methods | null>(null);
+interface WaysIn {
+  sso_enforcement: string | null;
+  saml_available: boolean;
+  oidc_available: boolean;
+}
+
+/**
+ * E-mail and password, a passkey or a provider, and the second factor where one is asked for.
+ *
+ * @param next the page to come back to from a provider: a path with `/console`.
+ * @param startsWith the second factor, where a provider has signed in.
+ */
+export function SignInForm({
+  email,
+  next = '/console/',
+  startsWith = null,
+  onDone,
+}: {
+  email?: string | undefined;
+  next?: string;
+  startsWith?: Methods | null;
+  onDone: () => unknown;
+}) {
+  const [methods, setMethods] = useState<Methods | null>(startsWith);
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const attempt = async (work: () => Promise<unknown>) => {
@@ -32,9 +53,39 @@ export function SignInForm({ email, onDone }: { email?: string | undefined; onDo
     }
   };
   const send = (path: string, body: object) => attempt(() => call({ method: 'POST', path, body }));
+  const goToProvider = (kind: string, address = '') => {
+    const query = new URLSearchParams({ ...(address && { email: address }), next });
+    location.assign(`${apiPath(`/login/${kind}/`)}?${query}`);
+  };
+  /** By the provider of the domain, or the installation's. */
+  const findProvider = async (address: string) => {
+    setProblem(null);
+    try {
+      const body = { email: address };
+      const ways = await call<WaysIn>({ method: 'POST', path: '/api/login/precheck', body });
+      const kind = ways.sso_enforcement ?? (ways.saml_available ? 'saml' : ways.oidc_available ? 'oidc' : null);
+      if (kind !== null) return goToProvider(kind, address);
+      throw new ApiProblem(400, { code: 'no_sso', detail: words.noSingleSignOn, attr: 'email' }, new Headers());
+    } catch (error) {
+      setProblem(error);
+    }
+  };
   if (methods !== null) return <SecondStep {...{ methods, problem, isSending, attempt, send }} />;
   return (
-    <form className="form" onSubmit={(event) => void send('/api/login', filled(event))}>
+    <form
+      className="form"
+      onSubmit={(event) => {
+        const fields = filled(event) as { email: string };
+        void attempt(async () => {
+          try {
+            await call({ method: 'POST', path: '/api/login', body: fields });
+          } catch (error) {
+            if (isCode(error, 'sso_enforced')) await findProvider(fields.email);
+            throw error;
+          }
+        });
+      }}
+    >
       <Field
         name="email"
         label={words.email}
@@ -55,6 +106,20 @@ export function SignInForm({ email, onDone }: { email?: string | undefined; onDo
             {words.byPasskey}
           </Button>
         )}
+        <Button
+          isDisabled={isSending}
+          onPress={(event) => {
+            const field = event.target.closest('form')?.elements.namedItem('email') as HTMLInputElement;
+            if (field.reportValidity()) void findProvider(field.value);
+          }}
+        >
+          {words.bySingleSignOn}
+        </Button>
+        {signInProviders().map(({ kind, name }) => (
+          <Button key={kind} isDisabled={isSending} onPress={() => goToProvider(kind)}>
+            {words.byProvider(name)}
+          </Button>
+        ))}
       </div>
     </form>
   );

@@ -6,7 +6,7 @@ import { createExportMetrics, exportDue } from '../batch-exports/run.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { sealSecrets, sealTotpSecrets } from './seal.ts';
+import { sealClientSecrets, sealSecrets, sealTotpSecrets } from './seal.ts';
 
 let fixture: WorkerFixture;
 let environmentId: number;
@@ -99,6 +99,33 @@ test('S-022: secrets of authenticator apps follow the key, those of no key at ha
   for (const user of [plain, old]) {
     const opened = createSecretBox(youngKey).open({ sealed: await stored(user) }, `totp:${user}`);
     expect(opened).toEqual({ text: 'JBSWY3DP' });
+  }
+  expect(await stored(foreign)).toBe(before);
+});
+
+test('S-157: client secrets of OpenID providers follow the key, those of no key at hand stay', async () => {
+  const { sql } = fixture.database;
+  const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
+  const { organizationId } = await createTestTenant(fixture.database);
+  const stored = async (id = '') =>
+    (await sql.query<{ s: string }>('SELECT oidc_client_secret AS s FROM organization_domain WHERE id = $1', [id]))[0]
+      ?.s ?? '';
+  const ids: string[] = [];
+  for (const key of [null, oldKey, foreignKey]) {
+    const id = randomUUID();
+    const secret = key === null ? 'hunter2' : createSecretBox(key).seal({ text: 'hunter2' }, `oidc:${id}`).sealed;
+    await sql.query(
+      `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, oidc_client_secret)
+       VALUES ($1, $2, $3, 'c', $4)`,
+      [id, organizationId, `${id}.example`, secret],
+    );
+    ids.push(id);
+  }
+  const [plain, old, foreign] = ids;
+  const before = await stored(foreign);
+  await sealClientSecrets({ ...fixture, secretBox: createSecretBox(`${youngKey},${oldKey}`) });
+  for (const id of [plain, old]) {
+    expect(createSecretBox(youngKey).open({ sealed: await stored(id) }, `oidc:${id}`)).toEqual({ text: 'hunter2' });
   }
   expect(await stored(foreign)).toBe(before);
 });

@@ -1,13 +1,15 @@
-import { totpContext } from '@millrace/accounts';
+import { clientSecretContext, totpContext } from '@millrace/accounts';
 import { flagPayloadContext, isSealedText } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import {
   type EncryptedFlag,
   findFlagsToSeal,
+  lockClientSecrets,
   lockForSealing,
   lockPayloads,
   lockTotpSecrets,
+  storeClientSecret,
   storePayloads,
   storeSecrets,
   storeTotpSecret,
@@ -43,6 +45,23 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
       const context = totpContext(id);
       const opened = isSealedText(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
       return storeTotpSecret(tx, id, secretBox.seal(opened, context).sealed);
+    },
+  });
+}
+
+/**
+ * The same with the client secrets of organizations' OpenID providers.
+ * @returns whether there may be more.
+ */
+export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
+  const { secretBox } = deps;
+  return sealPortion(deps, {
+    what: 'client secrets of OpenID providers',
+    lock: lockClientSecrets,
+    seal: (tx, { id, secret }) => {
+      const context = clientSecretContext(id);
+      const opened = isSealedText(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
+      return storeClientSecret(tx, id, secretBox.seal(opened, context).sealed);
     },
   });
 }

@@ -35,6 +35,24 @@ export async function storeTotpSecret(tx: Transaction, userId: number, secret: s
   await tx.query('UPDATE user_totp SET secret = $2 WHERE user_id = $1', [userId, secret]);
 }
 
+/** The same with the client secrets of organizations' OpenID providers. */
+export async function lockClientSecrets(
+  tx: Transaction,
+  { newestPrefix, keyIds, limit }: { newestPrefix: string; keyIds: readonly string[]; limit: number },
+): Promise<{ id: string; secret: string }[]> {
+  return tx.query(
+    `SELECT id, oidc_client_secret AS secret FROM organization_domain
+      WHERE NOT starts_with(oidc_client_secret, $1)
+        AND (NOT starts_with(oidc_client_secret, 'v1:') OR split_part(oidc_client_secret, ':', 2) = ANY ($2))
+      ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    [newestPrefix, keyIds, limit],
+  );
+}
+
+export async function storeClientSecret(tx: Transaction, domainId: string, secret: string): Promise<void> {
+  await tx.query('UPDATE organization_domain SET oidc_client_secret = $2 WHERE id = $1', [domainId, secret]);
+}
+
 export interface EncryptedFlag {
   id: number;
   environmentId: number;

@@ -46,6 +46,8 @@ export interface ConsoleOptions {
   ingestUrl?: string | undefined;
   /** Whether invites can be mailed: pages say so before somebody waits for a mail. */
   sendsMail?: boolean;
+  /** Providers of the installation, as their buttons name them. */
+  signInProviders?: readonly { kind: string; name: string }[];
 }
 
 /**
@@ -53,14 +55,24 @@ export interface ConsoleOptions {
  * the address. Everything else is left to what comes after.
  * @returns null where no console was built
  */
-export async function serveConsole({ directory, publicUrl, ingestUrl, sendsMail = false }: ConsoleOptions) {
+export async function serveConsole({
+  directory,
+  publicUrl,
+  ingestUrl,
+  sendsMail = false,
+  signInProviders = [],
+}: ConsoleOptions) {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   if (page === null) return null;
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
-  const facts = { 'millrace-ingest': ingestUrl, 'millrace-mail': sendsMail ? 'on' : undefined };
+  const facts = {
+    'millrace-ingest': ingestUrl,
+    'millrace-mail': sendsMail ? 'on' : undefined,
+    'millrace-providers': signInProviders.length > 0 ? JSON.stringify(signInProviders) : undefined,
+  };
   const html = Buffer.from(placePage(page, `${prefix}/console/`, facts));
   const files = new Set(['/icon.svg', ...(await readdir(join(directory, 'assets'))).map((name) => `/assets/${name}`)]);
 

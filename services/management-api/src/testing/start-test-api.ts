@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { beginSession, createPasswords } from '@millrace/accounts';
+import { beginSession, createChallengeLookup, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, createReader, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
@@ -21,7 +21,6 @@ import { type AppDeps, createApp } from '../app.ts';
 import { createLive, type Live } from '../live/live.ts';
 import { createOidcSignIn } from '../oidc/oidc-sign-in.ts';
 import { createDestinationSecrets } from '../resources/batch-exports/destinations.ts';
-import { createChallengeLookup } from '../resources/domains/verification.ts';
 import { createPayloadSecrets } from '../resources/feature-flags/payloads.ts';
 import { createInviteMailing } from '../resources/invites/mailing.ts';
 import { createQuestions } from '../resources/query/questions.ts';

@@ -3,7 +3,7 @@ import { Link, useParams, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { queryClient, sessionEnd } from '../../api/queries.ts';
 import { type ApiCall, call, consolePath } from '../../api/request.ts';
-import { SignInForm } from '../../frame/sign-in-form.tsx';
+import { type Methods, SignInForm } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -18,11 +18,63 @@ const passwordRules = { type: 'password', autoComplete: 'new-password', minLengt
 /** By whatever way, then back to the address that asked for it. */
 export function SignInPage() {
   const { open } = useEntered();
+  const [asked] = useState(() => new URLSearchParams(location.search));
+  const halves = useQuery({
+    queryKey: ['second-step'],
+    queryFn: () => call<Methods>({ path: '/api/login/2fa/methods' }),
+    retry: false,
+    enabled: asked.has('second_factor'),
+  });
+  const ticket = asked.get('confirm');
+  if (ticket !== null) return <ConfirmSignIn ticket={ticket} />;
+  if (halves.isLoading) return <Entry title={text.signIn}>{null}</Entry>;
+  const next = asked.get('next') ?? '/';
+  const code = asked.get('error_code');
   return (
     <Entry title={text.signIn}>
-      <SignInForm onDone={open} />
+      {code !== null && (
+        <p className="bad" role="alert">
+          {text.failed(sentenceOf(code), asked.get('error_id'))}
+        </p>
+      )}
+      <SignInForm
+        next={next.startsWith('/console/') ? next : `/console${next}`}
+        startsWith={halves.data ?? null}
+        onDone={open}
+      />
       <Link to="/reset">{text.forgot}</Link>
     </Entry>
+  );
+}
+
+/** Only sentences of our own: the address of the page may be anybody's. */
+function sentenceOf(code: string): string {
+  if (code.endsWith('_sso_enforced')) return text.enforced;
+  return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
+}
+
+/** What a provider's own page began is finished by its person. */
+function ConfirmSignIn({ ticket }: { ticket: string }) {
+  const { open } = useEntered();
+  const look = useQuery({
+    queryKey: ['sign-in-ticket', ticket],
+    queryFn: () => call<{ email: string | null }>({ method: 'POST', path: '/api/login/sso/look', body: { ticket } }),
+    retry: false,
+  });
+  const form = useForm(() => ({ method: 'POST', path: '/api/login/sso', body: { ticket } }), open);
+  if (look.error) return <LinkGone>{text.failures.state_unknown}</LinkGone>;
+  return (
+    <Loaded query={look} what={text.oneMoment}>
+      {({ email }) => (
+        <Entry title={text.confirmTitle(email)}>
+          <p className="quiet">{text.confirmText}</p>
+          <Form form={form} button={text.confirmButton} fields={[]}>
+            {null}
+          </Form>
+          <Link to="/sign-in">{text.backToSignIn}</Link>
+        </Entry>
+      )}
+    </Loaded>
   );
 }
 

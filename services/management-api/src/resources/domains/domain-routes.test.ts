@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createChallengeLookup } from '@millrace/accounts';
 import { type DnsServer, startDnsServer } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
-import { createChallengeLookup } from './verification.ts';
 
 /** Cases D1 to D31 (docs/cases.md#the-rest-api). */
 let api: TestApi;

@@ -1,21 +1,21 @@
 // The routes of domains.
 
 import { randomUUID } from 'node:crypto';
-import { forgetIdentities, type Installed, lockOrganization } from '@millrace/accounts';
+import type { LookUpChallenge } from '@millrace/accounts';
+import { clientSecretContext, forgetIdentities, type Installed, lockOrganization } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
 import type { SealedTexts } from '../sign-in/sealed-texts.ts';
-import { clientSecretContext } from '../single-sign-on/store.ts';
 import {
   changeDomain,
   checkDomainName,
-  checkIssuer,
   domainIsTaken,
   newVerificationChallenge,
   recordDomainActivity,
@@ -27,6 +27,9 @@ import {
   domainChanges,
   domainExample,
   newDomain,
+  signOn,
+  signOnChanges,
+  signOnExample,
   toDomain,
 } from './schema.ts';
 import {
@@ -39,7 +42,7 @@ import {
   lockDomain,
   updateDomain,
 } from './store.ts';
-import { type LookUpChallenge, verifyDomain } from './verification.ts';
+import { verifyDomain } from './verification.ts';
 
 /** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
 const domainParams = Type.Object({
@@ -90,6 +93,21 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       handler: async ({ target, params }) =>
         toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installed),
     }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/organizations/:organization_id/domains/:id/sign_on',
+      operationId: 'organizations_domains_sign_on_retrieve',
+      summary: 'Read how people of a domain sign in',
+      description: 'The provider of the domain beside its `saml_*` fields, and whether `sso_enforcement` is in force.',
+      tags: ['domains'],
+      scope: 'organization:read',
+      params: domainParams,
+      responses: { 200: { description: 'How they sign in.', schema: signOn } },
+      examples: { response: signOnExample },
+      target: addressedOrganization(sql),
+      handler: async ({ target, params }) =>
+        toDomain(requireDomain(await findDomain(sql, target.organizationId, params.id)), installed),
+    }),
   ];
 }
 
@@ -106,7 +124,48 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
     body.oidc_client_secret
       ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretContext(id)) }
       : body;
+
+  async function change(
+    { caller, organizationId, id }: { caller: Caller; organizationId: string; id: string },
+    wanted: Parameters<typeof changeDomain>[1],
+  ): Promise<DomainRow> {
+    const { before, after } = await transaction(async (tx) => {
+      const { available_product_features: features } = await lockOrganization(tx, organizationId);
+      const before = requireDomain(await lockDomain(tx, organizationId, id));
+      const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
+      const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
+      if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
+      // Whom its provider meant under the name before, it does not mean under another.
+      if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
+      await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
+      return { before, after };
+    });
+    for (const notice of noticesOf(toDomain(before, installed), toDomain(after, installed))) {
+      accountMailing.tellAdministrators(after, notice);
+    }
+    return after;
+  }
+
   return [
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/organizations/:organization_id/domains/:id/sign_on',
+      operationId: 'organizations_domains_sign_on_partial_update',
+      summary: 'Change how people of a domain sign in',
+      description:
+        'Changes the given fields. Who signed in by a provider before it was changed has proved nothing of it: an enforced one waits again.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      isSensitive: true,
+      params: domainParams,
+      body: signOnChanges,
+      responses: { 200: { description: 'How they sign in.', schema: signOn } },
+      examples: { request: { sso_owner_exception: true }, response: { ...signOnExample, sso_owner_exception: true } },
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, params, body }) =>
+        toDomain(await change({ caller, organizationId: target.organizationId, id: params.id }, body), installed),
+    }),
     defineRoute({
       method: 'POST',
       path: '/api/organizations/:organization_id/domains',
@@ -125,21 +184,14 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         checkDomainName(body.domain);
-        if (body.oidc_issuer) checkIssuer(body.oidc_issuer);
-        const id = randomUUID();
         const row = {
-          id,
+          id: randomUUID(),
           organization_id: target.organizationId,
           domain: body.domain,
           verification_challenge: newVerificationChallenge(),
           saml_entity_id: body.saml_entity_id ?? null,
           saml_acs_url: body.saml_acs_url ?? null,
           saml_x509_cert: body.saml_x509_cert ?? null,
-          saml_allow_unsolicited: body.saml_allow_unsolicited ?? false,
-          oidc_issuer: body.oidc_issuer ?? null,
-          oidc_client_id: body.oidc_client_id ?? null,
-          oidc_client_secret: sealed(id, body).oidc_client_secret ?? null,
-          sso_owner_exception: false,
         };
         return transaction(async (tx) => {
           // Of one organization names are added one after the other.
@@ -173,23 +225,8 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         },
         level: membershipLevels.administrator,
         target: addressedOrganization(sql),
-        handler: async ({ caller, target, params, body }) => {
-          const { before, after } = await transaction(async (tx) => {
-            const { available_product_features: features } = await lockOrganization(tx, target.organizationId);
-            const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
-            const changes = sealed(before.id, body);
-            const after = changeDomain(before, changes, hasPlanFeature(features, 'automatic_provisioning'));
-            if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
-            // Whom its provider meant under the name before, it does not mean under another.
-            if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
-            await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
-            return { before, after };
-          });
-          for (const notice of noticesOf(toDomain(before, installed), toDomain(after, installed))) {
-            accountMailing.tellAdministrators(after, notice);
-          }
-          return toDomain(after, installed);
-        },
+        handler: async ({ caller, target, params, body }) =>
+          toDomain(await change({ caller, organizationId: target.organizationId, id: params.id }, body), installed),
       }),
     ),
     defineRoute({

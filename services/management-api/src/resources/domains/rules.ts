@@ -6,8 +6,11 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
-import type { domainChanges } from './schema.ts';
+import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
+
+/** Of the domain and of how its people sign in. */
+type Changes = Static<typeof domainChanges> & Static<typeof signOnChanges>;
 
 /**
  * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: PostHog kept the old
@@ -17,7 +20,7 @@ import type { DomainRow } from './store.ts';
  * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`, or a name
  *   or issuer that is none.
  */
-export function changeDomain(row: DomainRow, changes: Static<typeof domainChanges>, mayProvision: boolean): DomainRow {
+export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
   if (row.verified_at === null) refuseUntilVerified(changes);
   if (changes.jit_provisioning_enabled === true && !mayProvision) {
@@ -38,7 +41,7 @@ export function changeDomain(row: DomainRow, changes: Static<typeof domainChange
 }
 
 /** @throws AppError `invalid` naming `oidc_issuer`. */
-export function checkIssuer(issuer: string): void {
+function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
   const isPlain = url && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (isPlain && url.protocol === 'https:') return;
@@ -58,7 +61,7 @@ function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
   return { ...after, sso_proved: after.sso_proved.filter((kind) => kept[kind as keyof typeof kept] ?? true) };
 }
 
-function refuseUntilVerified(changes: Static<typeof domainChanges>): void {
+function refuseUntilVerified(changes: Changes): void {
   const field = (['jit_provisioning_enabled', 'sso_enforcement', 'sso_owner_exception'] as const).find(
     (name) => changes[name] !== undefined,
   );

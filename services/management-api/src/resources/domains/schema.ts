@@ -46,6 +46,13 @@ export const domain = Type.Object(
     }),
     has_saml: Type.Boolean({ description: 'Whether all three `saml_*` fields are filled.' }),
     ...samlFields,
+  },
+  { title: 'Domain' },
+);
+
+/** How people with an address of a domain sign in: beside the domain, whose fields are those of PostHog's API. */
+export const signOn = Type.Object(
+  {
     saml_allow_unsolicited: Type.Boolean({
       description: 'Whether people may begin at the identity provider’s own page. They are asked once more here.',
     }),
@@ -71,7 +78,7 @@ export const domain = Type.Object(
         'Since when the daily look at the TXT record finds nothing; null while it is there. After seven days nobody joins by the domain.',
     }),
   },
-  { title: 'Domain' },
+  { title: 'DomainSignOn' },
 );
 
 /** In the order of the answer: the first wrong field is the one reported. */
@@ -89,15 +96,6 @@ const writableSettings = {
   saml_entity_id: Type.Optional(samlFields.saml_entity_id),
   saml_acs_url: Type.Optional(samlFields.saml_acs_url),
   saml_x509_cert: Type.Optional(samlFields.saml_x509_cert),
-  saml_allow_unsolicited: Type.Optional(
-    Type.Boolean({ description: 'Whether people may begin at the identity provider’s own page. Default false.' }),
-  ),
-  oidc_issuer: Type.Optional(openIdFields.oidc_issuer),
-  oidc_client_id: Type.Optional(openIdFields.oidc_client_id),
-  oidc_client_secret: Type.Optional(
-    nullableText('Client secret; encrypted with SECRETS_KEY, and never shown again.', { maxLength: 1024 }),
-  ),
-  sso_owner_exception: Type.Optional(Type.Boolean({ description: ownerException })),
 };
 const domainName = Type.String({
   minLength: 1,
@@ -109,6 +107,21 @@ export const newDomain = Type.Object({ domain: domainName, ...writableSettings }
 export const domainChanges = Type.Object(
   { domain: Type.Optional(domainName), ...writableSettings },
   { title: 'DomainChanges' },
+);
+
+export const signOnChanges = Type.Object(
+  {
+    saml_allow_unsolicited: Type.Optional(
+      Type.Boolean({ description: 'Whether people may begin at the identity provider’s own page. Default false.' }),
+    ),
+    oidc_issuer: Type.Optional(openIdFields.oidc_issuer),
+    oidc_client_id: Type.Optional(openIdFields.oidc_client_id),
+    oidc_client_secret: Type.Optional(
+      nullableText('Client secret; encrypted with SECRETS_KEY, and never shown again.', { maxLength: 1024 }),
+    ),
+    sso_owner_exception: Type.Optional(Type.Boolean({ description: ownerException })),
+  },
+  { title: 'DomainSignOnChanges' },
 );
 
 export const domainExample = {
@@ -123,6 +136,9 @@ export const domainExample = {
   saml_entity_id: null,
   saml_acs_url: null,
   saml_x509_cert: null,
+};
+
+export const signOnExample = {
   saml_allow_unsolicited: false,
   saml_problem: null,
   saml_certificate_expires_at: null,

@@ -48,7 +48,7 @@ export async function listDomains(
     sql.query<DomainRow>(
       upToPageBytes(
         `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY ${nameOf} LIMIT $2 OFFSET $3`,
-        ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert', 'oidc_issuer', 'oidc_client_id', 'oidc_client_secret'],
+        ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
       ),
       [organizationId, limit, offset],
     ),
@@ -102,19 +102,12 @@ export async function insertDomain(
     | 'saml_entity_id'
     | 'saml_acs_url'
     | 'saml_x509_cert'
-    | 'saml_allow_unsolicited'
-    | 'oidc_issuer'
-    | 'oidc_client_id'
-    | 'oidc_client_secret'
-    | 'sso_owner_exception'
   >,
 ): Promise<DomainRow | undefined> {
   const rows = await tx.query<DomainRow>(
     `INSERT INTO organization_domain (id, organization_id, domain, contested_name, verification_challenge,
-                                      saml_entity_id, saml_acs_url, saml_x509_cert, saml_allow_unsolicited,
-                                      oidc_issuer, oidc_client_id, oidc_client_secret, sso_owner_exception)
-     SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7, $8, $9,
-            $10, $11, $12
+                                      saml_entity_id, saml_acs_url, saml_x509_cert)
+     SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7
        FROM (SELECT ${isHeld('$1', '$3')} AS is_held) contested
      ON CONFLICT (domain) DO NOTHING
      RETURNING ${columns}`,
@@ -126,11 +119,6 @@ export async function insertDomain(
       row.saml_entity_id,
       row.saml_acs_url,
       row.saml_x509_cert,
-      row.saml_allow_unsolicited,
-      row.oidc_issuer,
-      row.oidc_client_id,
-      row.oidc_client_secret,
-      row.sso_owner_exception,
     ],
   );
   return rows[0];

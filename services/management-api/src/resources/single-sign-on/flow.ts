@@ -7,6 +7,7 @@ import {
   type ArrivalRefusal,
   arrive,
   beginSignInStep,
+  clientSecretContext,
   domainOfAddress,
   findMembership,
   findSignInStep,
@@ -29,7 +30,7 @@ import { checkSamlAnswer } from '../../saml/check-answer.ts';
 import { samlRequestUrl } from '../../saml/messages.ts';
 import { begin, knownDeviceOf, type SignInDeps } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
-import { clientSecretContext, findProviderDomain, noteTry, type ProviderDomain } from './store.ts';
+import { findProviderDomain, noteTry, type ProviderDomain } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
   /** The providers of the installation. */
@@ -289,7 +290,7 @@ export async function finishSaml(
   { ticket, request }: { ticket: string; request: ApiRequest },
 ): Promise<Leads> {
   const seen = (await findSignInStep(deps.sql, 'provider_answer', ticket))?.data as unknown as SamlTicket | undefined;
-  if (seen?.browser === null) return { path: `/console/login?confirm=${ticket}` };
+  if (seen?.browser === null) return { path: `/console/sign-in?confirm=${ticket}` };
   const taken = await takeTicket(deps, ticket);
   requireSameBrowser(taken, request);
   return settle(deps, { ...taken, request });
@@ -370,7 +371,7 @@ async function signIn(
   });
   if (done.outcome === 'refused') {
     const { code, detail } = refusalOf(done.reason, answer);
-    throw await refuse(deps, { kind, domainId, purpose: { for: 'sign_in' } }, { reason: code, detail, code });
+    throw await refuse(deps, { kind, domainId, purpose: { for: 'sign_in' }, next }, { reason: code, detail, code });
   }
   const { user, changed, emailBefore, domain, isEnforcedNow } = done;
   if (changed.includes('claimed')) accountMailing.tell(user, 'account_claimed');
@@ -385,13 +386,16 @@ async function signIn(
     await noteTry(deps.sql, { ...tried, reason: null, detail: 'Signed in.' });
   }
   if ('step' in done) {
-    return { path: `/console/login?second_factor=1&next=${encodeURIComponent(next)}`, step: done.step };
+    return { path: `/console/sign-in?second_factor=1&next=${encodeURIComponent(next)}`, step: done.step };
   }
   return { path: next, signedIn: done.signedIn };
 }
 
 /** Shows an administrator what the provider says of them, and what would come of it. Nothing is changed. */
-async function showTest({ sql }: SingleSignOnDeps, { kind, domainId, answer, attributes }: Answered): Promise<Leads> {
+async function showTest(
+  { sql }: SingleSignOnDeps,
+  { kind, domainId, answer, attributes, next }: Answered,
+): Promise<Leads> {
   const domain = domainId === null ? undefined : await findProviderDomain(sql, { id: domainId });
   if (!domain) throw refusal('improperly_configured_sso');
   const { email, firstName, lastName, subject } = answer;
@@ -406,13 +410,13 @@ async function showTest({ sql }: SingleSignOnDeps, { kind, domainId, answer, att
         detail: `The address ${email ?? 'is missing, and'} is not of the domain ${domain.domain}.`,
       };
   await noteTry(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
-  return { path: `/console/settings/organization/domains/${domain.id}?tested=1` };
+  return { path: next };
 }
 
 /** Writes down, for those who administrate the domain, why somebody did not get in. @returns what the person is told. */
 async function refuse(
   { sql }: SingleSignOnDeps,
-  { kind, domainId, purpose }: Pick<Pending, 'kind' | 'domainId' | 'purpose'>,
+  { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,
   { reason, detail, code }: { reason: string; detail: string; code?: string },
 ): Promise<AppError> {
   if (domainId !== null) {
@@ -425,7 +429,7 @@ async function refuse(
     };
     await noteTry(sql, { ...tried, reason, detail });
     if (purpose.for === 'test') {
-      return new AppError('invalid', detail, { code: 'sso_test_failed', details: { domainId, reason } });
+      return new AppError('invalid', detail, { code: 'sso_test_failed', details: { reason, next } });
     }
   }
   return new AppError('invalid', detail, {

@@ -109,11 +109,11 @@ function whereErrorsAreTold(request: ApiRequest, error: unknown, logger: Logger)
   const known: AppError | null = isAppError(error) ? error : null;
   const code = known?.code ?? 'social_login_failure';
   const level = known === null ? 'error' : known.kind === 'unavailable' ? 'warn' : 'info';
-  const { domainId, ...details } = known?.details ?? {};
+  const { next, ...details } = known?.details ?? {};
   logger.log(level, 'a sign-in by a provider failed', {
     ...{ requestId: request.id, code, path: request.path, ...details },
     ...(known === null ? { error } : { detail: known.message }),
   });
-  if (code === 'sso_test_failed') return `/console/settings/organization/domains/${String(domainId)}?tested=1`;
-  return `/console/login?${new URLSearchParams({ error_code: code, error_id: request.id })}`;
+  if (code === 'sso_test_failed') return String(next);
+  return `/console/sign-in?${new URLSearchParams({ error_code: code, error_id: request.id })}`;
 }

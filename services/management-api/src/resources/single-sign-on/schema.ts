@@ -33,7 +33,7 @@ export const providerTriesExample = {
       is_test: false,
       outcome: 'refused' as const,
       reason: 'wrong_audience',
-      detail: 'The answer is for https://other.example, not for https://analytics.example.',
+      detail: 'The assertion is for urn:other, not for this installation.',
       email: null,
       attributes: null,
     },

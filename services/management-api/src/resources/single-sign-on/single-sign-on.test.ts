@@ -161,15 +161,17 @@ async function bySaml(parts: Partial<AnswerParts> = {}, { browser = newBrowser()
   const end = await browser.walk(`${api.url}/complete/saml/`, { form });
   return { browser, end: path(end), form };
 }
-const change = (body: object, session?: string) => async () =>
-  api.send('PATCH', `/api/organizations/${tenant.organizationId}/domains/${domainId}/`, {
-    key: session ?? (await signInAs(api, tenant.userId)),
-    body,
-  });
+const domainPath = () => `/api/organizations/${tenant.organizationId}/domains/${domainId}/`;
+const change = (body: object) => async () =>
+  api.send('PATCH', domainPath(), { key: await signInAs(api, tenant.userId), body });
+const changeSignOn = async (body: object) =>
+  api.send('PATCH', `${domainPath()}sign_on/`, { key: await signInAs(api, tenant.userId), body });
+const signOn = async () => (await api.get(`${domainPath()}sign_on/`, await signInAs(api, tenant.userId))).body;
 const ownerSignsIn = () => bySaml({ attributes: { email: [owner] } });
 /** SAML is enforced, and an administrator has come by it. */
 async function enforceSaml(): Promise<void> {
-  expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement_state).toBe('waiting');
+  await change({ sso_enforcement: 'saml' })();
+  expect((await signOn()).sso_enforcement_state).toBe('waiting');
   await ownerSignsIn();
 }
 async function setPassword(userId: number): Promise<void> {
@@ -201,19 +203,19 @@ describe('an OpenID provider of the installation', () => {
     [
       'S-153: an address that is not verified',
       { email: 'NEW', email_verified: false },
-      '/console/login?error_code=email_not_verified',
+      '/console/sign-in?error_code=email_not_verified',
     ],
-    ['S-153: an address nobody says is verified', { email: 'NEW' }, '/console/login?error_code=email_not_verified'],
-    ['S-153: no address', {}, '/console/login?error_code=no_email'],
+    ['S-153: an address nobody says is verified', { email: 'NEW' }, '/console/sign-in?error_code=email_not_verified'],
+    ['S-153: no address', {}, '/console/sign-in?error_code=no_email'],
     [
       'S-161: an address of no domain',
       { email: 'ada@nowhere.example', email_verified: true },
-      '/console/login?error_code=no_new_organizations',
+      '/console/sign-in?error_code=no_new_organizations',
     ],
     [
       'S-103: an address of a sub-domain',
       { email: 'SUB', email_verified: true },
-      '/console/login?error_code=no_new_organizations',
+      '/console/sign-in?error_code=no_new_organizations',
     ],
   ];
   test.each(outcomes)('%s does not get in', async (_, { email, ...claims }, ends) => {
@@ -242,7 +244,7 @@ describe('an OpenID provider of the installation', () => {
   ];
   test.each(withoutJit)('S-161: nobody joins by themselves where that is %s', async (_, prepare) => {
     await prepare();
-    expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/login?error_code=jit_not_enabled');
+    expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
   });
 
   test('S-161: who has an account joins with the next sign-in, and a member stays as they are', async () => {
@@ -269,7 +271,7 @@ describe('an OpenID provider of the installation', () => {
   test('S-166: a deactivated user gets in by no provider', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await setUserActive(api.database.sql, user.id, false);
-    expect((await byGitLab(verified(user.email))).end).toBe('/console/login?error_code=account_disabled');
+    expect((await byGitLab(verified(user.email))).end).toBe('/console/sign-in?error_code=account_disabled');
   });
 
   test('S-167: a removed member comes back, unless they are kept out; an address can be let in again', async () => {
@@ -318,7 +320,7 @@ describe('an OpenID provider of the installation', () => {
   test('a second factor that the account has is asked for', async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await byGitLab(verified(owner));
-    expect(end).toBe('/console/login?second_factor=1&next=%2Fconsole%2Fevents');
+    expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2Fevents');
     expect(sessionOf(browser)).toBeUndefined();
   });
 
@@ -330,7 +332,7 @@ describe('an OpenID provider of the installation', () => {
 
   test('S-156: who does not agree is back at the sign-in page, and nothing of the provider’s words is shown', async () => {
     const end = await newBrowser().walk(`${api.url}/login/gitlab/`);
-    expect(path(end)).toBe('/console/login?error_code=sso_denied');
+    expect(path(end)).toBe('/console/sign-in?error_code=sso_denied');
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
   });
 
@@ -343,7 +345,7 @@ describe('an OpenID provider of the installation', () => {
       at = new URL(response.headers.get('location') ?? '', at).href;
       if (at.startsWith(`${api.url}/complete/`)) answer = at;
     }
-    const failed = (code: string) => `/console/login?error_code=${code}`;
+    const failed = (code: string) => `/console/sign-in?error_code=${code}`;
     const unknown = answer.replace(/state=[^&]*/, 'state=other');
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
     expect(path(await browser.walk(answer.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
@@ -363,15 +365,15 @@ describe('an OpenID provider of the installation', () => {
         if (at.startsWith(`${api.url}/complete/`)) return path(await browser.walk(changed(at)));
       }
     };
-    expect(await go((at) => at.replace('/gitlab/', '/github/'))).toBe('/console/login?error_code=state_unknown');
+    expect(await go((at) => at.replace('/gitlab/', '/github/'))).toBe('/console/sign-in?error_code=state_unknown');
     expect(await go((at) => at.replace('/gitlab/', `/oidc/${domainId}/`))).toBe(
-      '/console/login?error_code=state_unknown',
+      '/console/sign-in?error_code=state_unknown',
     );
     expect(await go((at) => at.replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fother.example'))).toBe(
-      '/console/login?error_code=social_login_failure',
+      '/console/sign-in?error_code=social_login_failure',
     );
     expect(await go((at) => at.replace(/code=[^&]*/, 'code=other'))).toBe(
-      '/console/login?error_code=social_login_failure',
+      '/console/sign-in?error_code=social_login_failure',
     );
     expect(await go((at) => at)).toBe('/console/');
   });
@@ -397,7 +399,7 @@ describe('an OpenID provider of the installation', () => {
     ['oidc', 'improperly_configured_sso'],
     ['saml', 'improperly_configured_sso'],
   ])('a provider that is not there: %s', async (name, code) => {
-    expect(path(await newBrowser().walk(`${api.url}/login/${name}/`))).toBe(`/console/login?error_code=${code}`);
+    expect(path(await newBrowser().walk(`${api.url}/login/${name}/`))).toBe(`/console/sign-in?error_code=${code}`);
   });
 });
 
@@ -407,7 +409,7 @@ describe('confirming that it is you', () => {
     const before = sessionOf(browser) ?? '';
     await sql(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1`, [tenant.userId]);
     expect((await byGitLab(verified(`eve@${domain}`), { browser, query: '&reauth=true' })).end).toBe(
-      '/console/login?error_code=reauth_user_mismatch',
+      '/console/sign-in?error_code=reauth_user_mismatch',
     );
     expect(sessionOf(browser)).toBe(before);
     expect((await byGitLab(verified(owner), { browser, subject, query: '&reauth=true' })).end).toBe('/console/events');
@@ -422,7 +424,7 @@ describe('confirming that it is you', () => {
 
   test('without a session there is nothing to confirm', async () => {
     expect((await byGitLab(verified(owner), { query: '&reauth=true' })).end).toBe(
-      '/console/login?error_code=session_ended',
+      '/console/sign-in?error_code=session_ended',
     );
   });
 });
@@ -434,7 +436,7 @@ describe('the OpenID provider of a domain', () => {
     await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [domainId, provider.issuer]);
     redirects.push(`${api.url}/complete/oidc/${domainId}/`);
     const { id, secret } = provider.client;
-    expect((await change({ oidc_client_id: id, oidc_client_secret: secret })()).body).toMatchObject({
+    expect((await changeSignOn({ oidc_client_id: id, oidc_client_secret: secret })).body).toMatchObject({
       has_oidc: true,
       oidc_client_id: id,
     });
@@ -455,7 +457,7 @@ describe('the OpenID provider of a domain', () => {
     expect((await byOwn(verified(`ada@${domain}`))).end).toBe('/console/');
     expect(await level(`ada@${domain}`)).toBe(1);
     await sql('DELETE FROM provider_identity');
-    expect((await byOwn(verified('ada@other.example'))).end).toBe('/console/login?error_code=other_domain');
+    expect((await byOwn(verified('ada@other.example'))).end).toBe('/console/sign-in?error_code=other_domain');
     expect(await tries()).toMatchObject([
       { outcome: 'refused', reason: 'other_domain', provider: 'oidc', is_test: false },
       { outcome: 'signed in', reason: null, email: `ada@${domain}` },
@@ -479,7 +481,7 @@ describe('the OpenID provider of a domain', () => {
   test.each(['http://idp.example', 'https://idp.example/?a=b', 'https://a:b@idp.example', 'idp'])(
     '%s is no issuer',
     async (oidc_issuer) => {
-      expect(await change({ oidc_issuer })()).toMatchObject({
+      expect(await changeSignOn({ oidc_issuer })).toMatchObject({
         status: 400,
         body: { code: 'invalid_input', attr: 'oidc_issuer' },
       });
@@ -492,14 +494,14 @@ describe('the OpenID provider of a domain', () => {
     const session = await signInAs(api, tenant.userId);
     own.person = { subject: 'own', claims: verified(`new@${domain}`) };
     // The session of the administrator, as its browser carries it.
-    let at = `${api.url}/login/oidc/?test=${domainId}`;
-    for (let steps = 0; steps < 8 && !at.includes('/console/'); steps += 1) {
+    let at = `${api.url}/login/oidc/?test=${domainId}&next=/console/projects/1/settings/domains`;
+    for (let steps = 0; steps < 8 && !new URL(at).pathname.startsWith('/console/'); steps += 1) {
       const response = await browser.step(at, {
         headers: { cookie: `${browser.cookies(at)}${at.startsWith(api.url) ? `; ${session}` : ''}` },
       });
       at = new URL(response.headers.get('location') ?? '', at).href;
     }
-    expect(new URL(at).pathname).toBe(`/console/settings/organization/domains/${domainId}`);
+    expect(new URL(at).pathname).toBe('/console/projects/1/settings/domains');
     expect(await tries()).toMatchObject([
       {
         is_test: true,
@@ -560,14 +562,14 @@ describe('the SAML provider of a domain', () => {
     const end = await victim.walk(`${api.url}/complete/saml/`, {
       form: { SAMLResponse: answerFor(requestId), RelayState: relayState },
     });
-    expect(path(end)).toBe('/console/login?error_code=other_browser');
+    expect(path(end)).toBe('/console/sign-in?error_code=other_browser');
     expect(sessionOf(victim)).toBeUndefined();
   });
 
   test('S-135: an answer to a request that was answered before is refused', async () => {
     const { browser, form } = await bySaml();
     expect(path(await browser.walk(`${api.url}/complete/saml/`, { form }))).toBe(
-      '/console/login?error_code=state_unknown',
+      '/console/sign-in?error_code=state_unknown',
     );
   });
 
@@ -577,11 +579,11 @@ describe('the SAML provider of a domain', () => {
       browser.walk(`${api.url}/complete/saml/`, {
         form: { SAMLResponse: answerFor(null, parts), RelayState: domainId },
       });
-    expect(path(await go())).toBe('/console/login?error_code=social_login_failure');
+    expect(path(await go())).toBe('/console/sign-in?error_code=social_login_failure');
     expect((await tries())[0]).toMatchObject({ reason: 'unsolicited' });
-    expect((await change({ saml_allow_unsolicited: true })()).body.saml_allow_unsolicited).toBe(true);
+    expect((await changeSignOn({ saml_allow_unsolicited: true })).body.saml_allow_unsolicited).toBe(true);
     const end = await go();
-    expect(end.pathname).toBe('/console/login');
+    expect(end.pathname).toBe('/console/sign-in');
     const body = { ticket: end.searchParams.get('confirm') };
     expect((await api.send('POST', '/api/login/sso/look/', { body })).body).toEqual({ email: `ada@${domain}` });
     const foreign = await api.send('POST', '/api/login/sso/', { body, headers: { origin: 'https://evil.example' } });
@@ -617,7 +619,7 @@ describe('the SAML provider of a domain', () => {
     'S-146: %s: the page tells a code and an id, the administrator the reason',
     async (_, parts, code, reason) => {
       const { browser, end } = await bySaml(parts);
-      expect(end).toBe(`/console/login?error_code=${code}`);
+      expect(end).toBe(`/console/sign-in?error_code=${code}`);
       expect(sessionOf(browser)).toBeUndefined();
       expect((await tries())[0]).toMatchObject({
         outcome: 'refused',
@@ -635,7 +637,7 @@ describe('the SAML provider of a domain', () => {
       { SAMLResponse: 'x', RelayState: 'y'.repeat(10_000) },
     ]) {
       expect(path(await newBrowser().walk(`${api.url}/complete/saml/`, { form: form as Record<string, string> }))).toBe(
-        '/console/login?error_code=state_unknown',
+        '/console/sign-in?error_code=state_unknown',
       );
     }
     expect(
@@ -673,13 +675,14 @@ describe('the SAML provider of a domain', () => {
   });
 
   test('S-113: what is wrong with its settings is told, and nobody is sent there', async () => {
-    expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({
-      has_saml: true,
+    expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({ has_saml: true });
+    expect(await signOn()).toMatchObject({
       saml_problem: expect.stringContaining('certificate'),
       saml_certificate_expires_at: null,
     });
     const { certificate } = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
-    expect((await change({ saml_x509_cert: certificate })()).body).toMatchObject({
+    await change({ saml_x509_cert: certificate })();
+    expect(await signOn()).toMatchObject({
       saml_problem: null,
       saml_certificate_expires_at: '2026-11-01T00:00:00Z',
     });
@@ -689,10 +692,8 @@ describe('the SAML provider of a domain', () => {
 describe('a provider that is enforced', () => {
   test('S-105: waits until an administrator has come by it; then it holds, and those who administrate are told', async () => {
     await setPassword(tenant.userId);
-    expect((await change({ sso_enforcement: 'saml' })()).body).toMatchObject({
-      sso_enforcement: 'saml',
-      sso_enforcement_state: 'waiting',
-    });
+    expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
+    expect((await signOn()).sso_enforcement_state).toBe('waiting');
     await isMailed(owner, 'Single sign-on waits');
     expect((await login(owner)).status).toBe(200);
     // A member proves nothing.
@@ -701,18 +702,13 @@ describe('a provider that is enforced', () => {
     await ownerSignsIn();
     expect(await login(owner)).toMatchObject({ status: 400, body: { code: 'sso_enforced', attr: null } });
     await isMailed(owner, 'the only way in now');
-    const { body } = await api.get(
-      `/api/organizations/${tenant.organizationId}/domains/${domainId}/`,
-      await signInAs(api, tenant.userId),
-    );
-    expect(body).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
+    expect(await signOn()).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
   });
 
   test('S-105: another certificate has to be proved anew', async () => {
     await enforceSaml();
-    expect((await change({ saml_x509_cert: createTestKey().certificate })()).body.sso_enforcement_state).toBe(
-      'waiting',
-    );
+    await change({ saml_x509_cert: createTestKey().certificate })();
+    expect((await signOn()).sso_enforcement_state).toBe('waiting');
   });
 
   test('S-101: an unknown provider is refused; one stored before has no effect', async () => {
@@ -721,7 +717,7 @@ describe('a provider that is enforced', () => {
       body: { code: 'invalid_choice', attr: 'sso_enforcement' },
     });
     await sql(`UPDATE organization_domain SET sso_enforcement = 'okta' WHERE id = $1`, [domainId]);
-    expect((await change({ jit_provisioning_enabled: true })()).body).toMatchObject({
+    expect(await signOn()).toMatchObject({
       sso_enforcement_state: 'no effect',
       sso_enforcement_reason: 'unknown_provider',
     });
@@ -758,7 +754,7 @@ describe('a provider that is enforced', () => {
     const enforced = { status: 400, body: { code: 'sso_enforced' } };
     expect(await login(`nobody@${domain}`)).toMatchObject(enforced);
     expect(await api.send('POST', '/api/reset/', { body: { email: owner } })).toMatchObject(enforced);
-    expect((await byGitLab(verified(owner))).end).toBe('/console/login?error_code=saml_sso_enforced');
+    expect((await byGitLab(verified(owner))).end).toBe('/console/sign-in?error_code=saml_sso_enforced');
     expect((await api.get('/api/users/@me/', session)).status).toBe(200);
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
     const moved = (email: string) => api.send('PATCH', '/api/users/@me/', { key: session, body: { email } });
@@ -831,7 +827,7 @@ describe('a provider that is enforced', () => {
   test('S-105: owners with a second factor have another way where that is allowed; each use is mailed and recorded', async () => {
     await setPassword(tenant.userId);
     await enforceSaml();
-    await change({ sso_owner_exception: true })();
+    await changeSignOn({ sso_owner_exception: true });
     await isMailed(owner, 'Owners may sign in without');
     expect((await login(owner)).body.code).toBe('sso_enforced');
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);

@@ -3,9 +3,6 @@
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
-/** Where the client secret of a domain's provider belongs: it opens nowhere else. */
-export const clientSecretContext = (domainId: string) => `oidc:${domainId}`;
-
 /** A verified domain whose own provider may be asked. */
 export interface ProviderDomain
   extends Columns<

@@ -17,6 +17,12 @@ export interface Domain {
   is_verified: boolean;
   verified_at: string | null;
   verification_challenge: string;
+  jit_provisioning_enabled: boolean;
+  sso_enforcement: string;
+  has_saml: boolean;
+  saml_entity_id: string | null;
+  saml_acs_url: string | null;
+  saml_x509_cert: string | null;
 }
 
 interface Check {

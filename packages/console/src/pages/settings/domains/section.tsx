@@ -16,6 +16,7 @@ import { Block, Sure } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
+import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
 
@@ -40,7 +41,10 @@ export function Section() {
             return <Failed what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
           return (
             <>
-              {open && <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />}
+              {open && !open.is_verified && (
+                <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />
+              )}
+              {open?.is_verified && <SingleSignOn key={open.id} domain={open} onClose={() => onOpen('')} />}
               <Block
                 title={text.title}
                 about={
@@ -59,7 +63,6 @@ export function Section() {
                   <DomainTable domains={rows} mayChange={mayChange} onOpen={onOpen} />
                 )}
                 <More query={query} />
-                <p className="settings-note">{text.later}</p>
               </Block>
             </>
           );
@@ -150,7 +153,11 @@ function DomainTable({
               </td>
               {mayChange && (
                 <td className="settings-actions">
-                  {!domain.is_verified && (
+                  {domain.is_verified ? (
+                    <Button aria-label={text.signOnWhat(domain.domain)} onPress={() => onOpen(domain.id)}>
+                      {text.signOn}
+                    </Button>
+                  ) : (
                     <Button aria-label={text.proveWhat(domain.domain)} onPress={() => onOpen(domain.id)}>
                       {text.prove}
                     </Button>

@@ -1,0 +1,28 @@
+import type { Transaction } from '@millrace/db';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { notFound } from '../input.ts';
+
+/**
+ * The way out for who cannot get in any more: people of a verified domain may sign in by any way again.
+ * @returns the organization whose domain it is, and what was enforced.
+ * @throws AppError `not_found`.
+ */
+export async function switchEnforcementOff(
+  tx: Transaction,
+  { domain, actor }: { domain: string; actor: Actor },
+): Promise<{ organizationId: string; before: string }> {
+  const rows = await tx.query<{ id: string; organization_id: string; sso_enforcement: string }>(
+    `SELECT id, organization_id, sso_enforcement FROM organization_domain
+      WHERE domain = $1 AND verified_at IS NOT NULL FOR UPDATE`,
+    [domain.toLowerCase()],
+  );
+  const [row] = rows;
+  if (!row) throw notFound('Verified domain');
+  await tx.query("UPDATE organization_domain SET sso_enforcement = '', updated_at = now() WHERE id = $1", [row.id]);
+  await recordActivity(tx, {
+    ...{ organizationId: row.organization_id, scope: 'OrganizationDomain', itemId: row.id, name: domain, actor },
+    activity: 'updated',
+    change: { before: { sso_enforcement: row.sso_enforcement }, after: { sso_enforcement: '' } },
+  });
+  return { organizationId: row.organization_id, before: row.sso_enforcement };
+}
