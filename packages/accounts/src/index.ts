@@ -86,17 +86,6 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
-export {
-  type Arrival,
-  type ArrivalRefusal,
-  arrive,
-  domainOfAddress,
-  enforcedProvider,
-  enforcementOf,
-  type Installed,
-  type ProviderAnswer,
-  providerKey,
-} from './sign-in/arrival.ts';
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
@@ -117,7 +106,6 @@ export {
   findAddressDomain,
   forgetIdentities,
   hasIdentity,
-  isKeptOut,
   keepOut,
   letIn,
   listKeptOut,
@@ -162,5 +150,16 @@ export {
   takeSignInStep,
 } from './sign-in/sign-in-steps.ts';
 export { findSigningIn, replacePasswordHash, type SigningIn, selectSessions } from './sign-in/sign-in-store.ts';
+export {
+  type Arrival,
+  type ArrivalRefusal,
+  arrive,
+  domainOfAddress,
+  enforcedProvider,
+  enforcementOf,
+  type Installed,
+  type ProviderAnswer,
+  providerKey,
+} from './single-sign-on/arrival.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { changeEmail, createUser, getUser, listUsers, type NewUser, removeUser, setUserActive } from './users/users.ts';

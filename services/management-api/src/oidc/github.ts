@@ -1,7 +1,14 @@
 // GitHub knows no OpenID Connect for people: OAuth 2, and then its API says who it is.
 
-import type { Fetch, OidcOutcome, OidcProvider, OidcQuestion } from './oidc-sign-in.ts';
-import { attributesOf, refusalOf, refused } from './oidc-sign-in.ts';
+import {
+  attributesOf,
+  type Fetch,
+  type OidcOutcome,
+  type OidcProvider,
+  type OidcQuestion,
+  refusalOf,
+  refused,
+} from './outcome.ts';
 
 export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record<string, string>): string {
   const url = new URL(`${issuer.replace(/\/+$/, '')}/login/oauth/authorize`);

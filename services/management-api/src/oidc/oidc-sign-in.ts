@@ -1,63 +1,20 @@
 // Asking an OpenID provider, or GitHub, who somebody is (docs/api-rules.md#single-sign-on). Nothing is stored here: what an
 // answer is checked against is given back to the caller.
 
-import type { ProviderKind } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
 import { askGitHub, gitHubUrl } from './github.ts';
-
-export interface OidcProvider {
-  kind: Exclude<ProviderKind, 'saml'>;
-  /** What tells its configuration from another's, e.g. `google-oauth2` or `oidc:<id of a domain>`. */
-  key: string;
-  /** As its button says it. */
-  name: string;
-  /** Of GitHub: where its pages and its API are. */
-  issuer: string;
-  clientId: string;
-  clientSecret: string;
-  /** Whether the operator wrote the address: it may lead into a private network. Otherwise an organization did. */
-  isOfOperator: boolean;
-}
-
-/** What an answer is checked against; no browser sees it. */
-export interface OidcQuestion {
-  nonce: string;
-  codeVerifier: string;
-  /** Whether the person had to prove again who they are. */
-  reauthenticate: boolean;
-}
-
-export interface OidcIdentity {
-  subject: string;
-  email: string | null;
-  isEmailVerified: boolean;
-  firstName: string;
-  lastName: string;
-  /** All that was said, as texts. */
-  attributes: Record<string, string[]>;
-}
-
-export type OidcRefusal =
-  | 'denied'
-  | 'wrong_state'
-  | 'wrong_nonce'
-  | 'wrong_issuer'
-  | 'wrong_audience'
-  | 'expired'
-  | 'bad_signature'
-  | 'weak_algorithm'
-  | 'not_recent'
-  | 'provider_refused'
-  | 'provider_unreachable';
-
-export type OidcOutcome = { ok: true; identity: OidcIdentity } | { ok: false; reason: OidcRefusal; detail: string };
-
-export type Fetch = (
-  address: string | URL,
-  init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
-) => Promise<Response>;
+import {
+  attributesOf,
+  type OidcIdentity,
+  type OidcOutcome,
+  type OidcProvider,
+  type OidcQuestion,
+  type OidcRefusal,
+  refusalOf,
+  refused,
+} from './outcome.ts';
 
 export interface OidcSignIn {
   /**
@@ -190,109 +147,4 @@ function identityOf(claims: Record<string, unknown> & { sub: string }): OidcIden
     lastName: text('family_name') || rest.join(' '),
     attributes: attributesOf(claims),
   };
-}
-
-/** What an administrator is shown in a test: nothing that proves anything. */
-export function attributesOf(claims: Record<string, unknown>): Record<string, string[]> {
-  const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
-  const shown = Object.entries(claims).filter(([name]) => !hidden.has(name));
-  return Object.fromEntries(
-    shown
-      .slice(0, 50)
-      .map(([name, value]) => [
-        name.slice(0, 200),
-        (Array.isArray(value) ? value : [value])
-          .slice(0, 20)
-          .map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)).slice(0, 500)),
-      ]),
-  );
-}
-
-export function refused(reason: OidcRefusal, detail: string): OidcOutcome & { ok: false } {
-  return { ok: false, reason, detail: detail.slice(0, 200) };
-}
-
-/** What the library or the network says, in words. */
-export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
-  const {
-    code,
-    message,
-    cause,
-    error: word,
-  } = error as {
-    code?: string;
-    message?: string;
-    cause?: { claim?: string; attribute?: string; code?: string; parameter?: string } & Error;
-    error?: string;
-  };
-  const claim = cause?.claim ?? cause?.attribute;
-  switch (code) {
-    case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
-      return word === 'access_denied'
-        ? refused('denied', 'The provider says that the person has not agreed, or may not sign in (access_denied).')
-        : refused('provider_refused', `The provider answers with an error (${plain(word)}).`);
-    case 'OAUTH_RESPONSE_BODY_ERROR':
-      return refused(
-        'provider_refused',
-        `The provider does not take the code (${plain(word)}). Check client id and secret.`,
-      );
-    case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
-      return claim === 'auth_time'
-        ? refused('not_recent', 'The provider has not asked the person to prove again who they are.')
-        : refused('expired', `The time in the ID token is not now (${plain(claim)}). Check the clocks.`);
-    case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
-    case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      if (claim === 'nonce') return refused('wrong_nonce', 'The ID token is for another sign-in (nonce).');
-      if (claim === 'aud' || claim === 'azp')
-        return refused('wrong_audience', `The ID token is for another client (${claim}).`);
-      return refused('wrong_issuer', `The provider calls itself otherwise than its address says (${plain(claim)}).`);
-    case 'OAUTH_KEY_SELECTION_FAILED':
-      return refused(
-        'bad_signature',
-        'The ID token is signed by a key that the provider does not show, or shows twice.',
-      );
-    case 'OAUTH_UNSUPPORTED_OPERATION':
-      return refused('weak_algorithm', 'The ID token is not signed, or in a way that is not accepted.');
-    case 'OAUTH_INVALID_RESPONSE':
-      return invalidResponse(String(message ?? ''), String(cause?.message ?? ''));
-    case 'OAUTH_PARSE_ERROR':
-    case 'OAUTH_RESPONSE_IS_NOT_JSON':
-    case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
-      return refused('provider_refused', 'The provider answers something that is not OpenID Connect.');
-    case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
-    case 'OAUTH_REQUEST_PROTOCOL_FORBIDDEN':
-      return refused('provider_unreachable', 'The provider names an address without https.');
-    default:
-      return refused('provider_unreachable', `The provider cannot be reached (${plain(reasonOf(error))}).`);
-  }
-}
-
-function invalidResponse(message: string, cause: string): OidcOutcome & { ok: false } {
-  const said = `${message} ${cause}`;
-  if (/"?state"?/.test(said)) return refused('wrong_state', 'The answer is for another sign-in (state).');
-  if (/signature/i.test(said)) return refused('bad_signature', 'The signature of the ID token is wrong.');
-  if (/"iss"|issuer/i.test(said)) return refused('wrong_issuer', 'The answer is of another provider (iss).');
-  if (/nonce/.test(said)) return refused('wrong_nonce', 'The ID token is for another sign-in (nonce).');
-  if (/auth_time|max_age/i.test(said)) {
-    return refused('not_recent', 'The provider does not say when the person proved who they are.');
-  }
-  if (/alg/i.test(said))
-    return refused('weak_algorithm', 'The ID token is not signed, or in a way that is not accepted.');
-  return refused('provider_refused', 'The provider answers something that is not OpenID Connect.');
-}
-
-/** The innermost code there is: libraries wrap what the network says. */
-function reasonOf(error: unknown): string {
-  for (let inner: unknown = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
-    const { code } = inner as { code?: unknown };
-    if (typeof code === 'string' && !code.startsWith('OAUTH_')) return code;
-    if (inner.name === 'TimeoutError') return 'TIMEOUT';
-    inner = inner.cause;
-  }
-  return 'UNKNOWN';
-}
-
-/** What comes from outside stands in logs and on pages: words only. */
-function plain(word: string | undefined): string {
-  return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

@@ -3,7 +3,7 @@
 import type { ProviderKind } from '@millrace/accounts';
 import { ConfigError, secretOf, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import type { OidcProvider } from './oidc-sign-in.ts';
+import type { OidcProvider } from './outcome.ts';
 
 const clientId = (provider: string) =>
   Type.Optional(Type.String({ description: `client id at ${provider}; with it people may sign in by it` }));

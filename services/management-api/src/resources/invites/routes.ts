@@ -24,9 +24,9 @@ import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
 import { refuseForeignPage, requireSessionPlace, type SignedIn, withSession } from '../../access/session-cookie.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
+import { refuseEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
 import { begin } from '../sign-in/rules.ts';
-import { refuseEnforced } from '../single-sign-on/enforcement.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
 import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { addressOf, refuseEnforced } from '../single-sign-on/enforcement.ts';
+import { addressOf, refuseEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
 import { resetDone, resetLook, resetQuestion, resetUse } from './schema.ts';
 

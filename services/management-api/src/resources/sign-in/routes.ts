@@ -8,7 +8,7 @@ import {
   withoutSession,
   withSession,
 } from '../../access/session-cookie.ts';
-import { waysInOf } from '../single-sign-on/enforcement.ts';
+import { waysInOf } from './enforcement.ts';
 import { lookAtLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
 import { done, linkLook, linkMeaning, linkUse, precheck, signIn, waysIn, waysInExample } from './schema.ts';
 

@@ -23,7 +23,7 @@ import {
   withSession,
   withStep,
 } from '../../access/session-cookie.ts';
-import { refuseEnforced } from '../single-sign-on/enforcement.ts';
+import { refuseEnforced } from './enforcement.ts';
 import { checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
 import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';

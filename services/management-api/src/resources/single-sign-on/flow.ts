@@ -1,4 +1,4 @@
-import { addressOf } from '../single-sign-on/enforcement.ts';
+import { addressOf } from '../sign-in/enforcement.ts';
 // Signing in by a provider, from the click to the session: the browser is sent away with a state that works once and only in
 // this browser, and comes back with an answer (docs/api-rules.md#single-sign-on).
 
@@ -25,7 +25,8 @@ import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { requireSessionPlace, type SignedIn, sessionOf, stepOf } from '../../access/session-cookie.ts';
-import type { OidcProvider, OidcQuestion, OidcSignIn } from '../../oidc/oidc-sign-in.ts';
+import type { OidcSignIn } from '../../oidc/oidc-sign-in.ts';
+import type { OidcProvider, OidcQuestion } from '../../oidc/outcome.ts';
 import { checkSamlAnswer } from '../../saml/check-answer.ts';
 import { samlRequestUrl } from '../../saml/messages.ts';
 import { begin, knownDeviceOf, type SignInDeps } from '../sign-in/rules.ts';
@@ -63,12 +64,12 @@ export interface Leads {
 }
 
 /** The addresses a provider is told; each provider has its own, so that none can be given another's answer. */
-export function returnAddress(baseUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+function returnAddress(baseUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${baseUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
 /** A path of our own, or the start: whatever else is written there leads nowhere. */
-export function ownPath(next: string | null): string {
+function ownPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
   const own = 'http://own.invalid';

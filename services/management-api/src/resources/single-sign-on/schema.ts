@@ -4,7 +4,7 @@ import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import type { ProviderTry } from './store.ts';
 
-export const providerTry = Type.Object(
+const providerTry = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the try.' }),
     created_at: Type.String({ format: 'date-time', description: 'When it was.' }),

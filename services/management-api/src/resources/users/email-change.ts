@@ -20,8 +20,8 @@ import { AppError } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
+import { addressOf, refuseEnforced } from '../sign-in/enforcement.ts';
 import { requireUser } from '../sign-in/rules.ts';
-import { addressOf, refuseEnforced } from '../single-sign-on/enforcement.ts';
 
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;

@@ -15,7 +15,7 @@ import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 
-export const providerNames: Record<ProviderKind, string> = {
+const providerNames: Record<ProviderKind, string> = {
   'google-oauth2': 'Google',
   github: 'GitHub',
   gitlab: 'GitLab',

@@ -15,8 +15,6 @@ import { keepKeysToMemberships, lockKeysOf } from '../keys/personal-api-key-stor
 import { findMember } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
-import { changeEmail, createUser } from '../users/users.ts';
 import {
   type AddressDomain,
   deleteProofs,
@@ -27,8 +25,10 @@ import {
   type ProviderKind,
   providerKinds,
   useIdentity,
-} from './provider-store.ts';
-import { endSessionsOf } from './sessions.ts';
+} from '../sign-in/provider-store.ts';
+import { endSessionsOf } from '../sign-in/sessions.ts';
+import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
+import { changeEmail, createUser } from '../users/users.ts';
 
 /** What a provider says of somebody, once its answer was found to be its own, fresh, and meant for us. */
 export interface ProviderAnswer {

@@ -1,0 +1,285 @@
+import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOidcSignIn } from './oidc-sign-in.ts';
+import type { OidcProvider } from './outcome.ts';
+import { providersOf } from './providers.ts';
+
+/** A provider of our own at the outside edge, which does what no real one should. */
+let server: Server;
+let issuer: string;
+const [key, other] = [newKey(), newKey()];
+function newKey(): { privateKey: KeyObject; jwk: object } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { privateKey, jwk: publicKey.export({ format: 'jwk' }) };
+}
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+/** What it answers at a path, in place of the usual. */
+let answers: Record<string, Answer>;
+let asked: string[];
+/** The ID token that it gives. */
+let token: (nonce: string) => string;
+const json =
+  (body: unknown, status = 200): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+function jwt(claims: object, { header = {}, signer = key }: { header?: object; signer?: typeof key } = {}): string {
+  const text = `${part({ alg: 'RS256', kid: 'k', ...header })}.${part(claims)}`;
+  const { alg = 'RS256' } = header as { alg?: string };
+  if (alg === 'none') return `${text}.`;
+  if (alg === 'HS256') return `${text}.${createHmac('sha256', client.clientSecret).update(text).digest('base64url')}`;
+  return `${text}.${createSign('sha256').update(text).sign(signer.privateKey, 'base64url')}`;
+}
+const now = () => Math.floor(Date.now() / 1000);
+const client = { clientId: 'millrace', clientSecret: 'a secret of more than thirty-two characters' };
+const claims = (nonce: string, changed: object = {}) => ({
+  ...{ iss: issuer, sub: 'ada', aud: client.clientId, exp: now() + 300, iat: now(), nonce },
+  ...{ email: 'ada@corp.example', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' },
+  ...changed,
+});
+let nonce: string;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? '';
+    asked.push(path);
+    const usual: Record<string, Answer> = {
+      '/.well-known/openid-configuration': json(metadata()),
+      '/jwks': json({ keys: [{ ...key.jwk, kid: 'k', alg: 'RS256', use: 'sig' }] }),
+      '/token': (_request, response) =>
+        json({ access_token: 'a', token_type: 'bearer', id_token: token(nonce) })(request, response),
+    };
+    (answers[path] ?? usual[path] ?? json({}, 404))(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  answers = {};
+  asked = [];
+  token = (nonce) => jwt(claims(nonce));
+});
+const metadata = (changed: object = {}) => ({
+  ...{
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+  },
+  ...{ response_types_supported: ['code'], subject_types_supported: ['public'] },
+  id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
+  ...changed,
+});
+const provider = (changed: Partial<OidcProvider> = {}): OidcProvider => ({
+  ...{ kind: 'oidc', key: 'oidc', name: 'Test', issuer, ...client, isOfOperator: true, ...changed },
+});
+const redirectUri = 'https://millrace.example/complete/oidc/';
+
+async function signIn(
+  callback: (state: string) => string = (state) => `code=c&state=${state}`,
+  reauthenticate = false,
+) {
+  const oidc = createOidcSignIn({ mayBePrivate: false });
+  const begun = await oidc.begin(provider(), { redirectUri, reauthenticate });
+  if (!begun.ok) return begun;
+  nonce = begun.question.nonce;
+  const { state, question } = begun;
+  return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, question });
+}
+
+test('a good answer tells who it is', async () => {
+  expect(await signIn()).toEqual({
+    ok: true,
+    identity: {
+      ...{ subject: 'ada', email: 'ada@corp.example', isEmailVerified: true, firstName: 'Ada', lastName: 'Lovelace' },
+      attributes: expect.objectContaining({ email: ['ada@corp.example'], email_verified: ['true'] }),
+    },
+  });
+});
+
+test('Microsoft says it with another claim, of a domain that somebody has proved', async () => {
+  token = (nonce) => jwt(claims(nonce, { email_verified: undefined, xms_edov: true }));
+  expect(await signIn()).toMatchObject({ ok: true, identity: { isEmailVerified: true } });
+});
+
+test('begins with state, nonce and PKCE', async () => {
+  const oidc = createOidcSignIn({ mayBePrivate: false });
+  const begun = await oidc.begin(provider(), { redirectUri, loginHint: 'ada@corp.example', reauthenticate: true });
+  const query = begun.ok ? Object.fromEntries(new URL(begun.url).searchParams) : {};
+  expect(query).toMatchObject({
+    ...{ client_id: 'millrace', redirect_uri: redirectUri, response_type: 'code', scope: 'openid email profile' },
+    ...{ code_challenge_method: 'S256', login_hint: 'ada@corp.example', prompt: 'login', max_age: '0' },
+    ...{ state: expect.stringMatching(/^[\w-]{43}$/), nonce: expect.stringMatching(/^[\w-]{43}$/) },
+  });
+});
+
+const badTokens: [string, string, (nonce: string) => string][] = [
+  ['another issuer', 'wrong_issuer', (nonce) => jwt(claims(nonce, { iss: 'https://other.example' }))],
+  ['another audience', 'wrong_audience', (nonce) => jwt(claims(nonce, { aud: 'other' }))],
+  [
+    'two audiences, and azp another',
+    'wrong_audience',
+    (nonce) => jwt(claims(nonce, { aud: ['millrace', 'other'], azp: 'other' })),
+  ],
+  ['expired', 'expired', (nonce) => jwt(claims(nonce, { exp: now() - 120 }))],
+  ['another nonce', 'wrong_nonce', () => jwt(claims('other'))],
+  ['no nonce', 'wrong_nonce', () => jwt(claims('x', { nonce: undefined }))],
+  ['no signature', 'weak_algorithm', (nonce) => jwt(claims(nonce), { header: { alg: 'none' } })],
+  ['a signature by the shared secret', 'weak_algorithm', (nonce) => jwt(claims(nonce), { header: { alg: 'HS256' } })],
+  ['another key', 'bad_signature', (nonce) => jwt(claims(nonce), { signer: other })],
+  ['a key nobody shows', 'bad_signature', (nonce) => jwt(claims(nonce), { header: { kid: 'unknown' } })],
+];
+test.each(badTokens)('S-152: an ID token with %s is refused: %s', async (_, reason, made) => {
+  token = made;
+  const outcome = await signIn();
+  expect(outcome).toMatchObject({ ok: false, reason });
+  expect((outcome as { detail: string }).detail).toMatch(/^The .+\.$/);
+});
+
+test('S-152: two keys with one id are refused', async () => {
+  const shown = { ...key.jwk, kid: 'k', alg: 'RS256', use: 'sig' };
+  answers['/jwks'] = json({ keys: [shown, { ...other.jwk, kid: 'k', alg: 'RS256', use: 'sig' }] });
+  expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
+});
+
+test('who had to prove again who they are, and was not asked, is refused', async () => {
+  expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
+  token = (nonce) => jwt(claims(nonce, { auth_time: now() - 4000 }));
+  expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
+  token = (nonce) => jwt(claims(nonce, { auth_time: now() }));
+  expect(await signIn(undefined, true)).toMatchObject({ ok: true });
+});
+
+const badCallbacks: [string, string, (state: string) => string][] = [
+  ['S-156: refused by its person', 'denied', (state) => `error=access_denied&state=${state}`],
+  [
+    'S-156: with another error, whose words are not shown',
+    'provider_refused',
+    (state) => `error=%3Cscript%3E&state=${state}`,
+  ],
+  ['S-151: with another state', 'wrong_state', () => 'code=c&state=other'],
+  ['S-151: without a state', 'wrong_state', () => 'code=c'],
+  ['S-155: of another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
+];
+test.each(badCallbacks)('an answer %s: %s', async (_, reason, callback) => {
+  const outcome = await signIn(callback);
+  expect(outcome).toMatchObject({ ok: false, reason });
+  expect(JSON.stringify(outcome)).not.toContain('<');
+});
+
+test('S-151: without the PKCE verifier no provider gives a token, and a code that is not taken is told', async () => {
+  answers['/token'] = json({ error: 'invalid_grant' }, 400);
+  expect(await signIn()).toMatchObject({
+    ok: false,
+    reason: 'provider_refused',
+    detail: expect.stringContaining('invalid_grant'),
+  });
+});
+
+const badProviders: [string, string, Answer][] = [
+  ['another issuer than its address', 'wrong_issuer', json(metadata({ issuer: 'https://other.example' }))],
+  ['a redirect', 'provider_refused', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
+  [
+    'no JSON',
+    'provider_refused',
+    (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  ],
+  [
+    '5 MiB',
+    'provider_unreachable',
+    (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.alloc(5 * 1024 * 1024)),
+  ],
+  [
+    'an end in the middle',
+    'provider_unreachable',
+    (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()),
+  ],
+];
+test.each(badProviders)('S-154: a provider that answers with %s: %s', async (_, reason, answer) => {
+  answers['/.well-known/openid-configuration'] = answer;
+  expect(await signIn()).toMatchObject({ ok: false, reason });
+  expect(asked).not.toContain('/elsewhere');
+});
+
+test('S-154: an organization’s provider in a private network, or without TLS, is not asked', async () => {
+  const oidc = createOidcSignIn({ mayBePrivate: false });
+  const begin = (issuer: string) => oidc.begin(provider({ isOfOperator: false, issuer }), { redirectUri });
+  expect(await begin(issuer)).toMatchObject({ ok: false, reason: 'provider_unreachable' });
+  expect(await begin(issuer.replace('http:', 'https:'))).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('EPRIVATEADDRESS'),
+  });
+  expect(await begin('https://localhost:1')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('EPRIVATEADDRESS'),
+  });
+  expect(asked).toEqual([]);
+});
+
+describe('GitHub', () => {
+  const github = () => provider({ kind: 'github', key: 'github' });
+  async function byGitHub(emails: object[], callback = (state: string) => `code=c&state=${state}`) {
+    answers['/login/oauth/access_token'] = json({ access_token: 'gho_x', token_type: 'bearer' });
+    answers['/api/v3/user'] = json({ id: 583231, login: 'ada', name: 'Ada King Lovelace' });
+    answers['/api/v3/user/emails'] = json(emails);
+    const oidc = createOidcSignIn({ mayBePrivate: false });
+    const begun = await oidc.begin(github(), { redirectUri });
+    if (!begun.ok) return begun;
+    const { state, question } = begun;
+    return oidc.finish(github(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, question });
+  }
+  const primary = { email: 'ada@corp.example', primary: true, verified: true };
+
+  test('S-153: the number is the account, the primary address the one that counts', async () => {
+    const identity = {
+      subject: '583231',
+      email: 'ada@corp.example',
+      isEmailVerified: true,
+      firstName: 'Ada',
+      lastName: 'King Lovelace',
+    };
+    expect(await byGitHub([{ email: 'b@b.example', primary: false, verified: true }, primary])).toMatchObject({
+      ok: true,
+      identity,
+    });
+  });
+
+  test.each([
+    ['the primary one is not verified', [{ ...primary, verified: false }], { isEmailVerified: false }],
+    ['there is no primary one', [{ ...primary, primary: false }], { email: null, isEmailVerified: false }],
+  ])('S-153: %s', async (_, emails, identity) => {
+    expect(await byGitHub(emails)).toMatchObject({ ok: true, identity });
+  });
+
+  test('another state, a refusal, and a code that is not taken', async () => {
+    expect(await byGitHub([primary], () => 'code=c&state=other')).toMatchObject({ ok: false, reason: 'wrong_state' });
+    expect(await byGitHub([primary], (state) => `error=access_denied&state=${state}`)).toMatchObject({
+      ok: false,
+      reason: 'denied',
+    });
+    const oidc = createOidcSignIn({ mayBePrivate: false });
+    expect(await oidc.begin(github(), { redirectUri, reauthenticate: true })).toMatchObject({
+      ok: false,
+      reason: 'not_recent',
+    });
+  });
+});
+
+test('settings: each provider is all or nothing', () => {
+  const config = { oidcName: 'Example', googleClientId: 'id', googleClientSecret: 'secret' };
+  expect([...providersOf(config)]).toMatchObject([
+    ['google-oauth2', { name: 'Google', clientId: 'id', clientSecret: 'secret' }],
+  ]);
+  expect(providersOf({ oidcName: 'Example' }).size).toBe(0);
+  for (const part of [{ googleClientId: 'id' }, { githubClientSecret: 's' }, { oidcIssuer: 'https://a.example' }]) {
+    expect(() => providersOf({ oidcName: 'Example', ...part })).toThrow(
+      /CLIENT_ID, .*CLIENT_SECRET: set all of them, or none/,
+    );
+  }
+});
