@@ -12,9 +12,9 @@ import {
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
+import { type OpenIdProvider, type Person, startOpenIdProvider } from '@millrace/testing/openid-provider';
 import { type AnswerParts, encode, samlXml, sign } from '../../saml/testing/answer.ts';
 import { createTestKey } from '../../saml/testing/certificate.ts';
-import { type OpenIdProvider, type Person, startOpenIdProvider } from '../../testing/openid-provider.ts';
 import { signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { ApiProblem } from '../../../api/request.ts';
@@ -31,6 +31,8 @@ export function Section() {
   const request = { path: `${organization.path}/domains` };
   const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
+  /** What the DNS said stays to be read once the domain is proved. */
+  const [proving, setProving] = useState('');
   return (
     <>
       <AddressHint unknown={unknown} />
@@ -41,10 +43,11 @@ export function Section() {
             return <Failed what={text.title} error={new ApiProblem(404, {}, new Headers())} />;
           return (
             <>
-              {open && !open.is_verified && (
+              {open && !open.is_verified && <Proving id={open.id} onProving={setProving} />}
+              {open && (open.id === proving || !open.is_verified) && (
                 <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />
               )}
-              {open?.is_verified && <SingleSignOn key={open.id} domain={open} onClose={() => onOpen('')} />}
+              {open?.is_verified && <SingleSignOn key={`${open.id}-sso`} domain={open} onClose={() => onOpen('')} />}
               <Block
                 title={text.title}
                 about={
@@ -70,6 +73,12 @@ export function Section() {
       </Loaded>
     </>
   );
+}
+
+/** Notes which domain is being proved, as long as it is not. */
+function Proving({ id, onProving }: { id: string; onProving: (id: string) => void }) {
+  useEffect(() => onProving(id), [id, onProving]);
+  return null;
 }
 
 /** @param isMain whether nothing else is to be done here first */

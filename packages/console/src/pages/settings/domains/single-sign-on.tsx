@@ -155,23 +155,23 @@ function State({ domain }: { domain: Domain }) {
 
 function OurValues({ kind, domain }: { kind: 'saml' | 'oidc'; domain: Domain }) {
   const at = (path: string) => `${location.origin}${apiPath(path)}`;
-  const values: [string, string][] =
+  const values: ['entity' | 'acs' | 'metadata' | 'relay' | 'redirect', string][] =
     kind === 'saml'
       ? [
-          [sso.entity, at('')],
-          [sso.acs, at('/complete/saml/')],
-          [sso.metadata, at('/api/saml/metadata/')],
-          [sso.relay, domain.id],
+          ['entity', at('')],
+          ['acs', at('/complete/saml/')],
+          ['metadata', at('/api/saml/metadata/')],
+          ['relay', domain.id],
         ]
-      : [[sso.redirect, at(`/complete/oidc/${domain.id}/`)]];
+      : [['redirect', at(`/complete/oidc/${domain.id}/`)]];
   return (
     <dl className="facts domain-record">
       {values.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{sso[name]}</dt>
           <dd className="mono">
             <span>{value}</span>
-            <CopyButton text={value}>{`${sso.copy}: ${name}`}</CopyButton>
+            <CopyButton text={value}>{sso.copies[name]}</CopyButton>
           </dd>
         </div>
       ))}
@@ -330,7 +330,7 @@ function Tries({ path }: { path: string }) {
   });
   const { columns, outcomes } = sso;
   return (
-    <section aria-label={sso.tries}>
+    <section className="domain-tries" aria-label={sso.tries}>
       <h3>{sso.tries}</h3>
       <Loaded query={query} what={sso.tries}>
         {({ results }) =>

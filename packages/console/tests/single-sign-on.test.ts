@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { type OpenIdProvider, startOpenIdProvider } from '@millrace/testing/openid-provider';
+import type { Page } from 'playwright-core';
+import { lookAt, openAs } from './people.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+
+/** Ways in by a provider in a real browser, with a real OpenID provider. */
+let console: RunningConsole;
+let provider: OpenIdProvider;
+const redirects: string[] = [];
+let domainId: string;
+let organizationId: string;
+const owner = 'owner@corp.example';
+beforeAll(async () => {
+  provider = await startOpenIdProvider(() => redirects);
+  const { id, secret } = provider.client;
+  console = await startConsole({
+    settings: {
+      ...{ GITLAB_URL: provider.issuer, GITLAB_CLIENT_ID: id, GITLAB_CLIENT_SECRET: secret },
+      ...{ ALLOW_PRIVATE_DESTINATIONS: 'true' },
+    },
+  });
+  const { origin } = new URL(console.address(''));
+  domainId = randomUUID();
+  redirects.push(`${origin}/complete/gitlab/`, `${origin}/complete/oidc/${domainId}/`);
+  const { rows } = await console.query(
+    'SELECT m.organization_id AS id, m.user_id FROM membership m JOIN project p ON p.organization_id = m.organization_id JOIN environment e ON e.project_id = p.id WHERE e.id = $1',
+    [console.tenant.environmentId],
+  );
+  const [first] = rows as { id: string; user_id: number }[];
+  organizationId = first?.id ?? '';
+  await console.query('UPDATE "user" SET email = $2, is_email_verified = true WHERE id = $1', [first?.user_id, owner]);
+  await console.query(
+    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
+     VALUES ($1, $2, 'corp.example', 'c', now())`,
+    [domainId, organizationId],
+  );
+});
+afterAll(async () => {
+  await console?.stop();
+  await provider?.stop();
+});
+
+const ada = { email: 'ada@corp.example', email_verified: true, given_name: 'Ada' };
+const openSignIn = (page: string) =>
+  console.open('live', { prepare: async () => {} }).then(async (opened: Page) => {
+    await opened.context().clearCookies();
+    await opened.goto(new URL(`/console/sign-in${page}`, console.address('')).href);
+    return opened;
+  });
+
+test('by a provider of the installation, and back to the page that was wanted', async () => {
+  provider.person = { subject: 'owner', claims: { ...ada, email: owner } };
+  const wanted = new URL(console.address('events')).pathname;
+  const page = await openSignIn(`?next=${wanted}`);
+  await page.getByRole('button', { name: 'Continue with GitLab' }).waitFor();
+  await lookAt(page);
+  await page.getByRole('button', { name: 'Continue with GitLab' }).click();
+  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(wanted);
+  await page.context().close();
+});
+
+test('who does not get in reads why, in words of this page, with an id for the administrator', async () => {
+  provider.person = { subject: 'eve', claims: { email: 'eve@nowhere.example', email_verified: true } };
+  const page = await openSignIn('');
+  await page.getByRole('button', { name: 'Continue with GitLab' }).click();
+  await page.getByText(/There is no account with your address\. Ask for an invite\. \([\w-]{36}\)/).waitFor();
+  await lookAt(page);
+  await page.goto(new URL('/console/sign-in?error_code=%3Cb%3ECall%20me%3C/b%3E', console.address('')).href);
+  await page.getByText('Signing in by the provider failed.').waitFor();
+  expect(await page.getByText('Call me').count()).toBe(0);
+  await page.context().close();
+});
+
+test('an administrator sets up the provider of a domain, tests it, and demands it; then it is the only way in', async () => {
+  const page = await openAs(console, 15, 'domains');
+  await page.getByRole('button', { name: 'Single sign-on of corp.example' }).click();
+  const region = page.getByRole('region', { name: 'Single sign-on of corp.example' });
+  await region.getByText('Any way is good').waitFor();
+  await region.getByText('/complete/saml/').waitFor();
+  await lookAt(page);
+  await region.getByRole('button', { name: 'OpenID Connect' }).click();
+  await region.getByText(`/complete/oidc/${domainId}/`).waitFor();
+  await region.getByLabel('Issuer').fill('https://idp.corp.example');
+  await region.getByLabel('Client id').fill(provider.client.id);
+  await region.getByLabel('Client secret').fill(provider.client.secret);
+  await region.getByRole('button', { name: 'Save' }).click();
+  await region.getByText('Saved.').waitFor();
+  // The form takes addresses with TLS only.
+  await console.query(
+    'UPDATE organization_domain SET oidc_issuer = $2, jit_provisioning_enabled = true WHERE id = $1',
+    [domainId, provider.issuer],
+  );
+
+  provider.person = { subject: 'owner-at-corp', claims: { ...ada, email: owner } };
+  await page.reload();
+  await region.getByRole('button', { name: 'Test sign-in' }).click();
+  await region.getByText('Test: Test passed').waitFor();
+  await region.getByText(/The answer is good. It means owner@corp.example/).waitFor();
+  await region.getByText('What the provider said').click();
+  await region.getByText('given_name').waitFor();
+
+  await region.getByLabel('They may sign in by this only').selectOption('oidc');
+  await region.getByText('Waiting', { exact: true }).waitFor();
+  await lookAt(page);
+  // By an administrator, in another browser.
+  const other = await openSignIn('');
+  await other.getByLabel('E-mail').fill(owner);
+  await other.getByRole('button', { name: 'Single sign-on' }).click();
+  await other.waitForURL(/\/console\/projects\//);
+  await other.context().close();
+  await page.reload();
+  await region.getByText('In force', { exact: true }).waitFor();
+  await region.getByText('Signed in', { exact: true }).waitFor();
+  await lookAt(page);
+  await page.context().close();
+
+  // Whoever types a password is led to the provider.
+  provider.person = { subject: 'ada', claims: ada };
+  const member = await openSignIn('');
+  await member.getByLabel('E-mail').fill('ada@corp.example');
+  await member.getByLabel('Password').fill('whatever it is');
+  await member.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await member.waitForURL(/\/console\/projects\//);
+  await member.context().close();
+});
+
+test('a second factor that the account has is asked for after a provider of the installation', async () => {
+  await console.query("UPDATE organization_domain SET sso_enforcement = '' WHERE id = $1", [domainId]);
+  await console.query(
+    'INSERT INTO user_totp (user_id, secret, last_step) SELECT id, \'JBSWY3DPEHPK3PXP\', 0 FROM "user" WHERE email = $1',
+    [owner],
+  );
+  provider.person = { subject: 'owner', claims: { ...ada, email: owner } };
+  const page = await openSignIn('');
+  await page.getByRole('button', { name: 'Continue with GitLab' }).click();
+  await page.getByLabel('Code').waitFor();
+  await lookAt(page);
+  await console.query('DELETE FROM user_totp', []);
+  await page.context().close();
+});
