@@ -23,6 +23,8 @@ export interface SignInLimits {
   countCode(userId: number): Promise<() => Promise<void>>;
   /** Counts a question of somebody unknown. @throws AppError `rate_limited`. */
   countQuestion(address: string): Promise<void>;
+  /** Counts a way to a sign-in provider, or back. @throws AppError `rate_limited`. */
+  countProviderStep(address: string): Promise<void>;
   /** Counts a request for a mail, whether there is such an account or not. @throws AppError `rate_limited`. */
   countReset(address: string, account: string): Promise<void>;
 }
@@ -50,6 +52,8 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const questions = limit('question', 60, settings.signInQuestionsPerMinute);
+  // There and back.
+  const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
   const resetsOfAddress = limit('resets', 3600, settings.resetsPerDay === 0 ? 0 : resetsPerAddressHour);
   return {
@@ -79,6 +83,10 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
     async countQuestion(address) {
       const wait = await questions.take(networkOf(address));
       if (wait !== null) throw throttled(wait, 'Too many questions about signing in came from your address.');
+    },
+    async countProviderStep(address) {
+      const wait = await providerSteps.take(networkOf(address));
+      if (wait !== null) throw throttled(wait, 'Too many sign-ins by a provider came from your address.');
     },
     async countReset(address, account) {
       const wait = (await resetsOfAddress.take(networkOf(address))) ?? (await resets.take(hashSecret(account)));

@@ -67,6 +67,8 @@ export type SamlOutcome =
       identity: SamlIdentity;
       assertionId: string /** So long the same message could be used again. */;
       rememberUntil: Date;
+      /** When the person proved to the provider who they are. */
+      authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
 
@@ -218,11 +220,14 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
   if (!subject || !nameId || textOf(nameId) === '')
     throw new Refused('no_subject', 'The assertion names nobody (NameID).');
   const confirmedUntil = checkConfirmation(subject, expected);
-  for (const statement of named(assertion, assertionNs, 'AuthnStatement')) {
+  const statements = named(assertion, assertionNs, 'AuthnStatement');
+  for (const statement of statements) {
     checkTimes(statement, { until: 'SessionNotOnOrAfter', now, what: 'The session at the provider' });
   }
+  const instants = statements.map((statement) => timeOf(statement, 'AuthnInstant') ?? 0);
   const rememberUntil = new Date(Math.max(conditionsUntil, confirmedUntil) + skewMs);
-  return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil };
+  const authenticatedAt = new Date(Math.max(0, ...instants));
+  return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil, authenticatedAt };
 }
 
 /** @returns until when the assertion holds, in milliseconds; 0 where only its confirmation says so. */

@@ -94,6 +94,7 @@ describe('a good answer', () => {
       ok: true,
       assertionId: '_assertion-1',
       rememberUntil: new Date('2026-11-20T12:06:00Z'),
+      authenticatedAt: now,
       identity: {
         nameId: 'employee-17',
         nameIdFormat: persistent,

@@ -19,13 +19,14 @@ const passwordRules = { type: 'password', autoComplete: 'new-password', minLengt
 export function SignInPage() {
   const { open } = useEntered();
   const [asked] = useState(() => new URLSearchParams(location.search));
+  const [secrets] = useState(() => new URLSearchParams(takeSecret()));
   const halves = useQuery({
     queryKey: ['second-step'],
     queryFn: () => call<Methods>({ path: '/api/login/2fa/methods' }),
     retry: false,
     enabled: asked.has('second_factor'),
   });
-  const ticket = asked.get('confirm');
+  const ticket = secrets.get('confirm');
   if (ticket !== null) return <ConfirmSignIn ticket={ticket} />;
   if (halves.isLoading) return <Entry title={text.signIn}>{null}</Entry>;
   const next = asked.get('next') ?? '/';

@@ -20,7 +20,7 @@ export const text = {
     kept_out: 'You were removed from this organization. Ask an administrator for an invite.',
     jit_not_enabled: 'There is no account with your address. Ask an administrator for an invite.',
     no_new_organizations: 'There is no account with your address. Ask for an invite.',
-    rate_limited: 'Too many sign-ins came from your address. Wait a minute.',
+    throttled: 'Too many sign-ins came from your address. Wait a minute.',
     https_required: 'Signing in needs https.',
   } as Record<string, string>,
   enforced: 'People with your address sign in by another provider: press Single sign-on.',

@@ -90,7 +90,7 @@ export async function beginAtProvider(
 ): Promise<{ url: string; browserSecret: string }> {
   const { sql, signInLimits } = deps;
   requireSessionPlace(request);
-  await signInLimits.countQuestion(request.address);
+  await signInLimits.countProviderStep(request.address);
   const kind = providerKinds.find((known) => known === provider);
   if (kind === undefined) throw refusal('invalid_sso_provider');
   const email = addressOf(request.query.get('email') ?? '');
@@ -197,7 +197,7 @@ export async function finishOpenId(
   deps: SingleSignOnDeps,
   { provider, domainId, request }: { provider: string; domainId: string | null; request: ApiRequest },
 ): Promise<Leads> {
-  await deps.signInLimits.countQuestion(request.address);
+  await deps.signInLimits.countProviderStep(request.address);
   const state = request.query.get('state') ?? '';
   const pending = await takePending(deps, state);
   if (pending.kind !== provider || pending.kind === 'saml' || pending.domainId !== domainId) {
@@ -231,7 +231,7 @@ export async function receiveSaml(
   deps: SingleSignOnDeps,
   { samlResponse, relayState, request }: { samlResponse: string; relayState: string; request: ApiRequest },
 ): Promise<Leads> {
-  await deps.signInLimits.countQuestion(request.address);
+  await deps.signInLimits.countProviderStep(request.address);
   const { pending, domain } = await samlQuestion(deps, relayState);
   const outcome = checkSamlAnswer(samlResponse, {
     issuer: String(domain.saml_entity_id),
@@ -242,9 +242,13 @@ export async function receiveSaml(
     now: new Date(),
   });
   if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
-  const { identity, assertionId, rememberUntil } = outcome;
+  const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
   if (!(await useAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
     throw await refuse(deps, pending, { reason: 'replayed', detail: 'This answer of the provider was used before.' });
+  }
+  if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {
+    const detail = 'The provider has not asked the person to prove again who they are (ForceAuthn).';
+    throw await refuse(deps, pending, { reason: 'not_recent', detail });
   }
   const { subject, email: written, firstName, lastName, attributes } = identity;
   const email = addressOf(written ?? '') || null;
@@ -258,6 +262,9 @@ export async function receiveSaml(
   const ticket = await beginSignInStep(deps.sql, { kind: 'provider_answer', userId: null, data });
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
+
+/** Within this time somebody has to have proved who they are who was asked to. */
+const recentlyMs = 5 * 60_000;
 
 /** The question an answer belongs to: one of ours, or none, where a domain takes answers that its provider begins by itself. */
 async function samlQuestion(
@@ -291,7 +298,7 @@ export async function finishSaml(
   { ticket, request }: { ticket: string; request: ApiRequest },
 ): Promise<Leads> {
   const seen = (await findSignInStep(deps.sql, 'provider_answer', ticket))?.data as unknown as SamlTicket | undefined;
-  if (seen?.browser === null) return { path: `/console/sign-in?confirm=${ticket}` };
+  if (seen?.browser === null) return { path: `/console/sign-in#confirm=${ticket}` };
   const taken = await takeTicket(deps, ticket);
   requireSameBrowser(taken, request);
   return settle(deps, { ...taken, request });
@@ -363,9 +370,9 @@ async function signIn(
     const arrival = await arrive(tx, answer, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
-    // The provider of a domain answers for all factors of its people; one of the installation for an address only.
+    // The account may be in other organizations too, whose data this provider has no say about.
     const device = await knownDeviceOf(tx, request, user.email);
-    const factor = domainId === null ? await secondFactorOf(tx, user, { device, method: kind }) : { shown: null };
+    const factor = await secondFactorOf(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
     const signedIn = await begin(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
     return { ...arrival, signedIn };

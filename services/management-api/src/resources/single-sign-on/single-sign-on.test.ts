@@ -15,7 +15,7 @@ import { createTestTenant, eventually, type MailServer, startMailServer, type Te
 import { type OpenIdProvider, type Person, startOpenIdProvider } from '@millrace/testing/openid-provider';
 import { type AnswerParts, encode, samlXml, sign } from '../../saml/testing/answer.ts';
 import { createTestKey } from '../../saml/testing/certificate.ts';
-import { signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
+import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
 /** Signing in by a provider, over the wire, with a real OpenID provider and signed SAML messages. */
@@ -422,6 +422,20 @@ describe('confirming that it is you', () => {
     expect(made.status).toBe(201);
   });
 
+  test('S-042: by SAML only if the person had to prove again who they are', async () => {
+    const nameId = randomUUID();
+    const { browser } = await bySaml({ nameId });
+    const before = sessionOf(browser);
+    const query = `?email=x@${domain}&reauth=true&next=/console/persons`;
+    expect((await bySaml({ nameId, authenticated: 30 }, { browser, query })).end).toContain(
+      'error_code=social_login_failure',
+    );
+    expect((await tries())[0]).toMatchObject({ reason: 'not_recent' });
+    expect(sessionOf(browser)).toBe(before);
+    expect((await bySaml({ nameId }, { browser, query })).end).toBe('/console/persons');
+    expect(sessionOf(browser)).not.toBe(before);
+  });
+
   test('without a session there is nothing to confirm', async () => {
     expect((await byGitLab(verified(owner), { query: '&reauth=true' })).end).toBe(
       '/console/sign-in?error_code=session_ended',
@@ -544,6 +558,25 @@ describe('the SAML provider of a domain', () => {
     expect(await tries()).toMatchObject([{ outcome: 'signed in', provider: 'saml', email: `ada@${domain}` }]);
   });
 
+  test('a second factor that the account has is asked for here too: the account may be in other organizations', async () => {
+    await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
+    const { browser, end } = await ownerSignsIn();
+    expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2F');
+    expect(sessionOf(browser)).toBeUndefined();
+  });
+
+  test('S-048: thirty ways there and back in a minute from one address, then 429 in words', async () => {
+    const limited = await startTestApi(
+      { limits: { ...noLimits, signInQuestionsPerMinute: 2 } },
+      { databaseUrl: api.databaseUrl },
+    );
+    const go = async () => path(await newBrowser().walk(`${limited.url}/login/gitlab/`));
+    const ends = [await go(), await go(), await go(), await go(), await go()];
+    await limited.stop();
+    const away = '/console/sign-in?error_code=improperly_configured_sso';
+    expect(ends).toEqual([away, away, away, away, '/console/sign-in?error_code=throttled']);
+  });
+
   test('S-136: the same message twice, also at once, signs in once', async () => {
     const [one, two] = [await beginSaml(), await beginSaml()];
     const message = answerFor(null, { inResponseTo: null, responseInResponseTo: null });
@@ -551,8 +584,10 @@ describe('the SAML provider of a domain', () => {
     expect(one.relayState).not.toBe(two.relayState);
     const post = () =>
       newBrowser().walk(`${api.url}/complete/saml/`, { form: { SAMLResponse: message, RelayState: domainId } });
-    const ends = (await Promise.all([post(), post(), post()])).map(({ search }) => search.replace(/=.*/, '')).sort();
-    expect(ends).toEqual(['?confirm', '?error_code', '?error_code']);
+    const ends = (await Promise.all([post(), post(), post()]))
+      .map(({ search, hash }) => (search + hash).replace(/=.*/, ''))
+      .sort();
+    expect(ends).toEqual(['#confirm', '?error_code', '?error_code']);
     expect((await tries())[0]).toMatchObject({ outcome: 'refused', reason: 'replayed' });
   });
 
@@ -584,7 +619,7 @@ describe('the SAML provider of a domain', () => {
     expect((await changeSignOn({ saml_allow_unsolicited: true })).body.saml_allow_unsolicited).toBe(true);
     const end = await go();
     expect(end.pathname).toBe('/console/sign-in');
-    const body = { ticket: end.searchParams.get('confirm') };
+    const body = { ticket: new URLSearchParams(end.hash.slice(1)).get('confirm') };
     expect((await api.send('POST', '/api/login/sso/look/', { body })).body).toEqual({ email: `ada@${domain}` });
     const foreign = await api.send('POST', '/api/login/sso/', { body, headers: { origin: 'https://evil.example' } });
     expect(foreign.status).toBe(403);

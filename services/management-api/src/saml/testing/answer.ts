@@ -20,6 +20,8 @@ export interface AnswerParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
+  /** Minutes ago the person proved who they are. */
+  authenticated?: number;
   status: string;
   id: string;
   /** Markup in the assertion, after its subject. */
@@ -59,7 +61,7 @@ export function samlXml(p: AnswerParts): string {
     '</saml:SubjectConfirmation></saml:Subject>',
     p.more,
     `<saml:Conditions${attribute('NotBefore', at(p.notBefore))}${attribute('NotOnOrAfter', at(p.notOnOrAfter))}>${conditions}</saml:Conditions>`,
-    `<saml:AuthnStatement AuthnInstant="${minutes(p.now, 0)}"${attribute('SessionNotOnOrAfter', at(p.sessionUntil))}><saml:AuthnContext/></saml:AuthnStatement>`,
+    `<saml:AuthnStatement AuthnInstant="${minutes(p.now, -(p.authenticated ?? 0))}"${attribute('SessionNotOnOrAfter', at(p.sessionUntil))}><saml:AuthnContext/></saml:AuthnStatement>`,
     `<saml:AttributeStatement>${attributes}</saml:AttributeStatement>`,
     '</saml:Assertion></samlp:Response>',
   ].join('');
