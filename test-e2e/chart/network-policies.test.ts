@@ -40,7 +40,7 @@ test.each([
   ['gateway', [53, 53, 5432, 9092, 6380]],
   ['flags', [53, 53, 5432, 6380]],
   ['consumer-live', [53, 53, 5432, 9092]],
-  ['management-api', [53, 53, 5432, 9092, 6380, 25, 465, 587, 'http']],
+  ['management-api', [53, 53, 5432, 9092, 6380, 25, 465, 587, 'http', 'all']],
   ['delivery-worker', [53, 53, 5432, 25, 465, 587, 'all']],
   ['migrate', [53, 53, 5432]],
   ['test', [53, 53, 5432, 6380, 'http']],
@@ -48,8 +48,11 @@ test.each([
   expect(outward(component)).toEqual(ports);
 });
 
-test('webhooks and exports lead into the world and not into private networks', () => {
-  const { to } = (policyOf('delivery-worker').egress ?? []).find(({ ports }) => ports === undefined) ?? {};
+test.each([
+  ['webhooks and exports', 'delivery-worker'],
+  ['questions to sign-in providers', 'management-api'],
+])('%s lead into the world and not into private networks', (_, component) => {
+  const { to } = (policyOf(component).egress ?? []).find(({ ports }) => ports === undefined) ?? {};
   const [v4, v6] = (to ?? []).map(({ ipBlock }) => ipBlock);
   expect(v4).toMatchObject({ cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) });
   expect(v6).toMatchObject({ cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) });
