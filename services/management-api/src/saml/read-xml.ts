@@ -16,7 +16,8 @@ export class UnreadableXml extends Error {
 
 const mostBytes = 256 * 1024;
 const mostDepth = 64;
-const mostElements = 5000;
+const mostElements = 1000;
+const mostAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
 /** One tag; the values of attributes hold no `<`. */
 const tagPattern = new RegExp(
@@ -82,6 +83,7 @@ function checkMarkup(text: string): void {
     if (elements > mostElements)
       throw new UnreadableXml('too_large', `The answer has more than ${mostElements} elements.`);
     const names = [...attributes.matchAll(attributePattern)].map((match) => match[1]);
+    if (names.length > mostAttributes) throw new UnreadableXml('too_large', 'An element has too many attributes.');
     if (new Set(names).size !== names.length) throw notXml('an attribute is there twice');
     checkReferences(attributes);
     if (!isEmpty) open.push(name);
