@@ -11,6 +11,8 @@ export {
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type ChallengeCheck, createChallengeLookup, type LookUpChallenge } from './domains/challenge.ts';
 export { switchEnforcementOff } from './domains/enforcement-off.ts';
+export { mailAdministrators } from './domains/mail-administrators.ts';
+export { readSamlCertificates } from './domains/saml-certificates.ts';
 export { isRowId } from './input.ts';
 export {
   type AcceptedInvite,
@@ -41,6 +43,7 @@ export {
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
+export { keepOut, letIn, listKeptOut } from './members/kept-out.ts';
 export { refuseEditing } from './members/member-rules.ts';
 export { findMember as findMembership } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel, withdrawInvites } from './members/members.ts';
@@ -106,12 +109,8 @@ export {
   findAddressDomain,
   forgetIdentities,
   hasIdentity,
-  keepOut,
-  letIn,
-  listKeptOut,
   type ProviderKind,
   providerKinds,
-  selectAdministrators,
   useAssertion,
   useIdentity,
 } from './sign-in/provider-store.ts';

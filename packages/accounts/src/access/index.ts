@@ -1,6 +1,6 @@
 /** Who may do what, for every service that takes personal API keys; without the typed client, which gateways do without. */
 export { hashPersonalApiKey } from '../keys/key-values.ts';
-export { hashSecret } from '../keys/secrets.ts';
+export { hashSecret, newSecret } from '../keys/secrets.ts';
 export {
   effectiveLevel,
   environmentsOfCaller,

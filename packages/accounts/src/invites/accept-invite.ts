@@ -7,10 +7,10 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
 import { keepKeysToMemberships } from '../keys/personal-api-key-store.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
+import { letIn } from '../members/kept-out.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { letIn } from '../sign-in/provider-store.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { confirmEmail, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { createUser } from '../users/users.ts';
@@ -58,7 +58,8 @@ export async function acceptInvite(
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, { userId: accepting.id, actor });
   await deleteInvite(tx, invite.id, invite.organization_id);
-  await letIn(tx, invite.organization_id, accepting.email);
+  const invited = { userId: accepting.id };
+  await letIn(tx, { organizationId: invite.organization_id, email: accepting.email, actor: actor ?? invited });
   if (accepting.current_organization_id === null) {
     const { current_environment_id: environmentId } = accepting;
     await setCurrentEnvironment(tx, accepting.id, { organizationId: invite.organization_id, environmentId });

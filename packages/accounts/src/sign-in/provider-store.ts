@@ -33,7 +33,8 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
             o.available_product_features AS features,
             coalesce(d.saml_entity_id, '') <> '' AND coalesce(d.saml_acs_url, '') <> ''
               AND coalesce(d.saml_x509_cert, '') <> '' AS has_saml,
-            d.oidc_issuer IS NOT NULL AND d.oidc_client_id IS NOT NULL AND d.oidc_client_secret IS NOT NULL AS has_oidc,
+            coalesce(d.oidc_issuer, '') <> '' AND coalesce(d.oidc_client_id, '') <> ''
+              AND coalesce(d.oidc_client_secret, '') <> '' AS has_oidc,
             d.jit_provisioning_enabled
               AND coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true) AS provisions
        FROM organization_domain d JOIN organization o ON o.id = d.organization_id
@@ -105,56 +106,4 @@ export async function useAssertion(sql: Sql, idHash: string, until: Date): Promi
     [idHash, until],
   );
   return rows.length > 0;
-}
-
-/** Keeps somebody out of an organization who would come back by its domain; an invite lets in again. */
-export async function keepOut(tx: Transaction, organizationId: string, email: string): Promise<void> {
-  await tx.query('INSERT INTO kept_out_address (organization_id, email) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-    organizationId,
-    email,
-  ]);
-}
-
-export async function isKeptOut(sql: Sql, organizationId: string, email: string): Promise<boolean> {
-  const rows = await sql.query('SELECT FROM kept_out_address WHERE organization_id = $1 AND email = $2', [
-    organizationId,
-    email,
-  ]);
-  return rows.length > 0;
-}
-
-/** Lets an address join by itself again. @returns whether it was kept out. */
-export async function letIn(tx: Transaction, organizationId: string, email: string): Promise<boolean> {
-  const rows = await tx.query(
-    'DELETE FROM kept_out_address WHERE organization_id = $1 AND email = $2 RETURNING email',
-    [organizationId, email],
-  );
-  return rows.length > 0;
-}
-
-/** One page of the addresses an organization keeps out, and how many there are. */
-export async function listKeptOut(
-  sql: Sql,
-  organizationId: string,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ count: number; rows: Columns<'kept_out_address', 'email' | 'created_at'>[] }> {
-  const rows = await sql.query<{ email: string; created_at: Date; count: number }>(
-    `SELECT email, created_at, count(*) OVER ()::int AS count FROM kept_out_address
-      WHERE organization_id = $1 ORDER BY email LIMIT $2 OFFSET $3`,
-    [organizationId, limit, offset],
-  );
-  return { count: rows[0]?.count ?? 0, rows };
-}
-
-/** Addresses of those who administrate an organization. */
-export async function selectAdministrators(
-  sql: Sql,
-  organizationId: string,
-  level: number,
-): Promise<Columns<'user', 'email' | 'first_name'>[]> {
-  return sql.query<{ email: string; first_name: string }>(
-    `SELECT u.email, u.first_name FROM membership m JOIN "user" u ON u.id = m.user_id
-      WHERE m.organization_id = $1 AND m.level >= $2 AND u.is_active ORDER BY u.id`,
-    [organizationId, level],
-  );
 }

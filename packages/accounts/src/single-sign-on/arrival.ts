@@ -12,6 +12,7 @@ import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
 import { keepKeysToMemberships, lockKeysOf } from '../keys/personal-api-key-store.ts';
+import { isKeptOut } from '../members/kept-out.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
@@ -20,7 +21,6 @@ import {
   deleteProofs,
   findAddressDomain,
   insertIdentity,
-  isKeptOut,
   noteProved,
   type ProviderKind,
   providerKinds,
@@ -63,7 +63,7 @@ export type Arrival =
       /** The domain of the address, where somebody has verified it. */
       domain: AddressDomain | undefined;
       /** What the person is to be told of by mail. */
-      changed: ('linked' | 'claimed' | 'email')[];
+      changed: ('linked' | 'claimed')[];
       /** The address before, where the provider gave another. */
       emailBefore: string | null;
       /** Whether this sign-in is what an enforcement waited for. */
@@ -152,7 +152,7 @@ export async function arrive(
     return refused(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
   }
 
-  const changed: ('linked' | 'claimed' | 'email')[] = [];
+  const changed: ('linked' | 'claimed')[] = [];
   let user = found ?? (await createArrived(tx, answer, address));
   await lockKeysOf(tx, user.id);
   if (!linked) {
@@ -173,7 +173,6 @@ export async function arrive(
   if (linked && domainId !== null && (await takesAddress(tx, user, address))) {
     await changeEmail(tx, user, address);
     user = { ...user, email: address };
-    changed.push('email');
   }
   if (domain && entry && typeof entry !== 'string') await enter(tx, domain, { user, entry, now });
   const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, kind: answer.kind, installed }));

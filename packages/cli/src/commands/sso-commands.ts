@@ -1,5 +1,5 @@
-import { selectAdministrators, switchEnforcementOff } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
+import { mailAdministrators, switchEnforcementOff } from '@millrace/accounts';
+import type { Sql } from '@millrace/db';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
 import type { Command } from 'commander';
@@ -16,8 +16,7 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
     .action(({ domain }: { domain: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { organizationId, before } = await change((tx, { actor }) => switchEnforcementOff(tx, { domain, actor }));
-        const administrators = await selectAdministrators(sql, organizationId, membershipLevels.administrator);
-        const told = before === '' ? 0 : await tell(terminal, domain, administrators);
+        const told = before === '' ? 0 : await tell(terminal, sql, { domain, organizationId });
         printer.record({ domain, organizationId, before, told });
         if (before !== '' && told === 0)
           printer.note('No mail was sent: set SMTP_URL, or tell the administrators yourself.');
@@ -28,8 +27,8 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
 /** @returns how many mails were taken. */
 async function tell(
   { env }: Terminal,
-  domain: string,
-  administrators: { email: string; first_name: string }[],
+  sql: Sql,
+  { domain, organizationId }: { domain: string; organizationId: string },
 ): Promise<number> {
   const { SMTP_URL: url, SMTP_FROM: from = 'Millrace <no-reply@localhost>' } = env;
   if (!url) return 0;
@@ -38,20 +37,13 @@ async function tell(
     metrics: createMetrics({ withProcessMetrics: false }),
   };
   const mailer = createMailer({ url: () => url, from, timeoutMs: 10_000 }, parts);
-  let told = 0;
+  const sentence = `the operator of your installation has switched off that people of ${domain} sign in by single sign-on only. They may sign in by any way again.`;
   try {
-    for (const { email, first_name: name } of administrators) {
-      const sentence = `the operator of your installation has switched off that people of ${domain} sign in by single sign-on only. They may sign in by any way again.`;
-      const mail = {
-        to: email,
-        subject: 'Single sign-on is not demanded any more (Millrace)',
-        text: `Hello${name ? ` ${name}` : ''},\n\n${sentence}`,
-      };
-      const { result } = await mailer.send(mail);
-      if (result === 'accepted') told += 1;
-    }
+    return await mailAdministrators({ sql, mailer }, organizationId, {
+      subject: 'Single sign-on is not demanded any more',
+      sentences: [sentence],
+    });
   } finally {
     await mailer.stop();
   }
-  return told;
 }

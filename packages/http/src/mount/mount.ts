@@ -5,7 +5,7 @@ import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders, W
 import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
-import { createJsonBodyReader } from './read-json-body.ts';
+import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
 import {
   type Access,
   identify,
@@ -68,16 +68,7 @@ export function mount<Caller>(
     const id = requestIdFrom(request.headers['x-request-id']);
     beginAnswer(response, { operation, id, allow: methods?.allow }, routeMetrics);
     try {
-      const apiRequest = toApiRequest(request, {
-        id,
-        path,
-        publicUrl,
-        trustedProxies,
-        leaves: () => leaves(response),
-        readBody: () => bodies.read(request, response),
-        readSmallBody: () => bodies.readSmall(request),
-        readForm: (file) => readForm(request, file, bodyLimitBytes),
-      });
+      const apiRequest = describeRequest(request, response, { id, publicUrl, trustedProxies, bodies, bodyLimitBytes });
       if (found.kind !== 'found') throw noSuchPath(found.kind);
       if (served === undefined)
         return sendAnswer(response, await refuseMethod(found.value.siblings, access, apiRequest));
@@ -109,7 +100,7 @@ export function mount<Caller>(
 
 /**
  * A request that no route is for, as a handler would be given it: its address, its query, and a body of JSON or a simple form.
- * @param limits `bodyLimitBytes`: the largest body.
+ * @param bodyLimitBytes the largest body, inflated.
  */
 export function toPageRequest(
   request: IncomingMessage,
@@ -121,13 +112,28 @@ export function toPageRequest(
   }: { publicUrl: string | undefined; trustedProxies?: number; bodyLimitBytes: number },
 ): ApiRequest {
   const bodies = createJsonBodyReader(bodyLimitBytes);
+  const id = requestIdFrom(request.headers['x-request-id']);
+  return describeRequest(request, response, { id, publicUrl, trustedProxies, bodies, bodyLimitBytes });
+}
+
+function describeRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    bodies,
+    bodyLimitBytes,
+    ...known
+  }: {
+    id: string;
+    publicUrl: string | undefined;
+    trustedProxies: number;
+    bodies: JsonBodyReader;
+    bodyLimitBytes: number;
+  },
+): ApiRequest {
   return toApiRequest(request, {
-    ...{
-      id: requestIdFrom(request.headers['x-request-id']),
-      path: pathOf(request.url ?? ''),
-      publicUrl,
-      trustedProxies,
-    },
+    ...known,
+    path: pathOf(request.url ?? ''),
     leaves: () => leaves(response),
     readBody: () => bodies.read(request, response),
     readSmallBody: () => bodies.readSmall(request),

@@ -1,8 +1,6 @@
-import { X509Certificate } from 'node:crypto';
-import { type LookUpChallenge, selectAdministrators } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
+import { type LookUpChallenge, mailAdministrators, readSamlCertificates } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
-import type { Logger } from '@millrace/runtime';
+import { isAppError, type Logger } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { takeDueDomain, writeProof } from './store.ts';
 
@@ -52,16 +50,15 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
 
 /** Days until the last of the certificates ends; null where there is none that can be read, or where it is over. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
-  const pieces = (text ?? '').split(/-----(?:BEGIN|END) CERTIFICATE-----/).filter((piece) => piece.trim() !== '');
-  const ends = pieces.flatMap((piece) => {
-    try {
-      return [Date.parse(new X509Certificate(Buffer.from(piece, 'base64')).validTo)];
-    } catch {
-      return [];
-    }
-  });
-  const days = ends.length === 0 ? -1 : Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
-  return days < 0 ? null : days;
+  try {
+    const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());
+    const days = Math.floor((Math.max(...ends) - now.getTime()) / (24 * 3600 * 1000));
+    return days < 0 ? null : days;
+  } catch (error) {
+    // The page of the domain says what is wrong with it.
+    if (isAppError(error, 'invalid')) return null;
+    throw error;
+  }
 }
 
 async function tell(
@@ -70,10 +67,6 @@ async function tell(
   { subject, sentence }: { subject: string; sentence: string },
 ): Promise<void> {
   if (!mailer) return;
-  const administrators = await selectAdministrators(database.sql, organizationId, membershipLevels.administrator);
   const where = publicApiUrl === undefined ? [] : [`${publicApiUrl.replace(/\/+$/, '')}/console/`];
-  for (const { email, first_name: name } of administrators) {
-    const text = [`Hello${name ? ` ${name}` : ''},`, sentence, ...where].join('\n\n');
-    await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
-  }
+  await mailAdministrators({ sql: database.sql, mailer }, organizationId, { subject, sentences: [sentence, ...where] });
 }

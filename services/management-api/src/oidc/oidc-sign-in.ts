@@ -53,11 +53,12 @@ export function createOidcSignIn({ mayBePrivate }: { mayBePrivate: boolean }): O
   const known = new LRUCache<string, openid.Configuration>({ max: mostRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
-    const { issuer, clientId, clientSecret } = provider;
-    const name = JSON.stringify([provider.key, issuer, clientId, clientSecret]);
+    const { issuer, clientId, clientSecret, isOfOperator } = provider;
+    // What an organization has set up is not fetched as if the operator had.
+    const name = JSON.stringify([isOfOperator, issuer, clientId, clientSecret]);
     const remembered = known.get(name);
     if (remembered) return remembered;
-    const isPlain = new URL(issuer).protocol === 'http:' && (mayBePrivate || provider.isOfOperator);
+    const isPlain = new URL(issuer).protocol === 'http:' && (mayBePrivate || isOfOperator);
     const metadata = { client_secret: clientSecret, [openid.clockTolerance]: skewSeconds };
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,

@@ -76,7 +76,7 @@ const metadata = (changed: object = {}) => ({
   ...changed,
 });
 const provider = (changed: Partial<OidcProvider> = {}): OidcProvider => ({
-  ...{ kind: 'oidc', key: 'oidc', name: 'Test', issuer, ...client, isOfOperator: true, ...changed },
+  ...{ kind: 'oidc', name: 'Test', issuer, ...client, isOfOperator: true, ...changed },
 });
 const redirectUri = 'https://millrace.example/complete/oidc/';
 
@@ -223,7 +223,7 @@ test('S-154: an organization’s provider in a private network, or without TLS, 
 });
 
 describe('GitHub', () => {
-  const github = () => provider({ kind: 'github', key: 'github' });
+  const github = () => provider({ kind: 'github' });
   async function byGitHub(emails: object[], callback = (state: string) => `code=c&state=${state}`) {
     answers['/login/oauth/access_token'] = json({ access_token: 'gho_x', token_type: 'bearer' });
     answers['/api/v3/user'] = json({ id: 583231, login: 'ada', name: 'Ada King Lovelace' });

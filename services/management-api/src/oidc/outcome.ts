@@ -5,8 +5,6 @@ import type { createGuardedFetch } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** What tells its configuration from another's, e.g. `google-oauth2` or `oidc:<id of a domain>`. */
-  key: string;
   /** As its button says it. */
   name: string;
   /** Of GitHub: where its pages and its API are. */

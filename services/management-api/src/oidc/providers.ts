@@ -50,7 +50,7 @@ export function providersOf(config: Static<typeof schema>): ReadonlyMap<Provider
       throw new ConfigError([`${wanted.map((part) => `${prefix}_${part}`).join(', ')}: set all of them, or none`]);
     }
     providers.set(kind, {
-      ...{ kind, key: kind, name, issuer, clientId: id, isOfOperator: true },
+      ...{ kind, name, issuer, clientId: id, isOfOperator: true },
       get clientSecret() {
         return secret();
       },

@@ -1,8 +1,8 @@
 // Whether the answer of a SAML provider is good, and whom it means (SAML 2.0 core; profiles 4.1.4). Everything is read from
 // the bytes whose signature was verified. An answer with anything unusual in it is refused rather than understood.
 
+import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
-import { readSamlCertificates } from './certificates.ts';
 import { decodeText, readXml, UnreadableXml, type XmlProblem } from './read-xml.ts';
 import { dsig, elementsOf, type SignatureProblem, verifySignature } from './verify-signature.ts';
 

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { readSamlCertificates } from './certificates.ts';
+import { readSamlCertificates } from '@millrace/accounts';
 import { checkSamlAnswer, type SamlExpectation, type SamlRefusal } from './check-answer.ts';
 import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
 import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';

@@ -1,8 +1,13 @@
 // The routes of domains.
 
 import { randomUUID } from 'node:crypto';
-import type { LookUpChallenge } from '@millrace/accounts';
-import { clientSecretContext, forgetIdentities, type Installed, lockOrganization } from '@millrace/accounts';
+import {
+  clientSecretContext,
+  forgetIdentities,
+  type Installed,
+  type LookUpChallenge,
+  lockOrganization,
+} from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -26,6 +31,7 @@ import {
   domain,
   domainChanges,
   domainExample,
+  domainParams,
   newDomain,
   signOn,
   signOnChanges,
@@ -43,12 +49,6 @@ import {
   updateDomain,
 } from './store.ts';
 import { verifyDomain } from './verification.ts';
-
-/** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
-const domainParams = Type.Object({
-  ...organizationParams.properties,
-  id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
-});
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Providers of the installation. */

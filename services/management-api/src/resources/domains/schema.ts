@@ -2,10 +2,9 @@
 
 import { enforcementOf, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
-import { isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { readSamlCertificates } from '../../saml/certificates.ts';
-import { checkSignOnUrl } from '../../saml/messages.ts';
+import { organizationParams } from '../../access/addressed-organization.ts';
+import { hasOidc, samlOf } from './own-provider.ts';
 import type { DomainRow } from './store.ts';
 
 const nullableText = (description: string, options: { maxLength?: number } = {}) =>
@@ -49,6 +48,12 @@ export const domain = Type.Object(
   },
   { title: 'Domain' },
 );
+
+/** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
+export const domainParams = Type.Object({
+  ...organizationParams.properties,
+  id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
+});
 
 /** How people with an address of a domain sign in: beside the domain, whose fields are those of PostHog's API. */
 export const signOn = Type.Object(
@@ -186,35 +191,19 @@ export const checkedDomainExample = {
 
 /** A domain as the API shows it. @param installed providers of the installation. */
 export function toDomain(row: DomainRow, installed: Installed) {
-  const has_saml = Boolean(row.saml_entity_id && row.saml_acs_url && row.saml_x509_cert);
-  const has_oidc = Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
+  const saml = samlOf(row);
+  const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];
   const enforcement = enforcementOf({ ...row, has_saml, has_oidc }, installed);
-  const saml = has_saml ? samlState(row) : { problem: null, expiresAt: null };
   return {
     ...row,
     is_verified: row.verified_at !== null,
     verified_at: row.verified_at && formatDateTime(row.verified_at),
     has_saml,
     has_oidc,
-    saml_problem: saml.problem,
-    saml_certificate_expires_at: saml.expiresAt && formatDateTime(saml.expiresAt),
+    saml_problem: saml?.problem ?? null,
+    saml_certificate_expires_at: saml?.expiresAt ? formatDateTime(saml.expiresAt) : null,
     sso_enforcement_state: enforcement.state,
     sso_enforcement_reason: 'reason' in enforcement ? enforcement.reason : null,
     proof_missing_since: row.proof_missing_since && formatDateTime(row.proof_missing_since),
   };
-}
-
-/** What was stored is not refused (docs/api-rules.md#domains), so it is looked at where it counts. */
-function samlState({ saml_acs_url: url, saml_x509_cert: certificates }: DomainRow): {
-  problem: string | null;
-  expiresAt: Date | null;
-} {
-  try {
-    checkSignOnUrl(String(url));
-    const ends = readSamlCertificates(String(certificates)).map(({ expiresAt }) => expiresAt.getTime());
-    return { problem: null, expiresAt: new Date(Math.max(...ends)) };
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return { problem: error.message, expiresAt: null };
-  }
 }

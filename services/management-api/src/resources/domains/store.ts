@@ -64,6 +64,19 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
+/** Whose it is by its proof, whatever organization that is. @param by `name` in lower case and ASCII. */
+export async function findVerifiedDomain(
+  sql: Sql,
+  by: { id: string } | { name: string },
+): Promise<DomainRow | undefined> {
+  const [column, value] = 'id' in by ? ['id::text', by.id] : ['domain', by.name];
+  const rows = await sql.query<DomainRow>(
+    `SELECT ${columns} FROM organization_domain WHERE ${column} = $1 AND verified_at IS NOT NULL`,
+    [value],
+  );
+  return rows[0];
+}
+
 /** As `findDomain`; nobody else changes the row before the transaction ends. */
 export async function lockDomain(tx: Transaction, organizationId: string, id: string): Promise<DomainRow | undefined> {
   const rows = await tx.query<DomainRow>(

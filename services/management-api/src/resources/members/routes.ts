@@ -137,7 +137,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         await hideMissing(() =>
           transaction(async (tx) => {
             const { email } = await removeMember(tx, removal);
-            if (query.keep_out) await keepOut(tx, organizationId, email);
+            if (query.keep_out) await keepOut(tx, { organizationId, email, actor: caller });
           }),
         );
         return undefined;

@@ -1,7 +1,6 @@
 // Mails to the person behind an account: the link to a new password, and what has changed about signing in.
 
-import { createOneTimeLink, findSigningIn, selectAdministrators } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
+import { createOneTimeLink, findSigningIn, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
@@ -132,17 +131,12 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
     },
     tellAdministrators(domain, notice, values = {}) {
       if (!mailer || !publicUrl) return;
-      const tellAll = async () => {
-        const administrators = await selectAdministrators(sql, domain.organization_id, membershipLevels.administrator);
-        const [subject, sentence] = domainNotices[notice];
-        const known: Record<string, string> = { domain: domain.domain, ...values };
-        const said = sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
-        for (const { email, first_name: name } of administrators) {
-          const text = [hello(name), said, `The settings are at ${publicUrl}/console/settings.`].join('\n\n');
-          await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
-        }
-      };
-      beside('sending a mail about a domain', tellAll());
+      const [subject, sentence] = domainNotices[notice];
+      const known: Record<string, string> = { domain: domain.domain, ...values };
+      const said = sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
+      const sentences = [said, `The settings of the domain are in the console: ${publicUrl}/console/`];
+      const mails = mailAdministrators({ sql, mailer }, domain.organization_id, { subject, sentences });
+      beside('sending a mail about a domain', mails);
     },
     settle: async () => void (await Promise.all(underWay)),
   };

@@ -1,8 +1,7 @@
-import { addressOf } from '../sign-in/enforcement.ts';
 // Signing in by a provider, from the click to the session: the browser is sent away with a state that works once and only in
 // this browser, and comes back with an answer (docs/api-rules.md#single-sign-on).
 
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   type ArrivalRefusal,
   arrive,
@@ -10,28 +9,28 @@ import {
   clientSecretContext,
   domainOfAddress,
   findMembership,
-  findSignInStep,
   type ProviderAnswer,
   type ProviderKind,
   providerKey,
   providerKinds,
   renewSessionSecret,
   takeSignInStep,
-  useAssertion,
   useIdentity,
 } from '@millrace/accounts';
-import { findLiveSession, hashSecret } from '@millrace/accounts/access';
+import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/access';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { requireSessionPlace, type SignedIn, sessionOf, stepOf } from '../../access/session-cookie.ts';
 import type { OidcSignIn } from '../../oidc/oidc-sign-in.ts';
 import type { OidcProvider, OidcQuestion } from '../../oidc/outcome.ts';
-import { checkSamlAnswer } from '../../saml/check-answer.ts';
 import { samlRequestUrl } from '../../saml/messages.ts';
+import { hasOidc, samlOf } from '../domains/own-provider.ts';
+import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
+import { addressOf } from '../sign-in/enforcement.ts';
 import { begin, knownDeviceOf, type SignInDeps } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
-import { findProviderDomain, noteTry, type ProviderDomain } from './store.ts';
+import { noteTry } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
   /** The providers of the installation. */
@@ -43,7 +42,7 @@ export interface SingleSignOnDeps extends SignInDeps {
 type Purpose = { for: 'sign_in' } | { for: 'reauthentication'; sessionId: string; userId: number } | { for: 'test' };
 
 /** What is kept from the click to the answer. */
-interface Pending {
+export interface Pending {
   kind: ProviderKind;
   domainId: string | null;
   purpose: Purpose;
@@ -64,12 +63,12 @@ export interface Leads {
 }
 
 /** The addresses a provider is told; each provider has its own, so that none can be given another's answer. */
-function returnAddress(baseUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+export function returnAddress(baseUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${baseUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
 /** A path of our own, or the start: whatever else is written there leads nowhere. */
-function ownPath(next: string | null): string {
+export function ownPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
   const own = 'http://own.invalid';
@@ -98,14 +97,16 @@ export async function beginAtProvider(
   const domain = await chosenDomain(deps, { kind, email, testedId });
   const purpose = await purposeOf(deps, request, domain);
   const where = { kind, domainId: domain?.id ?? null };
-  const browserSecret = newBrowserSecret(request);
+  // An earlier click of the same browser stays good, so that two windows do not take each other's way.
+  const browserSecret = stepOf(request) ?? newSecret();
   const pending = { ...where, purpose, next: ownPath(request.query.get('next')), browser: hashSecret(browserSecret) };
   const again = purpose.for === 'reauthentication';
 
   if (kind === 'saml') {
     const requestId = `_${randomUUID()}`;
-    const state = await keep(deps, { ...pending, question: requestId });
-    const { saml_acs_url: signOnUrl } = domain as ProviderDomain;
+    const data = { ...pending, question: requestId };
+    const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
+    const { saml_acs_url: signOnUrl } = domain as DomainRow;
     const own = { entityId: request.baseUrl, acsUrl: returnAddress(request.baseUrl, where) };
     const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
     return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
@@ -125,27 +126,27 @@ export async function beginAtProvider(
 async function chosenDomain(
   { sql, installed }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },
-): Promise<ProviderDomain | null> {
+): Promise<DomainRow | null> {
   if (kind !== 'saml' && kind !== 'oidc') {
     if (installed.has(kind)) return null;
     throw refusal('improperly_configured_sso');
   }
   const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: domainOfAddress(email) };
-  const domain = by ? await findProviderDomain(sql, by) : undefined;
+  const domain = by ? await findVerifiedDomain(sql, by) : undefined;
   if (kind === 'saml' && domain && hasSaml(domain)) return domain;
-  if (kind === 'oidc' && domain?.oidc_issuer && domain.oidc_client_id && domain.oidc_client_secret) return domain;
+  if (kind === 'oidc' && domain && hasOidc(domain)) return domain;
   if (kind === 'oidc' && testedId === null && installed.has('oidc')) return null;
   throw refusal('improperly_configured_sso');
 }
 
-const hasSaml = (domain: ProviderDomain): boolean =>
-  Boolean(domain.saml_entity_id && domain.saml_acs_url && domain.saml_x509_cert) &&
-  hasPlanFeature(domain.features, 'saml');
+/** Whether people of a domain can sign in by its SAML provider. */
+export const hasSaml = (domain: DomainRow): boolean =>
+  samlOf(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
 function openIdProvider(
   { installed, sealedTexts }: SingleSignOnDeps,
   kind: Exclude<ProviderKind, 'saml'>,
-  domain: ProviderDomain | null,
+  domain: DomainRow | null,
 ): OidcProvider {
   if (domain === null) {
     const provider = installed.get(kind);
@@ -154,7 +155,6 @@ function openIdProvider(
   }
   return {
     kind: 'oidc',
-    key: `oidc:${domain.id}`,
     name: domain.domain,
     issuer: String(domain.oidc_issuer),
     clientId: String(domain.oidc_client_id),
@@ -163,11 +163,7 @@ function openIdProvider(
   };
 }
 
-async function purposeOf(
-  { sql }: SingleSignOnDeps,
-  request: ApiRequest,
-  domain: ProviderDomain | null,
-): Promise<Purpose> {
+async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain: DomainRow | null): Promise<Purpose> {
   const isTest = request.query.has('test');
   if (!isTest && request.query.get('reauth') !== 'true') return { for: 'sign_in' };
   const secret = sessionOf(request);
@@ -180,15 +176,6 @@ async function purposeOf(
   return { for: 'test' };
 }
 
-async function keep({ sql }: SingleSignOnDeps, pending: Pending): Promise<string> {
-  return beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data: { ...pending } });
-}
-
-/** An earlier click of the same browser stays good, so that two windows do not take each other's way. */
-function newBrowserSecret(request: ApiRequest): string {
-  return stepOf(request) ?? randomBytes(32).toString('base64url');
-}
-
 /**
  * Takes the answer of an OpenID provider, which the browser brings.
  * @throws AppError with one of the codes of docs/api-rules.md#single-sign-on.
@@ -199,12 +186,14 @@ export async function finishOpenId(
 ): Promise<Leads> {
   await deps.signInLimits.countProviderStep(request.address);
   const state = request.query.get('state') ?? '';
-  const pending = await takePending(deps, state);
+  const step = await takeSignInStep(deps.sql, 'provider_sign_in', state);
+  if (!step) throw refusal('state_unknown');
+  const pending = step.data as unknown as Pending;
   if (pending.kind !== provider || pending.kind === 'saml' || pending.domainId !== domainId) {
     throw refusal('state_unknown');
   }
   requireSameBrowser(pending, request);
-  const domain = domainId === null ? null : ((await findProviderDomain(deps.sql, { id: domainId })) ?? null);
+  const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
   if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
   const outcome = await deps.oidc.finish(openIdProvider(deps, pending.kind, domain), {
     callbackUrl: `${request.baseUrl}${request.path}?${request.query}`,
@@ -223,119 +212,8 @@ export async function finishOpenId(
   });
 }
 
-/**
- * Takes the answer of a SAML provider, which a page of that provider posts: the browser sends none of our cookies with it.
- * So what was found is kept for a moment, and the browser comes back by itself, with its cookies (`finishSaml`).
- */
-export async function receiveSaml(
-  deps: SingleSignOnDeps,
-  { samlResponse, relayState, request }: { samlResponse: string; relayState: string; request: ApiRequest },
-): Promise<Leads> {
-  await deps.signInLimits.countProviderStep(request.address);
-  const { pending, domain } = await samlQuestion(deps, relayState);
-  const outcome = checkSamlAnswer(samlResponse, {
-    issuer: String(domain.saml_entity_id),
-    certificates: [String(domain.saml_x509_cert)],
-    acsUrl: returnAddress(request.baseUrl, pending),
-    audience: request.baseUrl,
-    inResponseTo: typeof pending.question === 'string' ? pending.question : null,
-    now: new Date(),
-  });
-  if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
-  const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
-  if (!(await useAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
-    throw await refuse(deps, pending, { reason: 'replayed', detail: 'This answer of the provider was used before.' });
-  }
-  if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {
-    const detail = 'The provider has not asked the person to prove again who they are (ForceAuthn).';
-    throw await refuse(deps, pending, { reason: 'not_recent', detail });
-  }
-  const { subject, email: written, firstName, lastName, attributes } = identity;
-  const email = addressOf(written ?? '') || null;
-  if (subject === null) {
-    const detail =
-      'The name id is of the format transient, which changes at every sign-in, and there is no attribute with an id.';
-    throw await refuse(deps, pending, { reason: 'no_subject', detail });
-  }
-  const answer = { kind: 'saml', domainId: domain.id, subject, email, isEmailVerified: true, firstName, lastName };
-  const data = { ...pending, answer, attributes };
-  const ticket = await beginSignInStep(deps.sql, { kind: 'provider_answer', userId: null, data });
-  return { path: `/complete/saml/?ticket=${ticket}` };
-}
-
-/** Within this time somebody has to have proved who they are who was asked to. */
-const recentlyMs = 5 * 60_000;
-
-/** The question an answer belongs to: one of ours, or none, where a domain takes answers that its provider begins by itself. */
-async function samlQuestion(
-  deps: SingleSignOnDeps,
-  relayState: string,
-): Promise<{ pending: Pending; domain: ProviderDomain }> {
-  const isOurs = /^[\w-]{43}$/.test(relayState);
-  const step = isOurs ? await takeSignInStep(deps.sql, 'provider_sign_in', relayState) : undefined;
-  const asked = step?.data as unknown as Pending | undefined;
-  const domainId = asked?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
-  const domain = domainId === null ? undefined : await findProviderDomain(deps.sql, { id: domainId });
-  if (!domain || !hasSaml(domain)) throw refusal(asked ? 'improperly_configured_sso' : 'state_unknown');
-  if (asked) {
-    if (asked.kind !== 'saml') throw refusal('state_unknown');
-    return { pending: asked, domain };
-  }
-  const pending: Pending = {
-    ...{ kind: 'saml', domainId: domain.id, purpose: { for: 'sign_in' }, next: ownPath(null), browser: null },
-    question: null,
-  };
-  if (domain.saml_allow_unsolicited) return { pending, domain };
-  const detail = 'The provider began this sign-in by itself, which this domain does not allow.';
-  throw await refuse(deps, pending, { reason: 'unsolicited', detail });
-}
-
-type SamlTicket = Pending & { answer: ProviderAnswer; attributes: Record<string, string[]> };
-
-/** Goes on with an answer that was found good, in the browser that asked. Where none did, its person is asked first. */
-export async function finishSaml(
-  deps: SingleSignOnDeps,
-  { ticket, request }: { ticket: string; request: ApiRequest },
-): Promise<Leads> {
-  const seen = (await findSignInStep(deps.sql, 'provider_answer', ticket))?.data as unknown as SamlTicket | undefined;
-  if (seen?.browser === null) return { path: `/console/sign-in#confirm=${ticket}` };
-  const taken = await takeTicket(deps, ticket);
-  requireSameBrowser(taken, request);
-  return settle(deps, { ...taken, request });
-}
-
-/** Whom an answer that nobody asked for is about: its person confirms that before anything happens. */
-export async function lookAtTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
-  const step = await findSignInStep(deps.sql, 'provider_answer', ticket);
-  const seen = step?.data as unknown as SamlTicket | undefined;
-  if (seen?.browser !== null) throw refusal('state_unknown');
-  return { email: seen.answer.email };
-}
-
-/** @throws AppError with one of the codes of docs/api-rules.md#single-sign-on. */
-export async function confirmTicket(
-  deps: SingleSignOnDeps,
-  { ticket, request }: { ticket: string; request: ApiRequest },
-): Promise<Leads> {
-  const taken = await takeTicket(deps, ticket);
-  if (taken.browser !== null) throw refusal('state_unknown');
-  return settle(deps, { ...taken, request });
-}
-
-async function takeTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket> {
-  const step = await takeSignInStep(sql, 'provider_answer', ticket);
-  if (!step) throw refusal('state_unknown');
-  return step.data as unknown as SamlTicket;
-}
-
-async function takePending({ sql }: SingleSignOnDeps, state: string): Promise<Pending> {
-  const step = await takeSignInStep(sql, 'provider_sign_in', state);
-  if (!step) throw refusal('state_unknown');
-  return step.data as unknown as Pending;
-}
-
 /** Otherwise somebody's own answer would sign another person's browser in as them. */
-function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
+export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
   const secret = stepOf(request);
   if (secret === null || hashSecret(secret) !== browser) throw refusal('other_browser');
 }
@@ -347,7 +225,7 @@ interface Answered extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next
 }
 
 /** What an answer that was found good is worth. */
-async function settle(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
+export async function settle(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
   const { purpose, answer, next, request } = answered;
   if (purpose.for === 'test') return showTest(deps, answered);
   if (purpose.for === 'reauthentication') {
@@ -404,7 +282,7 @@ async function showTest(
   { sql }: SingleSignOnDeps,
   { kind, domainId, answer, attributes, next }: Answered,
 ): Promise<Leads> {
-  const domain = domainId === null ? undefined : await findProviderDomain(sql, { id: domainId });
+  const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
   if (!domain) throw refusal('improperly_configured_sso');
   const { email, firstName, lastName, subject } = answer;
   const isOwn = email !== null && domainOfAddress(email) === domain.domain;
@@ -422,7 +300,7 @@ async function showTest(
 }
 
 /** Writes down, for those who administrate the domain, why somebody did not get in. @returns what the person is told. */
-async function refuse(
+export async function refuse(
   { sql }: SingleSignOnDeps,
   { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,
   { reason, detail, code }: { reason: string; detail: string; code?: string },
@@ -473,6 +351,6 @@ const sentences = {
   reauth_user_mismatch: 'That was another account. You are still signed in as before.',
 };
 
-function refusal(code: keyof typeof sentences): AppError {
+export function refusal(code: keyof typeof sentences): AppError {
   return new AppError('invalid', sentences[code], { code });
 }

@@ -6,7 +6,8 @@ import { type ApiRequest, toPageRequest } from '@millrace/http';
 import { type AppError, isAppError, type Logger } from '@millrace/runtime';
 import { withSession, withStep } from '../../access/session-cookie.ts';
 import { samlMetadata } from '../../saml/messages.ts';
-import { beginAtProvider, finishOpenId, finishSaml, type Leads, receiveSaml, type SingleSignOnDeps } from './flow.ts';
+import { beginAtProvider, finishOpenId, type Leads, type SingleSignOnDeps } from './flow.ts';
+import { finishSaml, receiveSaml } from './saml-return.ts';
 
 interface PageDeps extends SingleSignOnDeps {
   logger: Logger;
@@ -39,12 +40,12 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Referrer-Policy', 'no-referrer');
     const { method = '' } = incoming;
-    if (paths.metadata.test(request.path)) return sendMetadata(request, response);
     const isPost = method === 'POST' && paths.saml.test(request.path);
     if (!isPost && method !== 'GET') {
       response.writeHead(405, { allow: paths.saml.test(request.path) ? 'GET, POST' : 'GET' }).end();
       return;
     }
+    if (paths.metadata.test(request.path)) return sendMetadata(request, response);
     try {
       const begun = paths.begin.exec(request.path);
       if (begun) {

@@ -1,6 +1,6 @@
 // What administrators see of single sign-on, and what confirms a sign-in that a provider's own page began.
 
-import { letIn, listKeptOut, recordActivity } from '@millrace/accounts';
+import { letIn, listKeptOut } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -8,8 +8,10 @@ import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
+import { domainParams } from '../domains/schema.ts';
 import { findDomain } from '../domains/store.ts';
-import { confirmTicket, lookAtTicket, type SingleSignOnDeps } from './flow.ts';
+import type { SingleSignOnDeps } from './flow.ts';
+import { confirmTicket, lookAtTicket } from './saml-return.ts';
 import { keptOut, providerTries, providerTriesExample, ticket, ticketLook, ticketUse, toTry } from './schema.ts';
 import { listTries } from './store.ts';
 
@@ -27,10 +29,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       description: 'The last twenty, with the reason of each refusal, and what the provider said in tests.',
       tags: ['domains'],
       scope: 'organization:read',
-      params: Type.Object({
-        ...organizationParams.properties,
-        id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
-      }),
+      params: domainParams,
       responses: { 200: { description: 'The tries.', schema: providerTries } },
       examples: { response: providerTriesExample },
       level: membershipLevels.administrator,
@@ -81,19 +80,8 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       handler: async ({ caller, target: { organizationId }, params }) => {
         const email = params.email.toLowerCase();
         await transaction(async (tx) => {
-          if (!(await letIn(tx, organizationId, email))) throw new AppError('not_found', 'Not found.');
-          const change = {
-            type: 'Organization',
-            action: 'deleted',
-            field: 'kept_out',
-            before: email,
-            after: null,
-          } as const;
-          await recordActivity(tx, {
-            ...{ organizationId, scope: 'Organization', itemId: organizationId, activity: 'updated', name: null },
-            actor: caller,
-            changes: [change],
-          });
+          if (!(await letIn(tx, { organizationId, email, actor: caller })))
+            throw new AppError('not_found', 'Not found.');
         });
         return undefined;
       },

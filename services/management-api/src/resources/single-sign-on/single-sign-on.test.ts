@@ -43,7 +43,6 @@ beforeAll(async () => {
   const { issuer, client } = provider;
   const gitlab = {
     kind: 'gitlab',
-    key: 'gitlab',
     name: 'GitLab',
     issuer,
     clientId: client.id,

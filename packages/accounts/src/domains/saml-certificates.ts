@@ -1,4 +1,4 @@
-// Certificates of SAML providers, as people paste them.
+/** Certificates of SAML providers, as people paste them. */
 
 import { X509Certificate } from 'node:crypto';
 import { AppError } from '@millrace/runtime';

@@ -1,0 +1,26 @@
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import type { Mailer } from '@millrace/runtime/mail';
+
+/**
+ * Mails those who administrate an organization, in one mail each.
+ * @returns how many mails were taken; those that were not are counted and logged by the mailer.
+ */
+export async function mailAdministrators(
+  { sql, mailer }: { sql: Sql; mailer: Mailer },
+  organizationId: string,
+  { subject, sentences }: { subject: string; sentences: readonly string[] },
+): Promise<number> {
+  const administrators = await sql.query<{ email: string; name: string }>(
+    `SELECT u.email, u.first_name AS name FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 AND m.level >= $2 AND u.is_active ORDER BY u.id`,
+    [organizationId, membershipLevels.administrator],
+  );
+  let taken = 0;
+  for (const { email, name } of administrators) {
+    const text = [`Hello${name ? ` ${name}` : ''},`, ...sentences].join('\n\n');
+    const { result } = await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
+    if (result === 'accepted') taken += 1;
+  }
+  return taken;
+}

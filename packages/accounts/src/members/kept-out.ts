@@ -1,0 +1,66 @@
+/** Addresses of those who were removed from an organization and do not join it by themselves again. */
+
+import type { Columns, Sql, Transaction } from '@millrace/db';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+
+/** Keeps somebody out who would come back by a domain of the organization; an invite lets in again. */
+export async function keepOut(
+  tx: Transaction,
+  { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
+): Promise<void> {
+  const rows = await tx.query(
+    'INSERT INTO kept_out_address (organization_id, email) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING email',
+    [organizationId, email],
+  );
+  if (rows.length > 0) await record(tx, { organizationId, actor, before: null, after: email });
+}
+
+export async function isKeptOut(sql: Sql, organizationId: string, email: string): Promise<boolean> {
+  const rows = await sql.query('SELECT FROM kept_out_address WHERE organization_id = $1 AND email = $2', [
+    organizationId,
+    email,
+  ]);
+  return rows.length > 0;
+}
+
+/** Lets an address join by itself again. @returns whether it was kept out. */
+export async function letIn(
+  tx: Transaction,
+  { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
+): Promise<boolean> {
+  const rows = await tx.query(
+    'DELETE FROM kept_out_address WHERE organization_id = $1 AND email = $2 RETURNING email',
+    [organizationId, email],
+  );
+  if (rows.length > 0) await record(tx, { organizationId, actor, before: email, after: null });
+  return rows.length > 0;
+}
+
+async function record(
+  tx: Transaction,
+  {
+    organizationId,
+    actor,
+    ...values
+  }: { organizationId: string; actor: Actor; before: string | null; after: string | null },
+): Promise<void> {
+  const action = values.after === null ? 'deleted' : 'created';
+  await recordActivity(tx, {
+    ...{ organizationId, scope: 'Organization', itemId: organizationId, activity: 'updated', name: null, actor },
+    changes: [{ type: 'Organization', action, field: 'kept_out', ...values }],
+  });
+}
+
+/** One page of the addresses an organization keeps out, and how many there are. */
+export async function listKeptOut(
+  sql: Sql,
+  organizationId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: Columns<'kept_out_address', 'email' | 'created_at'>[] }> {
+  const rows = await sql.query<{ email: string; created_at: Date; count: number }>(
+    `SELECT email, created_at, count(*) OVER ()::int AS count FROM kept_out_address
+      WHERE organization_id = $1 ORDER BY email LIMIT $2 OFFSET $3`,
+    [organizationId, limit, offset],
+  );
+  return { count: rows[0]?.count ?? 0, rows };
+}
