@@ -30,6 +30,9 @@ export type SamlRefusal =
   | 'wrong_audience'
   | 'no_conditions'
   | 'no_confirmation'
+  | 'two_confirmations'
+  | 'unknown_condition'
+  | 'no_authentication'
   | 'not_yet_valid'
   | 'expired'
   | 'unsolicited'
@@ -225,16 +228,26 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
     checkTimes(statement, { until: 'SessionNotOnOrAfter', now, what: 'The session at the provider' });
   }
   const instants = statements.map((statement) => timeOf(statement, 'AuthnInstant') ?? 0);
+  if (instants.length === 0)
+    throw new Refused('no_authentication', 'The assertion does not say how the person signed in.');
   const rememberUntil = new Date(Math.max(conditionsUntil, confirmedUntil) + skewMs);
-  const authenticatedAt = new Date(Math.max(0, ...instants));
+  const authenticatedAt = new Date(Math.max(...instants));
   return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil, authenticatedAt };
 }
+
+/** `OneTimeUse` is met by all: no message works twice. `ProxyRestriction` is about what we do not do. */
+const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
 /** @returns until when the assertion holds, in milliseconds; 0 where only its confirmation says so. */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
   if (!conditions) throw new Refused('no_conditions', 'The assertion has no conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
+  // A condition that is not understood is one that is not met (core 2.5.1).
+  const unknown = elementsOf(conditions).find(
+    (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
+  );
+  if (unknown) throw new Refused('unknown_condition', 'The assertion has a condition that is not known here.');
   const restrictions = named(conditions, assertionNs, 'AudienceRestriction');
   if (restrictions.length === 0)
     throw new Refused('wrong_audience', 'The assertion does not say for whom it is (audience).');
@@ -246,27 +259,36 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   return until;
 }
 
-/** One confirmation that holds is enough; of those that do not, the first says why. */
-function checkConfirmation(subject: Element, { acsUrl, inResponseTo, now }: SamlExpectation): number {
+/** Exactly one confirmation holds. Where none does, the first says why. @returns its end, in milliseconds. */
+function checkConfirmation(subject: Element, expected: SamlExpectation): number {
+  const held: number[] = [];
   let first: Refused | undefined;
   for (const confirmation of named(subject, assertionNs, 'SubjectConfirmation')) {
     if (confirmation.getAttribute('Method') !== bearer) continue;
     try {
-      const data = only(confirmation, assertionNs, 'SubjectConfirmationData');
-      if (!data?.getAttribute('NotOnOrAfter')) throw new Refused('no_confirmation', 'The confirmation has no end.');
-      requireSame('wrong_recipient', 'The assertion is for the address', data.getAttribute('Recipient') ?? '', acsUrl);
-      const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The confirmation' });
-      const asked = data.getAttribute('InResponseTo');
-      if (inResponseTo !== null && !asked)
-        throw new Refused('unsolicited', 'The answer is to no request (InResponseTo).');
-      if (asked) requireRequest(asked, inResponseTo);
-      return until;
+      held.push(endOfConfirmation(confirmation, expected));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       first ??= error;
     }
   }
-  throw first ?? new Refused('no_confirmation', 'The assertion has no confirmation of the kind bearer.');
+  const [end, another] = held;
+  if (end === undefined) {
+    throw first ?? new Refused('no_confirmation', 'The assertion has no confirmation of the kind bearer.');
+  }
+  if (another !== undefined) throw new Refused('two_confirmations', 'The assertion has two confirmations that hold.');
+  return end;
+}
+
+function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }: SamlExpectation): number {
+  const data = only(confirmation, assertionNs, 'SubjectConfirmationData');
+  if (!data?.getAttribute('NotOnOrAfter')) throw new Refused('no_confirmation', 'The confirmation has no end.');
+  requireSame('wrong_recipient', 'The assertion is for the address', data.getAttribute('Recipient') ?? '', acsUrl);
+  const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The confirmation' });
+  const asked = data.getAttribute('InResponseTo');
+  if (inResponseTo !== null && !asked) throw new Refused('unsolicited', 'The answer is to no request (InResponseTo).');
+  if (asked) requireRequest(asked, inResponseTo);
+  return until;
 }
 
 /** @returns the end in milliseconds; 0 for none. */

@@ -2,23 +2,30 @@ import { isAppError, type Metrics } from '@millrace/runtime';
 
 export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';
 
-/** Counts how a try to sign in ended, whatever comes of it. */
-export type SignInCount = <T>(way: SignInWay, work: () => Promise<T>) => Promise<T>;
+/**
+ * Counts how a try to sign in ended, whatever comes of it.
+ * @param outcomeOfResult of what did not fail; null: it goes on, and is counted later. By default it is a sign-in.
+ */
+export type SignInCount = <T>(
+  way: SignInWay,
+  work: () => Promise<T>,
+  outcomeOfResult?: (result: T) => SignInOutcome | null,
+) => Promise<T>;
+export type SignInOutcome = 'signed_in' | 'second_factor_wanted';
 
 export function createSignInCount(metrics: Metrics): SignInCount {
   const counter = metrics.counter('millrace_sign_ins_total', 'Tries to sign in, by the way and how they ended', [
     'way',
     'outcome',
   ]);
-  return async (way, work) => {
-    try {
-      const result = await work();
-      counter.inc({ way, outcome: 'signed_in' });
-      return result;
-    } catch (error) {
+  return async (way, work, outcomeOfResult = () => 'signed_in') => {
+    const result = await work().catch((error: unknown) => {
       counter.inc({ way, outcome: outcomeOf(error) });
       throw error;
-    }
+    });
+    const outcome = outcomeOfResult(result);
+    if (outcome !== null) counter.inc({ way, outcome });
+    return result;
   };
 }
 

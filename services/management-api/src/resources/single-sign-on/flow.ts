@@ -30,6 +30,7 @@ import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { addressOf } from '../sign-in/enforcement.ts';
 import { begin, knownDeviceOf, type SignInDeps } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
+import type { SignInOutcome } from '../sign-in/sign-in-count.ts';
 import { noteTry } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
@@ -60,6 +61,8 @@ export interface Leads {
   path: string;
   signedIn?: SignedIn;
   step?: string;
+  /** Of a sign-in that is over here. */
+  outcome?: SignInOutcome;
 }
 
 /** The addresses a provider is told; each provider has its own, so that none can be given another's answer. */
@@ -235,7 +238,7 @@ export async function settle(deps: SingleSignOnDeps, answered: Answered): Promis
     const session = await renewSessionSecret(deps.sql, purpose.sessionId);
     return { path: next, signedIn: { session, device: null } };
   }
-  return deps.countSignIn('provider', () => signIn(deps, { answer, next, request }));
+  return signIn(deps, { answer, next, request });
 }
 
 async function signIn(
@@ -269,12 +272,14 @@ async function signIn(
   if (domain && isEnforcedNow) accountMailing.tellAdministrators(domain, 'sso_active');
   if (domainId !== null) {
     const tried = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
-    await noteTry(deps.sql, { ...tried, reason: null, detail: 'Signed in.' });
+    const detail = 'step' in done ? 'The answer is good. The second factor of the account is asked for.' : 'Signed in.';
+    await noteTry(deps.sql, { ...tried, reason: null, detail });
   }
   if ('step' in done) {
-    return { path: `/console/sign-in?second_factor=1&next=${encodeURIComponent(next)}`, step: done.step };
+    const path = `/console/sign-in?second_factor=1&next=${encodeURIComponent(next)}`;
+    return { path, step: done.step, outcome: 'second_factor_wanted' };
   }
-  return { path: next, signedIn: done.signedIn };
+  return { path: next, signedIn: done.signedIn, outcome: 'signed_in' };
 }
 
 /** Shows an administrator what the provider says of them, and what would come of it. Nothing is changed. */

@@ -52,7 +52,8 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
         const { url, browserSecret } = await beginAtProvider(deps, { provider: begun[1] ?? '', request });
         return redirect(response, 302, { location: url, cookies: withStep(request, browserSecret) });
       }
-      follow(response, request, isPost ? await received(request) : await finished(request));
+      const back = () => (isPost ? received(request) : finished(request));
+      follow(response, request, await deps.countSignIn('provider', back, ({ outcome }) => outcome ?? null));
     } catch (error) {
       redirect(response, 303, { location: request.baseUrl + whereErrorsAreTold(request, error, logger) });
     }

@@ -120,7 +120,8 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
         await deps.signInLimits.countQuestion(request.address);
       },
       handler: async ({ body, request }) => {
-        const { path, signedIn } = await confirmTicket(deps, { ticket: body.ticket, request });
+        const confirmed = () => confirmTicket(deps, { ticket: body.ticket, request });
+        const { path, signedIn } = await deps.countSignIn('provider', confirmed, ({ outcome }) => outcome ?? null);
         const answer = { success: true, next: path };
         return signedIn === undefined ? answer : new WithHeaders(answer, withSession(request, signedIn));
       },

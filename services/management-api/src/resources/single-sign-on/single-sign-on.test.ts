@@ -21,6 +21,7 @@ import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 /** Signing in by a provider, over the wire, with a real OpenID provider and signed SAML messages. */
 let mailServer: MailServer;
 let mailer: Mailer;
+const metrics = createMetrics({ withProcessMetrics: false });
 let api: TestApi;
 /** Of the installation, as GitLab, and of domains. */
 let provider: OpenIdProvider;
@@ -34,7 +35,7 @@ let owner: string;
 let count = 0;
 beforeAll(async () => {
   mailServer = await startMailServer();
-  const [logger, metrics] = [createLogger('test', 'error'), createMetrics({ withProcessMetrics: false })];
+  const logger = createLogger('test', 'error');
   mailer = createMailer(
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 60_000 },
     { logger, metrics },
@@ -49,7 +50,7 @@ beforeAll(async () => {
     clientSecret: client.secret,
     isOfOperator: true,
   } as const;
-  api = await startTestApi({ installed: new Map([['gitlab', gitlab]]), trustedProxies: 0 }, { mailer });
+  api = await startTestApi({ metrics, installed: new Map([['gitlab', gitlab]]), trustedProxies: 0 }, { mailer });
   redirects.push(`${api.url}/complete/gitlab/`);
 });
 beforeEach(async () => {
@@ -662,6 +663,39 @@ describe('the SAML provider of a domain', () => {
       });
     },
   );
+
+  test.each([
+    ['saml_acs_url', 'b'],
+    ['saml_x509_cert', 'MIIC'],
+  ])('S-113: with a broken %s nobody is sent to the provider, nor taken from it', async (field, value) => {
+    const { requestId, relayState } = await beginSaml();
+    await change({ [field]: value })();
+    const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
+    expect(away.headers.get('location')).toContain('error_code=improperly_configured_sso');
+    const form = { SAMLResponse: answerFor(requestId), RelayState: relayState };
+    const back = await newBrowser().walk(`${api.url}/complete/saml/`, { form });
+    expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
+  });
+
+  test('how each try ended is counted, once', async () => {
+    const counted = async (outcome: string) => {
+      const { values = [] } = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get()) ?? {};
+      return values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome)?.value ?? 0;
+    };
+    const outcomes = ['signed_in', 'refused', 'second_factor_wanted'];
+    const before = await Promise.all(outcomes.map(counted));
+    await bySaml();
+    await bySaml({ audiences: [['urn:other']] });
+    await bySaml({ attributes: { email: ['ada@other.example'] } });
+    await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
+    await ownerSignsIn();
+    const after = await Promise.all(outcomes.map(counted));
+    expect(after.map((value, at) => value - (before[at] ?? 0))).toEqual([1, 2, 1]);
+    expect((await tries())[0]).toMatchObject({
+      outcome: 'signed in',
+      detail: expect.stringContaining('second factor'),
+    });
+  });
 
   test('S-126, S-140: what is no message at all is refused', async () => {
     for (const form of [
