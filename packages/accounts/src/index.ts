@@ -61,7 +61,15 @@ export {
   removeOrganization,
   setOrganizationPlan,
 } from './organizations/organizations.ts';
-export { accessLevels, changeAccessRule, toAccessLevel } from './projects/change-access-rule.ts';
+export {
+  type AccessLevel,
+  accessLevels,
+  changeAccessRule,
+  changeRecordRule,
+  type RecordAccessLevel,
+  recordAccessLevels,
+  type Whom,
+} from './projects/access-rules.ts';
 export { changeEnvironment, changeProject, resetToken } from './projects/change-environment.ts';
 export { createEnvironment, createProject } from './projects/create-project.ts';
 export {
@@ -89,6 +97,7 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
+export { createRole, findRole, giveRole, type Role, removeRole, renameRole, takeRole } from './roles/roles.ts';
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';

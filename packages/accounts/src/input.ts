@@ -59,6 +59,7 @@ export function notFound(
     | 'Environment'
     | 'Personal API key'
     | 'Restriction'
+    | 'Role'
     | 'Verified domain',
   cause?: unknown,
 ): AppError {

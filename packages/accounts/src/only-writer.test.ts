@@ -5,7 +5,8 @@ const root = join(import.meta.dirname, '../../..');
 
 /** What belongs to accounts and their history. */
 const tables = [
-  ...['organization', 'project', 'environment', 'environment_member', 'membership', 'organization_invite'],
+  ...['organization', 'project', 'environment', 'access_rule', 'membership', 'organization_invite'],
+  ...['role', 'role_membership'],
   ...[
     'user',
     'personal_api_key',

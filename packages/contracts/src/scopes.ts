@@ -1,5 +1,6 @@
 /** What scopes of a personal API key are about: `<object>:read` and `<object>:write`. Each is asked for by some route. */
 export const scopeObjects = [
+  'access_control',
   'activity_log',
   'batch_export',
   'cohort',
@@ -25,7 +26,6 @@ export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 
 /** Objects of which nothing is kept here. Scripts that make keys name them; they grant nothing. */
 const scopeObjectsWithoutRoutes = [
-  'access_control',
   'action',
   'annotation',
   'dashboard_template',

@@ -16,6 +16,7 @@ export {
 } from './pagination.ts';
 export {
   type ApiRequest,
+  type BaseContext,
   type BasePath,
   type FileField,
   MessageStream,

@@ -418,23 +418,62 @@ CREATE TABLE "event_log_lease" (
     CONSTRAINT "event_log_lease_pkey" PRIMARY KEY ("topic", "partition", "group")
 );
 
--- Who may use a private environment (access_control) although only a member of the organization -------------------------
--- (docs/api-rules.md#levels). Administrators and owners need no row.
+-- Roles of an organization: groups of its members, who are given access together (docs/api-rules.md#roles) --------------
 
-CREATE TABLE "environment_member" (
-    "environment_id" INTEGER NOT NULL,
-    "membership_id" UUID NOT NULL,
-    -- 1 member, 8 administrator of this environment, null: the member is shut out.
-    "level" INTEGER,
+CREATE TABLE "role" (
+    "id" UUID NOT NULL,
+    "organization_id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
     "created_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    CONSTRAINT "environment_member_pkey" PRIMARY KEY ("environment_id", "membership_id")
+    CONSTRAINT "role_pkey" PRIMARY KEY ("id")
 );
-CREATE INDEX "environment_member_membership_id_idx" ON "environment_member"("membership_id");
-ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+CREATE UNIQUE INDEX "role_organization_id_name_key" ON "role"("organization_id", lower("name"));
+ALTER TABLE "role" ADD CONSTRAINT "role_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "role" ADD CONSTRAINT "role_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+CREATE TABLE "role_membership" (
+    "id" UUID NOT NULL,
+    "role_id" UUID NOT NULL,
+    "membership_id" UUID NOT NULL,
+    "joined_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "role_membership_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "role_membership_role_id_membership_id_key" ON "role_membership"("role_id", "membership_id");
+CREATE INDEX "role_membership_membership_id_idx" ON "role_membership"("membership_id");
+ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "role_membership" ADD CONSTRAINT "role_membership_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Who may use an environment, or what kinds of records in it, or which (docs/api-rules.md#access-to-an-environment). What
+-- everybody may do in the environment itself is said by its own columns. Administrators and owners need no rule.
+
+CREATE TABLE "access_rule" (
+    "id" UUID NOT NULL DEFAULT gen_random_uuid(),
+    "environment_id" INTEGER NOT NULL,
+    -- `project`: the environment itself; otherwise a kind of record, such as `dashboard`.
+    "resource" TEXT NOT NULL,
+    -- One record; null: all of the kind.
+    "resource_id" TEXT,
+    -- For whom it is: a member, a role, or where both are null everybody.
+    "membership_id" UUID,
+    "role_id" UUID,
+    -- Of the environment `none`, `member`, `admin`; of records `none`, `viewer`, `editor`, `manager`.
+    "level" TEXT NOT NULL,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "access_rule_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "access_rule_one_whom" CHECK ("membership_id" IS NULL OR "role_id" IS NULL)
+);
+CREATE UNIQUE INDEX "access_rule_key" ON "access_rule"("environment_id", "resource", "resource_id", "membership_id", "role_id") NULLS NOT DISTINCT;
+CREATE INDEX "access_rule_membership_id_idx" ON "access_rule"("membership_id");
+CREATE INDEX "access_rule_role_id_idx" ON "access_rule"("role_id");
+ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "access_rule" ADD CONSTRAINT "access_rule_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- What people said they want to use (docs/api-rules.md#product-intents) -----------------------------------------------
 

@@ -43,8 +43,8 @@ describe('a project is removed by nobody who may not remove all of it', () => {
     await createTestEnvironment(api.database, { projectId: acme.projectId });
     await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
     await sql.query(
-      `INSERT INTO environment_member (environment_id, membership_id, level)
-       SELECT $1, id, 8 FROM membership WHERE user_id = $2`,
+      `INSERT INTO access_rule (environment_id, resource, membership_id, level)
+       SELECT $1, 'project', id, 'admin' FROM membership WHERE user_id = $2`,
       [acme.projectId, acme.M.userId],
     );
     const answer = await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.M.key });

@@ -100,6 +100,7 @@ test('pages of huge persons stay small, none is lost or shown twice, and memory 
   }
   isReading = false;
   await watching;
-  // Pages and what is made of them on the way, some 30 MiB, and as much again that waits to be collected.
-  expect(peak - atRest).toBeLessThan(96 * MiB);
+  // Pages and what is made of them on the way, some 30 MiB, and two or three times as much that waits to be collected. Four
+  // readers of lists that are not bounded would hold 600.
+  expect(peak - atRest).toBeLessThan(160 * MiB);
 });

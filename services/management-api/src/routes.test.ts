@@ -91,6 +91,8 @@ test('S-041: what a session needs a recent sign-in for', () => {
       `${organization}/domains`,
     ]),
     ['DELETE /:email', `${organization}/kept_out`],
+    ...['POST', 'PATCH /:id', 'PUT /:id', 'DELETE /:id'].map((end) => [end, `${organization}/roles`]),
+    ...['POST', 'DELETE /:id'].map((end) => [end, `${organization}/roles/:role_id/role_memberships`]),
     ...['PATCH', 'PUT', 'DELETE'].map((end) => [end, organization]),
     ...items.flatMap((item) =>
       ['DELETE', 'PATCH /reset_token', 'PATCH /rotate_secret_token', 'PATCH /delete_secret_token_backup'].map((end) => [

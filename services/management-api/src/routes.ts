@@ -41,6 +41,8 @@ import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import type { Questions } from './resources/query/questions.ts';
 import { queryRoutes } from './resources/query/routes.ts';
+import { recordRuleRoutes } from './resources/record-rules/routes.ts';
+import { roleRoutes } from './resources/roles/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
 import { resetRoutes } from './resources/sign-in/reset-routes.ts';
 import { signInRoutes } from './resources/sign-in/routes.ts';
@@ -108,8 +110,10 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...inviteRoutes(deps),
     ...acceptInviteRoutes(deps),
     ...memberRoutes(deps),
+    ...roleRoutes(deps),
     ...projectRoutes(deps),
     ...environmentRoutes(deps),
+    ...recordRuleRoutes(deps),
     ...userRoutes(deps),
     ...(deps.withSignIn ? entryRoutes(deps) : []),
     ...personalApiKeyRoutes(deps),

@@ -4,7 +4,6 @@ export { hashSecret, newSecret } from '../keys/secrets.ts';
 export {
   effectiveLevel,
   environmentsOfCaller,
-  explicitMemberJoin,
   type FoundEnvironment,
   findEnvironment,
   foundEnvironmentColumns,

@@ -9,6 +9,7 @@ export type ActivityScope =
   | 'OrganizationDomain'
   | 'OrganizationInvite'
   | 'OrganizationMembership'
+  | 'Role'
   | 'PersonalAPIKey'
   | 'User'
   | 'Project'

@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../access/environment-access-store.ts';
 
@@ -43,8 +44,8 @@ export async function deleteInvite(sql: Sql, id: string, organizationId: string 
 /** Gives access to the private environments the invite names, as far as they are still there. */
 export async function grantAccess(tx: Transaction, invite: Invite, membershipId: string): Promise<void> {
   await tx.query(
-    `INSERT INTO environment_member (environment_id, membership_id, level, created_by_id)
-     SELECT e.id, $2::uuid, granted.level, $3::int
+    `INSERT INTO access_rule (environment_id, resource, membership_id, level, created_by_id)
+     SELECT e.id, 'project', $2::uuid, CASE WHEN granted.level >= ${membershipLevels.administrator} THEN 'admin' ELSE 'member' END, $3::int
        FROM jsonb_to_recordset($1::jsonb) AS granted (id int, level int)
        JOIN environment e ON e.id = granted.id
        JOIN project p ON p.id = e.project_id AND p.organization_id = $4`,

@@ -250,7 +250,13 @@ export interface BasePath<Caller, Found> {
   operations: string;
   params: TObject;
   /** Finds what it addresses and refuses what the caller may not touch, before a route does. */
-  find: (context: TargetContext<Caller, unknown>) => Promise<Found>;
+  find: (context: BaseContext<Caller, unknown>) => Promise<Found>;
+}
+
+/** What a base path knows of a request. */
+export interface BaseContext<Caller, P> extends TargetContext<Caller, P> {
+  /** The route that is asked for: what follows the base path, and what it needs. */
+  route: { path: string; scope: Scope };
 }
 
 /** A route that is served below several base paths. */
@@ -318,6 +324,7 @@ export function routeDefiner<Caller>() {
     target,
     ...declaration
   }: SharedRouteDeclaration<Caller, S, Found, Target, P, Q, B, R, File>): Route<Caller>[] {
+    const route = { path: declaration.path, scope: declaration.scope };
     return below.map((base) => ({
       ...defineRoute(declaration as RouteDeclaration<Caller, S, Target, P, Q, B, R, File>),
       path: base.path + declaration.path,
@@ -326,7 +333,7 @@ export function routeDefiner<Caller>() {
       target: async (context) => {
         const { params, request } = context;
         const known = { caller: context.caller as Caller, request };
-        const found = await base.find({ ...known, params });
+        const found = await base.find({ ...known, params, route });
         return target === undefined ? found : target({ ...known, params: params as Static<P>, found });
       },
     }));
@@ -336,7 +343,7 @@ export function routeDefiner<Caller>() {
   function basePath<P extends TObject, Found>(
     declaration: Omit<BasePath<Caller, Found>, 'params' | 'find'> & {
       params: P;
-      find: (context: TargetContext<Caller, Static<P>>) => Promise<Found>;
+      find: (context: BaseContext<Caller, Static<P>>) => Promise<Found>;
     },
   ): BasePath<Caller, Found> {
     return { ...declaration, find: declaration.find as BasePath<Caller, Found>['find'] };

@@ -3,6 +3,7 @@
 import { isRowId } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
+import type { BaseContext } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import {
@@ -14,6 +15,7 @@ import {
 } from './addressed-store.ts';
 import { type Caller, onlyEnvironmentsOf, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
 import { type BasePath, basePath } from './define-route.ts';
+import { readRecordRights, requireRouteRights } from './record-rights.ts';
 
 const projectParams = Type.Object({
   project_id: Type.String({ description: 'Id (integer) of the project or of one of its environments, or `@current`.' }),
@@ -33,16 +35,22 @@ export const idParams = Type.Object({
  * environment is private to others.
  */
 function addressedProject(sql: Sql) {
-  return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
+  return async ({ caller, params, route }: ProjectContext): Promise<AddressedProject> => {
     const found =
       params.project_id === '@current'
         ? await currentEnvironment(sql, caller)
         : await findByNumber(params.project_id, (id) => findEnvironment(sql, caller.userId, id));
     if (!found) throw new AppError('not_found', 'Project not found.');
     requireInKey(caller, found, params.project_id);
-    return requireAccess(found, "You don't have access to the project.");
+    const addressed = await requireAccess(sql, caller, found, "You don't have access to the project.");
+    const { environmentId, rights } = addressed;
+    await requireRouteRights(sql, rights, { environmentId, route, id: params.id?.toString() });
+    return addressed;
   };
 }
+
+/** `id` is what a route below names. */
+type ProjectContext = Pick<BaseContext<Caller, { project_id: string; id?: string | number }>, 'caller' | 'params' | 'route'>;
 
 /**
  * The environment or, for `kind` project, the first environment of the project whose id ends the path.
@@ -63,7 +71,7 @@ export function addressedById(sql: Sql, kind: 'project' | 'environment') {
     if (!found) throw new AppError('not_found', 'Not found.');
     requireInKey(caller, found, params.id);
     if (found.level === null && !isCurrent) throw new AppError('not_found', 'Not found.');
-    return requireAccess(found, "You don't have sufficient permissions in the project.");
+    return requireAccess(sql, caller, found, "You don't have sufficient permissions in the project.");
   };
 }
 
@@ -71,10 +79,15 @@ function requireInKey(caller: Caller, { environmentId, organizationId }: FoundPr
   requireProjectInKey(caller, { environmentIds: [environmentId], organizationId }, named);
 }
 
-function requireAccess(found: FoundProject, otherwise: string): AddressedProject {
+async function requireAccess(
+  sql: Sql,
+  { userId }: Caller,
+  found: FoundProject,
+  otherwise: string,
+): Promise<AddressedProject> {
   const { level } = found;
   if (level === null) throw new AppError('forbidden', otherwise);
-  return { ...found, level };
+  return { ...found, level, rights: await readRecordRights(sql, userId, { ...found, level }) };
 }
 
 /** Nothing has an id that is no number from 1 to what a column holds. */
@@ -97,7 +110,7 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);
-  return async (context: { caller: Caller; params: { project_id: string } }) => {
+  return async (context: ProjectContext) => {
     try {
       return await address(context);
     } catch (error) {
@@ -117,7 +130,7 @@ export function parentEnvironment(sql: Sql) {
  * @param projectOperations begins the operation ids below a project.
  */
 export function environmentBases<Found>(
-  find: (context: { caller: Caller; params: { project_id: string } }) => Promise<Found>,
+  find: (context: BaseContext<Caller, { project_id: string }>) => Promise<Found>,
   projectOperations = '',
 ): BasePath<Found>[] {
   return [

@@ -5,6 +5,7 @@ import {
   foundEnvironmentColumns,
 } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
+import type { RecordRights } from './record-rights.ts';
 
 /** The environment whose data a path addresses. Environments and projects share one id space. */
 export interface AddressedProject {
@@ -13,6 +14,8 @@ export interface AddressedProject {
   organizationId: string;
   /** The caller's level there: 1, 8 or 15. */
   level: number;
+  /** What the caller may do with the records in it. */
+  rights: RecordRights;
 }
 
 /** Found, but the caller may have no level there: it is private to others. */

@@ -2,6 +2,7 @@
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
+import type { RecordRights } from './record-rights.ts';
 
 /** As clients number them: everybody of the project may change it, or only its owner and administrators. */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
@@ -14,10 +15,11 @@ export interface Restricted {
   owner_id: number | null;
 }
 
-/** Somebody, with their level in the project. */
+/** Somebody, with their level in the project and what they may do with its records. */
 export interface Editor {
   userId: number;
   level: number;
+  rights: RecordRights;
 }
 
 export function mayRestrict({ owner_id }: Restricted, { userId, level }: Editor): boolean {

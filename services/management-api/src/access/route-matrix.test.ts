@@ -182,7 +182,9 @@ describe.each(named(leveled))('%s', (_name, route) => {
 const collections = guarded.filter(
   (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
 );
-describe.each(named(collections.filter(({ path }) => path !== '/api/environments')))(
+// Who has a role belongs to a role that has to be made first (`roles.test.ts`).
+const withoutMore = collections.filter(({ path }) => path !== '/api/environments' && !path.includes('/:role_id/'));
+describe.each(named(withoutMore))(
   'records of %s',
   (_name, creation) => {
     let foreignId: string;

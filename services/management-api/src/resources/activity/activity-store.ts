@@ -1,6 +1,7 @@
 import type { ActivityDetail } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
+import { addShown, type GovernedKind, type RecordRights } from '../../access/record-rights.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 
@@ -14,6 +15,8 @@ export interface ActivityFilter {
   scopes: string[];
   itemId?: string;
   environmentId?: number;
+  /** Of records of this kind only those that a caller may see. */
+  seen?: { rights: RecordRights; kind: GovernedKind };
 }
 
 /** What the changes on one page may take; each change may be of settings as large as a request. */
@@ -25,13 +28,14 @@ const maxChangesBytes = 2 * 1024 * 1024;
  */
 export async function listActivity(
   sql: Sql,
-  { scopes, itemId, environmentId }: ActivityFilter,
+  { scopes, itemId, environmentId, seen }: ActivityFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const where = createConditions();
   where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
   if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
+  if (seen) addShown(where, seen.rights, seen.kind, { id: 'a.item_id' });
   const count = [...where.values];
   const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
   const [counted, rows] = await Promise.all([

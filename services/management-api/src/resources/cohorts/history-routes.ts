@@ -49,8 +49,8 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       operationId: 'cohorts_activity',
       summary: 'Show who changed cohorts',
       description: 'What was done to the cohorts of a project, the latest first.',
-      handler: async ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId }),
+      handler: async ({ target: { environmentId, rights }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'cohort' } }),
     }),
     ...defineRoutes({
       ...activity,

@@ -64,8 +64,8 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       query: listQuery,
       responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
       examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
-      handler: async ({ target: { environmentId }, query, request }) => {
-        const { count, rows } = await listCohorts(sql, environmentId, { ...query, filter: query });
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listCohorts(sql, target, { ...query, filter: query });
         return offsetPage(request, query, { count, results: rows.map(toCohort) });
       },
     }),

@@ -1,4 +1,6 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { addShown } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
@@ -36,13 +38,14 @@ export interface CohortFilter {
   hide_behavioral_cohorts?: boolean;
 }
 
-/** One page of an environment's cohorts, the newest first, without deleted ones, and how many there are. */
+/** One page of an environment's cohorts that the caller may see, the newest first, without deleted ones, and how many there are. */
 export async function listCohorts(
   sql: Sql,
-  environmentId: number,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { filter, limit, offset }: { filter: CohortFilter; limit: number; offset: number },
 ): Promise<{ count: number; rows: CohortRow[] }> {
   const where = createConditions();
+  addShown(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
   where.add(`c.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT c.deleted');
   if (filter.type === 'static') where.add('c.is_static');

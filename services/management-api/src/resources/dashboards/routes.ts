@@ -6,6 +6,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { nameOf, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
@@ -51,8 +52,8 @@ export function dashboardRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { 
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
-function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level }: AddressedProject): Viewer {
-  return { userId, environmentId, level };
+function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level, rights }: AddressedProject): Viewer {
+  return { userId, environmentId, level, rights };
 }
 
 const shownQuery = Type.Object({
@@ -82,7 +83,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'One page of dashboards.', schema: offsetPageOf(dashboard) } },
       examples: { response: { count: 1, next: null, previous: null, results: [basicDashboardExample] } },
       handler: async ({ caller, target, query, request }) => {
-        const { count, rows } = await listDashboards(sql, target.environmentId, { ...query, filter: query });
+        const { count, rows } = await listDashboards(sql, target, { ...query, filter: query });
         const results = rows.map((row) => toBasicDashboard(row, viewerOf(caller, target)));
         return offsetPage(request, query, { count, results });
       },
@@ -237,6 +238,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         const author = { userId, target };
         return changing(author, id, async (tx, to) => {
           const from = await liveDashboard(tx, target.environmentId, fromDashboardId);
+          requireRecord(target.rights, 'dashboard', 'viewer', nameOf(from));
           return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId }, author));
         });
       },

@@ -2,6 +2,7 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { inOrderOfLayout, queryOfTile } from '@millrace/insights';
 import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
+import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { type InsightResult, noResult } from '../insights/result.ts';
 import { toInsight } from '../insights/show.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
@@ -31,7 +32,7 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
     creation_mode: row.creation_mode,
     tags: row.tags,
     restriction_level: row.restriction_level,
-    ...shownRights([row], mayChange(row, viewer)),
+    ...shownRights([row], mayChange(row, viewer) && mayDo(viewer.rights, 'dashboard', 'editor', nameOf(row))),
     access_control_version: row.restriction_level === restrictionLevels.everybody ? 'v2' : 'v1',
     team_id: viewer.environmentId,
     tiles: null,
@@ -44,11 +45,13 @@ export interface Asking {
   ask(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
-/** A dashboard with what is on it; without `asking` no results are shown. */
+/** A dashboard with what is on it; without `asking` no results are shown. Of an insight that is closed to the viewer the tile is empty. */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
   const tiles = row.deleted ? [] : inOrderOfLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
-  const insights = new Map((await findInsights(sql, viewer.environmentId, ids)).map((one) => [one.id, one]));
+  const found = await findInsights(sql, viewer.environmentId, ids);
+  const seen = found.filter((one) => mayDo(viewer.rights, 'insight', 'viewer', nameOf(one)));
+  const insights = new Map(seen.map((one) => [one.id, one]));
   const filters = asking?.filters ?? row.filters;
   const underOwn = (tile: TileRow): InsightRow | undefined => {
     const insight = insights.get(tile.insight_id ?? 0);

@@ -2,6 +2,8 @@
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { Restricted } from '../../access/dashboard-restriction.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { addShown } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { textsOf } from '../../sql/listed-values.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
@@ -51,10 +53,11 @@ export interface DashboardFilter {
 /** One page of an environment's dashboards, pinned ones first, then by name; deleted ones are left out. */
 export async function listDashboards(
   sql: Sql,
-  environmentId: number,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { filter, limit, offset }: { filter: DashboardFilter; limit: number; offset: number },
 ): Promise<{ count: number; rows: DashboardRow[] }> {
   const where = createConditions();
+  addShown(where, rights, 'dashboard', { id: 'd.id', createdById: 'd.created_by_id' });
   where.add(`d.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT d.deleted');
   if (filter.search) {

@@ -6,6 +6,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { mayRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import { mayDo, nameOf, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
@@ -61,6 +62,7 @@ export async function createDashboard(
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
+  if (source) requireRecord(author.target.rights, 'dashboard', 'viewer', nameOf(source));
   const fields = withChanges(source ? copiedFields(source) : defaults, changes);
   const id = await insertDashboard(tx, { environmentId, userId: author.userId }, fields);
   if (source) await copyTiles(tx, author, { from: source.id, to: id, withInsights: duplicate_tiles });
@@ -95,7 +97,9 @@ async function copyTiles(
   const { userId, target } = author;
   const tiles = inOrderOfLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
-  const insights = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
+  const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
+  // What is closed to the author stays one and the same, and as closed as it was.
+  const insights = found.filter((one) => mayDo(target.rights, 'insight', 'viewer', nameOf(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
     const insight_id = original ? (await createInsight(tx, author, copyOf(original))).id : tile.insight_id;
@@ -146,8 +150,8 @@ export async function changeDashboard(
   author: DashboardAuthor,
   { id, changes }: { id: number; changes: Changes },
 ): Promise<DashboardRow> {
-  const { environmentId, level } = author.target;
-  const editor = { userId: author.userId, level };
+  const { environmentId } = author.target;
+  const editor = { ...author.target, userId: author.userId };
   await lockEnvironment(tx, environmentId);
   const before = await foundDashboard(tx, environmentId, id);
   requireChange(before, editor);
@@ -177,6 +181,11 @@ async function followDeletion(
 ): Promise<void> {
   const { organizationId, environmentId } = target;
   const common = { organizationId, environmentId, actor: { userId } };
+  if (isDeleted && withInsights) {
+    const ids = (await listTiles(tx, id)).flatMap(({ insight_id }) => insight_id ?? []);
+    const insights = await findInsights(tx, environmentId, ids);
+    for (const insight of insights) requireRecord(target.rights, 'insight', 'editor', nameOf(insight));
+  }
   const following = isDeleted ? (withInsights ? await deleteInsightsOf(tx, id) : []) : await restoreInsightsOf(tx, id);
   for (const insight of following) {
     const about = { itemId: insight.id, name: insight.name, activity: isDeleted ? 'deleted' : 'restored' } as const;
@@ -211,11 +220,12 @@ export async function liveDashboard(sql: Sql, environmentId: number, id: number)
 /** As `liveDashboard`, for one that the caller may change. @throws AppError, also `forbidden`. */
 export async function changeableDashboard(
   tx: Transaction,
-  { userId, target: { environmentId, level } }: DashboardAuthor,
+  { userId, target }: DashboardAuthor,
   id: number,
 ): Promise<DashboardRow> {
-  const row = await liveDashboard(tx, environmentId, id);
-  requireChange(row, { userId, level });
+  const row = await liveDashboard(tx, target.environmentId, id);
+  requireRecord(target.rights, 'dashboard', 'editor', nameOf(row));
+  requireChange(row, { ...target, userId });
   return row;
 }
 

@@ -5,6 +5,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { nameOf, requireKind, requireRecord } from '../../access/record-rights.ts';
 import type { FlagDeps } from '../feature-flags/payloads.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
@@ -49,9 +50,9 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of features.', schema: offsetPageOf(earlyAccessFeature) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureExample] } },
-      handler: async ({ target: { environmentId }, query, request }) => {
-        const { count, rows } = await listFeatures(sql, environmentId, query);
-        const flags = await flagsOf(sql, environmentId, rows);
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listFeatures(sql, target, query);
+        const flags = await flagsOf(sql, target.environmentId, rows);
         return offsetPage(request, query, {
           count,
           results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id))),
@@ -71,7 +72,13 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       responses: { 201: { description: 'The new feature.', schema: earlyAccessFeature } },
       examples: { request: newFeatureExample, response: featureExample },
       handler: async ({ caller, target: place, body }) => {
-        const { feature, flag } = await transaction((tx) => createFeature(tx, writerOf(caller, place), body));
+        if (!body.feature_flag_id) requireKind(place.rights, 'feature_flag', 'editor');
+        const { feature, flag } = await transaction(async (tx) => {
+          const written = await createFeature(tx, writerOf(caller, place), body);
+          // Whoever makes a feature of a flag changes it.
+          if (body.feature_flag_id) requireRecord(place.rights, 'feature_flag', 'editor', nameOf(written.flag));
+          return written;
+        });
         return toFeature(feature, flag);
       },
     }),

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { addShown } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { type FlagRow, listFlags } from '../feature-flags/store.ts';
 import type { Stage } from './rules.ts';
@@ -16,20 +18,22 @@ type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.created_at';
 
-/** One page of an environment's features, the newest first, and how many there are. */
+/** One page of an environment's features that the caller may see, the newest first, and how many there are. */
 export async function listFeatures(
   sql: Sql,
-  environmentId: number,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: FeatureRow[] }> {
+  const where = createConditions();
+  where.add(`f.project_id = ${where.parameter(environmentId)}`);
+  addShown(where, rights, 'early_access_feature', { id: 'f.id' });
+  const from = `FROM early_access_feature f WHERE ${where.text()}`;
   const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>('SELECT count(*)::int AS count FROM early_access_feature WHERE project_id = $1', [
-      environmentId,
-    ]),
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, [...where.values]),
     sql.query<Row>(
-      `SELECT ${columns} FROM early_access_feature f WHERE f.project_id = $1
-        ORDER BY f.created_at DESC, f.id DESC LIMIT $2 OFFSET $3`,
-      [environmentId, limit, offset],
+      `SELECT ${columns} ${from} ORDER BY f.created_at DESC, f.id DESC
+        LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+      where.values,
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };

@@ -1,38 +1,40 @@
 // Who may use a project or an environment: the routes, and the rules as they are shown.
 
-import { accessLevels, changeAccessRule, toAccessLevel } from '@millrace/accounts';
+import { type AccessLevel, accessLevels, changeAccessRule, type Whom } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { hideMissing } from '../../access/addressed-project.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { accessLevelOf, type ItemDeps, type ItemKind, showItem } from './item.ts';
 import { findDefaultAccess, listAccessRules } from './store.ts';
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const nullableId = (description: string) => Type.Union([Type.String({ format: 'uuid' }), Type.Null()], { description });
 
-const accessRule = Type.Object(
+export const accessRule = Type.Object(
   {
-    access_level: nullableText('`none`, `member`, `admin`; null for a rule that was removed.'),
-    resource: Type.String({ description: 'Always `project`.' }),
-    resource_id: Type.String({ description: 'Id of the project or environment.' }),
-    organization_member: nullableText('Membership it is for; null: everybody.'),
-    role: Type.Null({ description: 'Always null: there are no roles.' }),
-    created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-      description: 'UUID of the user who made it; null when not known.',
-    }),
+    access_level: nullableText(
+      'Of a project `none`, `member`, `admin`; of records `none`, `viewer`, `editor`, `manager`; null for a rule that was removed.',
+    ),
+    resource: Type.String({ description: '`project`, or the kind of record.' }),
+    resource_id: nullableText('Id of the project, environment or record; null: all records of the kind.'),
+    organization_member: nullableText('Membership it is for; null: everybody, or a role.'),
+    role: nullableText('Role it is for; null: everybody, or a member.'),
+    created_by: nullableId('UUID of the user who made it; null when not known.'),
     created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'When.' }),
     updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Changed when.' }),
   },
   { title: 'AccessRule' },
 );
+export type AccessRule = Static<typeof accessRule>;
 
 const accessRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
-      description: 'The rules: the one for everybody, then those for members.',
+      description: 'The rules: the one for everybody, then those for members and roles.',
     }),
     available_access_levels: Type.Array(Type.String(), { description: 'What a rule may say.' }),
     default_access_level: Type.String({ description: 'What members may do where there is no rule.' }),
@@ -42,7 +44,7 @@ const accessRules = Type.Object(
   { title: 'AccessRules' },
 );
 
-const ruleExample = {
+export const ruleExample = {
   access_level: 'member',
   resource: 'project',
   resource_id: '1',
@@ -53,18 +55,44 @@ const ruleExample = {
   updated_at: '2026-11-21T12:00:00Z',
 };
 
+/** For whom a rule is, as requests say it. */
+export const ruleWhom = {
+  organization_member: Type.Optional(nullableId('Membership it is for; with neither it is for everybody.')),
+  role: Type.Optional(nullableId('Role it is for.')),
+};
+
 const ruleChange = Type.Object(
   {
     access_level: Type.Unknown({ description: '`none`, `member`, `admin`, or null to remove the rule.' }),
-    organization_member: Type.Optional(
-      Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-        description: 'Membership it is for; absent: everybody.',
-      }),
-    ),
-    role: Type.Optional(Type.Unknown({ description: 'There are no roles: refused unless null.' })),
+    ...ruleWhom,
   },
   { title: 'AccessRuleChange' },
 );
+
+/** What a rule is to say and for whom. @throws AppError `invalid`. */
+export function readRule<Level extends string>(
+  {
+    access_level: given,
+    organization_member: membershipId = null,
+    role: roleId = null,
+  }: { access_level: unknown; organization_member?: string | null; role?: string | null },
+  levels: readonly Level[],
+): { level: Level | null } & Whom {
+  const level = given === null ? null : levels.find((known) => known === given);
+  if (level === undefined) {
+    throw new AppError('invalid', `Invalid access level. Must be one of: ${levels.join(', ')}`);
+  }
+  if (membershipId !== null && roleId !== null) {
+    throw new AppError('invalid', 'You can not scope an access control to both a member and a role.');
+  }
+  return { level, membershipId: membershipId?.toLowerCase() ?? null, roleId: roleId?.toLowerCase() ?? null };
+}
+
+/** What is answered to a change: the rule as it is now, or where it was removed whose it was. */
+export function ruleNow(rules: AccessRule[], { membershipId, roleId }: Whom, removed: Partial<AccessRule>): AccessRule {
+  const now = rules.find((rule) => rule.organization_member === membershipId && rule.role === roleId);
+  return now ?? describeRule({ ...removed, organization_member: membershipId, role: roleId });
+}
 
 /** Changing who may use a private project or environment: the same for every path under which it is addressed. */
 function changeAccessRuleRoute(
@@ -78,7 +106,7 @@ function changeAccessRuleRoute(
     operationId: 'access_controls_update',
     summary: `Say who may use ${kind === 'project' ? 'a project' : 'an environment'}`,
     description:
-      'Sets the rule for everybody (`none` makes it private) or for one member (`none` shuts the member out). Rules count where the plan has project permissions, those that give a member something only beside a rule for everybody; of both the highest counts. Administrators and owners of the organization have access whatever the rules say.',
+      'Sets the rule for everybody (`none` makes it private), for one member or for a role (`none` shuts out). Rules count where the plan has project permissions, those that give a member something only beside a rule for everybody; of all the highest counts. Administrators and owners of the organization have access whatever the rules say.',
     tags: [`${kind}s`],
     scope: 'project:write',
     body: ruleChange,
@@ -92,25 +120,10 @@ function changeAccessRuleRoute(
         throw new AppError('forbidden', 'Must be admin to modify project permissions.');
       return found;
     },
-    handler: async ({ caller, target: found, body }) => {
-      const { access_level: given, organization_member: membershipId = null, role = null } = body;
-      const level = given === null ? null : accessLevels.find((known) => known === given);
-      if (level === undefined) {
-        throw new AppError('invalid', `Invalid access level. Must be one of: ${accessLevels.join(', ')}`);
-      }
-      if (role !== null) {
-        throw new AppError(
-          'invalid',
-          membershipId === null
-            ? 'There are no roles.'
-            : 'You can not scope an access control to both a member and a role.',
-        );
-      }
-      const change = { environmentId: found.environmentId, membershipId, level, actor: caller };
-      await hideMissing(() => transaction((tx) => changeAccessRule(tx, change)));
-      const rules = await readAccessRules(sql, found.environmentId);
-      const now = rules.find((rule) => rule.organization_member === membershipId);
-      return now ?? describeRule(found.environmentId, { level: null, membershipId });
+    handler: async ({ caller, target: { environmentId }, body }) => {
+      const rule = readRule<AccessLevel>(body, accessLevels);
+      await hideMissing(() => transaction((tx) => changeAccessRule(tx, { environmentId, ...rule, actor: caller })));
+      return ruleNow(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
     },
   });
 }
@@ -134,7 +147,7 @@ export function accessRuleRoutes(
       operationId: 'access_controls',
       summary: 'Show who may use a project',
       description:
-        'The rules for everybody and for single members, and what the caller may do. For some minutes after a project was removed it has one rule, `none` for everybody.',
+        'The rules for everybody, for single members and for roles, and what the caller may do. For some minutes after a project was removed it has one rule, `none` for everybody.',
       tags: ['projects'],
       scope: 'project:read',
       responses: { 200: { description: 'The rules.', schema: accessRules } },
@@ -150,7 +163,7 @@ export function accessRuleRoutes(
       handler: async ({ target: { environmentId: id, level } }) => ({
         access_controls:
           level === null
-            ? [describeRule(id, { level: 'none', membershipId: null })]
+            ? [describeRule({ ...ofProject(id), access_level: 'none' })]
             : await readAccessRules(deps.sql, id),
         available_access_levels: [...accessLevels],
         default_access_level: 'member',
@@ -186,48 +199,38 @@ export function accessControlRoutes(deps: ItemDeps, kind: ItemKind) {
   ];
 }
 
-/** The rules of an environment as the API shows them: the one for everybody, then those for members. */
-async function readAccessRules(sql: Sql, environmentId: number) {
+const ofProject = (environmentId: number) => ({ resource: 'project', resource_id: String(environmentId) });
+
+/** The rules of an environment as the API shows them: the one for everybody, then those for members and roles. */
+async function readAccessRules(sql: Sql, environmentId: number): Promise<AccessRule[]> {
   const [access, rows] = await Promise.all([
     findDefaultAccess(sql, environmentId),
-    listAccessRules(sql, environmentId),
+    listAccessRules(sql, environmentId, { resource: 'project', resourceId: null }),
   ]);
   const forAll = access?.access_control ? ('none' as const) : (access?.default_access_level ?? null);
   return [
-    ...(forAll === null ? [] : [describeRule(environmentId, { level: forAll, membershipId: null })]),
-    ...rows.map((row) => ({
-      ...describeRule(environmentId, { level: toAccessLevel(row.level), membershipId: row.organization_member }),
-      created_by: row.created_by,
-      created_at: formatDateTime(row.created_at),
-      updated_at: formatDateTime(row.updated_at),
-    })),
+    ...(forAll === null ? [] : [describeRule({ ...ofProject(environmentId), access_level: forAll })]),
+    ...rows.map((row) => toAccessRule({ ...row, ...ofProject(environmentId) })),
   ];
 }
 
-/** A rule of which nobody knows who made it: that for everybody is a setting, whose history is in the activity log. */
-function describeRule(
-  environmentId: number,
-  { level, membershipId }: { level: string | null; membershipId: string | null },
-): AccessRule {
+/** A stored rule as the API shows it. */
+export function toAccessRule({
+  level,
+  created_at,
+  updated_at,
+  ...row
+}: Awaited<ReturnType<typeof listAccessRules>>[number]): AccessRule {
   return {
-    access_level: level,
-    resource: 'project',
-    resource_id: String(environmentId),
-    organization_member: membershipId,
-    role: null,
-    created_by: null,
-    created_at: null,
-    updated_at: null,
+    ...{ access_level: level, resource: row.resource, resource_id: row.resource_id },
+    ...{ organization_member: row.organization_member, role: row.role, created_by: row.created_by },
+    created_at: formatDateTime(created_at),
+    updated_at: formatDateTime(updated_at),
   };
 }
 
-interface AccessRule {
-  access_level: string | null;
-  resource: string;
-  resource_id: string;
-  organization_member: string | null;
-  role: null;
-  created_by: string | null;
-  created_at: string | null;
-  updated_at: string | null;
+/** A rule of which nobody knows who made it: that for everybody is a setting, whose history is in the activity log. */
+function describeRule(rule: Partial<AccessRule>): AccessRule {
+  const empty = { access_level: null, resource: 'project', resource_id: null, organization_member: null, role: null };
+  return { ...empty, created_by: null, created_at: null, updated_at: null, ...rule };
 }

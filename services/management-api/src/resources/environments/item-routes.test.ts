@@ -23,12 +23,11 @@ afterAll(async () => {
 
 const makePrivate = () =>
   api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [fixture.tenant.environmentId]);
-const admit = (level: number) =>
-  api.database.sql.query('INSERT INTO environment_member (environment_id, membership_id, level) VALUES ($1, $2, $3)', [
-    fixture.tenant.environmentId,
-    fixture.membershipId,
-    level,
-  ]);
+const admit = (level: 'member' | 'admin') =>
+  api.database.sql.query(
+    "INSERT INTO access_rule (environment_id, resource, membership_id, level) VALUES ($1, 'project', $2, $3)",
+    [fixture.tenant.environmentId, fixture.membershipId, level],
+  );
 const setFeatures = (features: object[]) =>
   api.database.sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
     fixture.tenant.organizationId,
@@ -159,10 +158,10 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(await ids(fixture.keys.M)).not.toContain(fixture.tenant.environmentId);
     expect(await ids(fixture.keys.A)).toContain(fixture.tenant.environmentId);
     expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
-    await admit(1);
+    await admit('member');
     expect(await ids(fixture.keys.M)).toContain(fixture.tenant.environmentId);
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(1);
-    await api.database.sql.query('UPDATE environment_member SET level = 8 WHERE environment_id = $1', [
+    await api.database.sql.query("UPDATE access_rule SET level = 'admin' WHERE environment_id = $1", [
       fixture.tenant.environmentId,
     ]);
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
@@ -174,7 +173,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     const expected = PD("You don't have sufficient permissions in the project.");
     expect(await api.get(current, fixture.keys.M)).toMatchObject(expected);
     expect(await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).toMatchObject(expected);
-    await admit(1);
+    await admit('member');
     expect((await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).status).toBe(200);
   });
 
@@ -258,7 +257,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   });
 
   test('T51: a member with level 8 here removes a private one and not an open one', async () => {
-    await admit(8);
+    await admit('admin');
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
     expect((await api.send('DELETE', path(), { key: fixture.keys.M })).status).toBe(204);

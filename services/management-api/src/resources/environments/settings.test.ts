@@ -315,7 +315,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       expect(await patch({ access_control: value }, keys.M)).toMatchObject({ status: 403, body: { detail } });
     }
     await api.database.sql.query(
-      'INSERT INTO environment_member (environment_id, membership_id, level) VALUES ($1, $2, 8)',
+      "INSERT INTO access_rule (environment_id, resource, membership_id, level) VALUES ($1, 'project', $2, 'admin')",
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);

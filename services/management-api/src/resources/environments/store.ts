@@ -150,23 +150,31 @@ export async function upsertProductIntent(
   );
 }
 
-/** `level`: 1 member or 8 administrator; null: shut out. */
-interface AccessRuleRow extends Columns<'environment_member', 'level' | 'created_at' | 'updated_at'> {
+interface AccessRuleRow extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
   /** Membership. */
-  organization_member: string;
+  organization_member: string | null;
+  role: string | null;
   /** UUID of a user; null for one who is gone. */
   created_by: string | null;
 }
 
-const rule = `em.level, em.membership_id AS organization_member, u.uuid AS created_by, em.created_at,
-  em.updated_at`;
-
-/** Who was given access to an environment by name, the first one given in front. */
-export async function listAccessRules(sql: Sql, environmentId: number): Promise<AccessRuleRow[]> {
+/**
+ * Rules of access to an environment (`resource: 'project'`), to kinds of records (null) or to one record: that for
+ * everybody in front, then the first one given.
+ */
+export async function listAccessRules(
+  sql: Sql,
+  environmentId: number,
+  { resource, resourceId }: { resource: string | null; resourceId: string | null },
+): Promise<AccessRuleRow[]> {
   return sql.query<AccessRuleRow & Record<string, unknown>>(
-    `SELECT ${rule} FROM environment_member em LEFT JOIN "user" u ON u.id = em.created_by_id
-      WHERE em.environment_id = $1 ORDER BY em.created_at, em.membership_id`,
-    [environmentId],
+    `SELECT r.resource, r.resource_id, r.level, r.membership_id AS organization_member, r.role_id AS role,
+            u.uuid AS created_by, r.created_at, r.updated_at
+       FROM access_rule r LEFT JOIN "user" u ON u.id = r.created_by_id
+      WHERE r.environment_id = $1 AND CASE WHEN $2::text IS NULL THEN r.resource <> 'project' ELSE r.resource = $2 END
+        AND r.resource_id IS NOT DISTINCT FROM $3
+      ORDER BY r.resource, (r.membership_id IS NULL AND r.role_id IS NULL) DESC, r.created_at, r.id`,
+    [environmentId, resource, resourceId],
   );
 }
 

@@ -29,8 +29,8 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       operationId: 'feature_flags_activity',
       summary: 'Show who changed feature flags',
       description: 'What was done to the flags of a project, the latest first.',
-      handler: async ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId }),
+      handler: async ({ target: { environmentId, rights }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'feature_flag' } }),
     }),
     ...defineRoutes({
       ...common,

@@ -2,7 +2,9 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
@@ -76,13 +78,15 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       body: flagIds,
       responses: { 200: { description: 'The keys.', schema: keysById } },
       examples: { request: { ids: [1, 2] }, response: { keys: { 1: 'new-checkout' } } },
-      handler: async ({ target: { environmentId }, body }) => {
+      handler: async ({ target: { environmentId, rights }, body }) => {
         const known = body.ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= largestId);
         const odd = body.ids.length - known.length;
         if (body.ids.length > 0 && known.length === 0) {
           throw new AppError('invalid', 'Invalid flag IDs provided', { code: 'invalid_input', attr: 'ids' });
         }
-        const keys = Object.fromEntries(await findFlagKeys(sql, environmentId, known));
+        const found = [...(await findFlagKeys(sql, environmentId, known))];
+        const isSeen = ([id]: [number, string]) => mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
+        const keys = Object.fromEntries(found.filter(isSeen));
         return odd === 0 ? { keys } : { keys, warning: `${odd} of the ids are no numbers of flags and were ignored.` };
       },
     }),
@@ -98,8 +102,8 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       query: Type.Object(flagFilters),
       responses: { 200: { description: 'The numbers.', schema: matching } },
       examples: { response: { ids: [1], total: 1 } },
-      handler: async ({ target: { environmentId }, query }) => {
-        const found = await listFlagIds(sql, flagConditions(environmentId, query), mostMatching);
+      handler: async ({ target, query }) => {
+        const found = await listFlagIds(sql, flagConditions(target, query), mostMatching);
         return { ids: found, total: found.length };
       },
     }),
@@ -115,14 +119,14 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       body: selection,
       responses: { 200: { description: 'What became of each.', schema: deletion } },
       examples: { request: { ids: [1] }, response: { deleted: [{ id: 1, key: 'new-checkout' }], errors: [] } },
-      handler: async ({ caller: { userId }, target: { environmentId, organizationId }, body }) => {
+      handler: async ({ caller: { userId }, target, body }) => {
         const selected = parseFlagSelection(body);
         return transaction(async (tx) => {
           const chosen =
             'ids' in selected
               ? selected.ids
-              : await listFlagIds(tx, flagConditions(environmentId, selected.filters), maxDeletedTogether);
-          return deleteFlags(tx, { userId, organizationId, environmentId }, chosen);
+              : await listFlagIds(tx, flagConditions(target, selected.filters), maxDeletedTogether);
+          return deleteFlags(tx, { ...target, userId }, chosen);
         });
       },
     }),
@@ -166,13 +170,15 @@ interface Deletion {
 /** Deletes flags, those others depend on only with these. What stays is named with the reason. */
 async function deleteFlags(
   tx: Transaction,
-  author: FlagAuthor & { environmentId: number },
+  author: FlagAuthor & Pick<AddressedProject, 'environmentId' | 'rights'>,
   ids: readonly unknown[],
 ): Promise<Deletion> {
-  const { environmentId, userId } = author;
+  const { environmentId, userId, rights } = author;
   await lockEnvironment(tx, environmentId);
   const numbers = ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
-  const flags = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
+  const present = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
+  const flags = present.filter((flag) => mayDo(rights, 'feature_flag', 'editor', nameOf(flag)));
+  const closed = present.filter((flag) => !flags.includes(flag));
   const { deletable, kept } = divide(flags, {
     dependent: await findDependentFlags(tx, environmentId),
     withFeatures: await findFlagsWithFeatures(tx, numbers),
@@ -181,11 +187,15 @@ async function deleteFlags(
   for (const before of deletable) {
     await recordFlagActivity(tx, author, { before, after: { ...before, deleted: true } });
   }
-  const found = new Set(flags.map(({ id }) => id));
+  const found = new Set(present.map(({ id }) => id));
   const unknown = [...new Set(ids)].filter((id) => !found.has(Number(id)));
   return {
     deleted: deletable.map(({ id, key }) => ({ id, key })),
-    errors: [...kept, ...unknown.map((id) => ({ id, reason: 'Flag not found' }))],
+    errors: [
+      ...kept,
+      ...closed.map(({ id }) => ({ id, reason: 'You do not have editor access to this resource.' })),
+      ...unknown.map((id) => ({ id, reason: 'Flag not found' })),
+    ],
   };
 }
 

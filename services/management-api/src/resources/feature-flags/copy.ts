@@ -6,6 +6,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { mayDo, nameOf, readRecordRights, requireKind, requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { type CohortRow, findCohort, findCohortsWithin } from '../cohorts/store.ts';
 import { createCohort } from '../cohorts/write.ts';
@@ -31,7 +32,8 @@ interface Copier {
 export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
   const source = await findTarget(deps, copier, from);
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
-  if (!flag) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
+  const isSeen = flag && mayDo(source.rights, 'feature_flag', 'viewer', nameOf(flag));
+  if (!isSeen) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
   const tried = await inTimeSlices(tryPatterns(flag.filters));
   const success: Awaited<ReturnType<typeof showFlag>>[] = [];
   const failed: { project_id: number; errors: string }[] = [];
@@ -54,9 +56,9 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
 /** An environment of the organization that the caller may use. */
 async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier, id: number) {
   const found = await findEnvironment(sql, caller.userId, id);
-  return found && found.level !== null && found.organizationId === organizationId
-    ? { ...found, level: found.level }
-    : undefined;
+  if (!found || found.level === null || found.organizationId !== organizationId) return undefined;
+  const { level } = found;
+  return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
 }
 
 /** What belongs to the flag's own early access feature. */
@@ -81,7 +83,11 @@ async function copyTo(
     ...Object.fromEntries(cleared.map((name) => [name, null])),
     ...Object.fromEntries(copied),
   });
-  if (existing === undefined) return createFlag(tx, writer, body);
+  if (existing === undefined) {
+    requireKind(target.rights, 'feature_flag', 'editor');
+    return createFlag(tx, writer, body);
+  }
+  requireRecord(target.rights, 'feature_flag', 'editor', nameOf(existing));
   return changeFlag(tx, writer, { id: existing.id, changes: body });
 }
 
@@ -203,6 +209,7 @@ async function copyCohort(
   const existing = await findCohortIdByName(tx, target.environmentId, cohort.name ?? '');
   if (existing !== null) return existing;
   requireScope(caller, 'cohort:write');
+  requireKind(target.rights, 'cohort', 'editor');
   const { name, description, is_static } = cohort;
   const filters = is_static ? {} : { filters: renumbered(cohort.filters, copied) };
   const body = { name, description, is_static, ...filters };

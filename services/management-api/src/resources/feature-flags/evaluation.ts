@@ -17,11 +17,12 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { mayDo } from '../../access/record-rights.ts';
 import { flagConditions, flagOrder } from './list-query.ts';
 import type { FlagDeps } from './payloads.ts';
 import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from './schema.ts';
 import { toMinimalFlag } from './show.ts';
-import { findDistinctIdOfUser, findInactiveKeys, listFlags } from './store.ts';
+import { findDistinctIdOfUser, findInactiveFlags, listFlags } from './store.ts';
 
 const groups = Type.Optional(
   Type.String({ description: 'JSON object of group keys by the names of their types: `{"company": "acme"}`.' }),
@@ -51,13 +52,13 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       query: Type.Object({ groups }),
       responses: { 200: { description: 'The flags.', schema: myFlags } },
       examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },
-      handler: async ({ caller, target: { environmentId }, query }) => {
-        const asker = { environmentId, groups: parseGroups(query.groups) };
+      handler: async ({ caller, target, query }) => {
+        const asker = { environmentId: target.environmentId, groups: parseGroups(query.groups) };
         const distinctId = (await findDistinctIdOfUser(sql, caller.userId)) ?? '';
         const evaluated = await evaluateFlagsFor(sql, { ...asker, distinctId });
         const values = new Map(evaluated?.results.map((result) => [result.id, flagValue(result)]));
         const page = { order: flagOrder(undefined), limit: mostOfMine, offset: 0 };
-        const { rows } = await listFlags(sql, flagConditions(environmentId, {}), page);
+        const { rows } = await listFlags(sql, flagConditions(target, {}), page);
         return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
       },
     }),
@@ -77,12 +78,16 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       }),
       responses: { 200: { description: 'The flags.', schema: evaluationReasonsAnswer } },
       examples: { response: evaluationReasonsExample },
-      handler: async ({ target: { environmentId }, query }) => {
+      handler: async ({ target: { environmentId, rights }, query }) => {
         const asker = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
         const personProperties = parsePersonProperties(query.person_properties);
         const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
         if (evaluated === null) return {};
-        return inTimeSlices(evaluationReasons(evaluated, await findInactiveKeys(sql, environmentId)));
+        const isSeen = ({ id }: { id: number }) =>
+          mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
+        const results = evaluated.results.filter(isSeen);
+        const inactive = (await findInactiveFlags(sql, environmentId)).filter(isSeen);
+        return inTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));
       },
     }),
   ];
@@ -145,7 +150,7 @@ interface EvaluationReason {
 /** What every flag is and why, by its key; a step for each flag. @param inactiveKeys flags that are turned off. */
 function* evaluationReasons(
   evaluated: EvaluatedFor,
-  inactiveKeys: readonly string[],
+  inactiveFlags: readonly { key: string }[],
 ): Steps<Record<string, EvaluationReason>> {
   const explain = createExplainer(evaluated.flags, evaluated);
   let bytes = 0;
@@ -160,7 +165,7 @@ function* evaluationReasons(
     yield;
   }
   const disabled = { reason: 'disabled', condition_index: null, description: 'Feature flag is disabled' };
-  const inactive = inactiveKeys.map((key): [string, EvaluationReason] => [
+  const inactive = inactiveFlags.map(({ key }): [string, EvaluationReason] => [
     key,
     { value: false, evaluation: disabled, explanation: null },
   ]);

@@ -1,5 +1,7 @@
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { addShown } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { idsOf, textsOf } from '../../sql/listed-values.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
@@ -30,9 +32,13 @@ export const listFlagsQuery = Type.Object({
   order: text('Name of a field, with `-` in front for the other way round; the newest first without it.'),
 });
 
-/** Flags of an environment that are not deleted, narrowed by what a request asks for. */
-export function flagConditions(environmentId: number, query: FlagFilterValues): FlagConditions {
+/** Flags of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. */
+export function flagConditions(
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  query: FlagFilterValues,
+): FlagConditions {
   const where = createConditions();
+  addShown(where, rights, 'feature_flag', { id: 'f.id', createdById: 'f.created_by_id' });
   where.add(`f.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT f.deleted');
   addState(where, query);

@@ -2,11 +2,12 @@ import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { mayDo, nameOf, readRecordRights } from '../../access/record-rights.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { copyAnswer, copyExample, copyFlag, flagCopy, parseFlagCopy } from './copy.ts';
 import { type FlagDeps, redactedFilters } from './payloads.ts';
 import { featureFlagExample, flagTags as tags } from './schema.ts';
-import { findEnvironmentsOfOrganization, findFlagsByKey } from './store.ts';
+import { type FlagRow, findEnvironmentsOfOrganization, findFlagsByKey } from './store.ts';
 
 const path = '/api/organizations/:organization_id/feature_flags';
 
@@ -69,9 +70,16 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       },
       target,
       handler: async ({ caller: { userId }, target: { organizationId }, params: { key } }) => {
-        const environmentIds = await findEnvironmentsOfOrganization(sql, { userId, organizationId });
-        const rows = await findFlagsByKey(sql, environmentIds, key);
-        return rows.map((row) => ({
+        const environments = await findEnvironmentsOfOrganization(sql, { userId, organizationId });
+        const ids = environments.map(({ environmentId }) => environmentId);
+        const rows = await findFlagsByKey(sql, ids, key);
+        const seen: FlagRow[] = [];
+        for (const row of rows) {
+          const found = environments.find(({ environmentId }) => environmentId === row.environment_id);
+          const rights = found && (await readRecordRights(sql, userId, found));
+          if (rights && mayDo(rights, 'feature_flag', 'viewer', nameOf(row))) seen.push(row);
+        }
+        return seen.map((row) => ({
           flag_id: row.id,
           team_id: row.environment_id,
           created_by: row.created_by,

@@ -79,9 +79,9 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       query: listFlagsQuery,
       responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
-      handler: async ({ target: { environmentId }, query, request }) => {
+      handler: async ({ target, query, request }) => {
         const page = { limit: query.limit, offset: query.offset, order: flagOrder(query.order) };
-        const { count, rows } = await listFlags(sql, flagConditions(environmentId, query), page);
+        const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
         return offsetPage(request, query, { count, results: await showFlags(sql, rows) });
       },
     }),

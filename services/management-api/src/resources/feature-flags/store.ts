@@ -1,4 +1,9 @@
-import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
+import {
+  effectiveLevel,
+  environmentsOfCaller,
+  type FoundEnvironment,
+  foundEnvironmentColumns,
+} from '@millrace/accounts/access';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
@@ -152,12 +157,11 @@ export async function listFlags(
 }
 
 /** Keys of the flags that are turned off. */
-export async function findInactiveKeys(sql: Sql, environmentId: number): Promise<string[]> {
-  const rows = await sql.query<{ key: string }>(
-    'SELECT key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
+export async function findInactiveFlags(sql: Sql, environmentId: number): Promise<{ id: number; key: string }[]> {
+  return sql.query(
+    'SELECT id, key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
     [environmentId],
   );
-  return rows.map(({ key }) => key);
 }
 
 /** Ids of the flags a condition finds, the oldest first. */
@@ -245,17 +249,16 @@ export async function measureFlags(sql: Sql, environmentId: number): Promise<Fla
   return rows[0] ?? { count: 0, bytes: 0, patterns: 0 };
 }
 
-/** Ids of the environments of an organization that are not private to others, the oldest first. */
+/** The environments of an organization that are not private to others, the oldest first. */
 export async function findEnvironmentsOfOrganization(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
-): Promise<number[]> {
-  const rows = await sql.query<{ id: number }>(
-    `SELECT e.id FROM ${environmentsOfCaller}
+): Promise<(FoundEnvironment & { level: number })[]> {
+  return sql.query<FoundEnvironment & { level: number } & Record<string, unknown>>(
+    `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller}
       WHERE p.organization_id = $2 AND (${effectiveLevel}) IS NOT NULL ORDER BY e.id`,
     [userId, organizationId],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** The id under which a user's own events come in; null for a user who is gone. */

@@ -1,6 +1,8 @@
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { addShown } from '../../access/record-rights.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { idsOf, textsOf } from '../../sql/listed-values.ts';
 import { requireTime } from '../../time/relative-time.ts';
@@ -44,13 +46,14 @@ export const listInsightsQuery = Type.Object({
   basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out results and what goes with them.' })),
 });
 
-/** Insights of an environment that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */
+/** Insights of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */
 export function insightConditions(
-  environmentId: number,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { userId }: Pick<Caller, 'userId'>,
   query: InsightFilterValues,
 ): Conditions {
   const where = createConditions();
+  addShown(where, rights, 'insight', { id: 'i.id', createdById: 'i.created_by_id' });
   where.add(`i.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT i.deleted');
   if (query.short_id) where.add(`i.short_id = ${where.parameter(query.short_id)}`);

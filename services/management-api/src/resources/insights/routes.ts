@@ -3,7 +3,9 @@ import { offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireRecord } from '../../access/record-rights.ts';
 import { idsOf } from '../../sql/listed-values.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { csvContent, csvDeclaration } from '../query/csv.ts';
@@ -62,11 +64,11 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       query: listInsightsQuery,
       responses: { 200: { description: 'One page of insights.', schema: offsetPageOf(insight) } },
       examples: { response: { count: 1, next: null, previous: null, results: [insightExample] } },
-      handler: async ({ caller, target: { environmentId, level }, query, request }) => {
-        const where = insightConditions(environmentId, caller, query);
+      handler: async ({ caller, target, query, request }) => {
+        const where = insightConditions(target, caller, query);
         const { count, rows } = await listInsights(sql, where, { ...query, order: insightOrder(query.order) });
         const show = query.basic ? toBasicInsight : toInsight;
-        const editor = { userId: caller.userId, level };
+        const editor = { ...target, userId: caller.userId };
         return offsetPage(request, query, { count, results: rows.map((row) => show(row, editor)) });
       },
     }),
@@ -85,7 +87,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'The insight.', schema: insight, text: csvDeclaration } },
       examples: { response: insightExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
-        const { environmentId, level } = target;
+        const { environmentId } = target;
         if (formerQuestions.has(id)) {
           throw new AppError(
             'invalid',
@@ -95,7 +97,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const row = await foundInsight(sql, environmentId, id);
         if (row.deleted) throw new AppError('not_found', 'Not found.');
         const dashboardId = idsOf(query.from_dashboard).at(0);
-        const filters = readFilters(query.filters_override) ?? (await filtersOn(sql, row, dashboardId));
+        const filters = readFilters(query.filters_override) ?? (await filtersOn(sql, row, { target, dashboardId }));
         const shown = underFilters(row, filters);
         const question = {
           refresh: readRefresh(query.refresh),
@@ -106,17 +108,24 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         if (query.format === 'csv') {
           return csvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
         }
-        return toInsight(shown, { userId: caller.userId, level }, result);
+        return toInsight(shown, { ...target, userId: caller.userId }, result);
       },
     }),
   ];
 }
 
 /** The filters of the insight's tile on a dashboard, else of the dashboard. @throws AppError `invalid` where it is not on it. */
-async function filtersOn(sql: Sql, { tiles }: InsightRow, dashboardId: number | undefined) {
+async function filtersOn(
+  sql: Sql,
+  { tiles }: InsightRow,
+  { target: { rights }, dashboardId }: { target: AddressedProject; dashboardId: number | undefined },
+) {
   if (dashboardId === undefined) return undefined;
   const tile = tiles.find((one) => one.dashboard_id === dashboardId);
-  if (tile !== undefined) return readTileFilters(sql, tile.id);
+  if (tile !== undefined) {
+    requireRecord(rights, 'dashboard', 'viewer', { id: dashboardId, createdById: tile.owner_id });
+    return readTileFilters(sql, tile.id);
+  }
   throw new AppError('invalid', 'The insight is not on this dashboard.', {
     code: 'does_not_exist',
     attr: 'from_dashboard',
@@ -140,7 +149,7 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       examples: { request: newInsightExample, response: insightExample },
       handler: async ({ caller: { userId }, target, body }) => {
         const row = await transaction((tx) => createInsight(tx, { userId, target }, body));
-        return toInsight(row, { userId, level: target.level });
+        return toInsight(row, { ...target, userId });
       },
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
@@ -163,7 +172,7 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
         },
         handler: async ({ caller: { userId }, target, params: { id: name }, body: changes }) => {
           const row = await transaction((tx) => changeInsight(tx, { userId, target }, { name, changes }));
-          return toInsight(row, { userId, level: target.level });
+          return toInsight(row, { ...target, userId });
         },
       }),
     ),
@@ -203,8 +212,8 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       operationId: 'insights_activity',
       summary: 'Show who changed insights',
       description: 'What was done to the insights of a project, the latest first.',
-      handler: async ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId }),
+      handler: async ({ target: { environmentId, rights }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'insight' } }),
     }),
     ...defineRoutes({
       ...common,

@@ -1,11 +1,13 @@
 import { formatDateTime } from '@millrace/http';
 import { type Editor, mayChangeInsight, shownRights } from '../../access/dashboard-restriction.ts';
+import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
 /** A row as the API shows it, with the result there is. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
+  const mayEdit = mayChangeInsight(tiles, editor) && mayDo(editor.rights, 'insight', 'editor', nameOf(row));
   return {
     ...fields,
     query: row.query && { ...row.query },
@@ -17,7 +19,7 @@ export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
     last_modified_at: formatDateTime(row.last_modified_at),
     last_viewed_at: row.last_viewed_at && formatDateTime(row.last_viewed_at),
     is_sample: false,
-    ...shownRights(tiles, mayChangeInsight(tiles, editor)),
+    ...shownRights(tiles, mayEdit),
     ...result,
     refreshing: null,
     alerts: [],

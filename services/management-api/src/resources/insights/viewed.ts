@@ -3,6 +3,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
 import { toInsight } from './show.ts';
 import { findInsight, listLastViewed, noteViews } from './store.ts';
@@ -35,9 +36,11 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       scope: 'insight:read',
       responses: { 200: { description: 'The insights.', schema: Type.Array(insight) } },
       examples: { response: [insightExample] },
-      handler: async ({ caller: { userId }, target: { environmentId, level } }) => {
-        const rows = await listLastViewed(sql, { environmentId, userId }, shown);
-        return rows.map((row) => toInsight(row, { userId, level }));
+      handler: async ({ caller: { userId }, target }) => {
+        const rows = await listLastViewed(sql, { environmentId: target.environmentId, userId }, shown);
+        return rows
+          .filter((row) => mayDo(target.rights, 'insight', 'viewer', nameOf(row)))
+          .map((row) => toInsight(row, { ...target, userId }));
       },
     }),
     ...defineRoutes({

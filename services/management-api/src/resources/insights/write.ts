@@ -4,6 +4,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../../access/dashboard-restriction.ts';
+import { mayDo } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
@@ -19,12 +20,12 @@ export async function createInsight(
   { userId, target }: InsightAuthor,
   body: InsightChanges,
 ): Promise<InsightRow> {
-  const { environmentId, level } = target;
+  const { environmentId } = target;
   const fields = fieldsOfNew(body);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
   if (body.dashboards && !fields.deleted) {
-    const place = { environmentId, editor: { userId, level } };
+    const place = { environmentId, editor: { ...target, userId } };
     await placeInsight(tx, place, { insight: { id, tiles: [] }, dashboards: body.dashboards });
   }
   const after = await foundInsight(tx, environmentId, String(id));
@@ -41,8 +42,8 @@ export async function changeInsight(
   { userId, target }: InsightAuthor,
   { name, changes }: { name: string; changes: InsightChanges },
 ): Promise<InsightRow> {
-  const { environmentId, level } = target;
-  const editor = { userId, level };
+  const { environmentId } = target;
+  const editor = { ...target, userId };
   await lockEnvironment(tx, environmentId);
   const before = await foundInsight(tx, environmentId, name);
   if (!mayChangeInsight(before.tiles, editor)) {
@@ -137,7 +138,7 @@ async function placeInsight(
   const before = new Set(insight.tiles.map(({ dashboard_id }) => dashboard_id));
   for (const dashboard of known.values()) {
     if (before.has(dashboard.id)) continue;
-    requireMayChange(dashboard, editor, `add insights to dashboard: ${dashboard.id}`);
+    requireMayChange({ ...dashboard, dashboard_id: dashboard.id }, editor, `add insights to dashboard: ${dashboard.id}`);
     requireSpace(dashboard);
   }
   for (const tile of insight.tiles) {
@@ -147,8 +148,9 @@ async function placeInsight(
   await writeTiles(tx, insight.id, dashboards);
 }
 
-function requireMayChange(dashboard: Restricted, editor: Editor, what: string): void {
-  if (mayChange(dashboard, editor)) return;
+function requireMayChange(dashboard: Restricted & { dashboard_id: number }, editor: Editor, what: string): void {
+  const named = { id: dashboard.dashboard_id, createdById: dashboard.owner_id };
+  if (mayChange(dashboard, editor) && mayDo(editor.rights, 'dashboard', 'editor', named)) return;
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 

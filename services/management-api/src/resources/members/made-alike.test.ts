@@ -58,10 +58,10 @@ async function stateOf({ organizationId }: Scene) {
   );
   const invites = await rows('SELECT level FROM organization_invite WHERE organization_id = $1 ORDER BY level');
   const rules = await rows(
-    `SELECT e.access_control, e.default_access_level, em.level
+    `SELECT e.access_control, e.default_access_level, r.level
        FROM environment e JOIN project p ON p.id = e.project_id
-       LEFT JOIN environment_member em ON em.environment_id = e.id
-      WHERE p.organization_id = $1 ORDER BY e.id, em.created_at`,
+       LEFT JOIN access_rule r ON r.environment_id = e.id
+      WHERE p.organization_id = $1 ORDER BY e.id, r.created_at`,
   );
   const history = await rows(
     `SELECT scope, activity, environment_id IS NOT NULL AS is_of_environment, detail ->> 'name' IS NOT NULL AS is_named,
@@ -174,10 +174,10 @@ test('rules of access', async () => {
     },
     async (tx, scene) => {
       const { projectId: environmentId } = scene;
-      await changeAccessRule(tx, { environmentId, membershipId: null, level: 'none', actor });
-      await changeAccessRule(tx, { environmentId, membershipId: await membershipOf(scene), level: 'admin', actor });
+      await changeAccessRule(tx, { environmentId, membershipId: null, roleId: null, level: 'none', actor });
+      await changeAccessRule(tx, { environmentId, membershipId: await membershipOf(scene), roleId: null, level: 'admin', actor });
     },
   );
-  expect(rules).toEqual([{ access_control: true, default_access_level: null, level: 8 }]);
+  expect(rules).toEqual([{ access_control: true, default_access_level: null, level: 'admin' }]);
   expect(records).toEqual(['Team updated', 'Team updated']);
 });

@@ -18,7 +18,7 @@ export const member = Type.Object(
       description: 'When the user last signed in; null when never.',
     }),
   },
-  { title: 'Member' },
+  { title: 'Member', description: 'The membership.' },
 );
 
 export const memberChanges = Type.Object(

@@ -14,7 +14,8 @@ export interface MemberRow
 }
 type Row = MemberRow & Record<string, unknown>;
 
-const columns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
+/** SQL for a `MemberRow` of membership `m` and user `u`. */
+export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
@@ -69,7 +70,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
     `SELECT total.count, page.*
        FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
        LEFT JOIN LATERAL (
-         SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS rank
+         SELECT ${memberColumns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS rank
            FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} ${limits.page}) found
            JOIN membership m ON m.id = found.id
            JOIN "user" u ON u.id = m.user_id) page ON true
@@ -87,7 +88,7 @@ export async function findMember(
   user: { uuid: string } | { id: number },
 ): Promise<MemberRow | undefined> {
   const [column, value] = 'uuid' in user ? ['u.uuid', user.uuid] : ['u.id', user.id];
-  const rows = await sql.query<Row>(`SELECT ${columns} ${from} WHERE m.organization_id = $1 AND ${column} = $2`, [
+  const rows = await sql.query<Row>(`SELECT ${memberColumns} ${from} WHERE m.organization_id = $1 AND ${column} = $2`, [
     organizationId,
     value,
   ]);

@@ -238,8 +238,13 @@ test('O13: members see in it only what is open to them', async () => {
     [1, 1],
   ]);
   const membership = await prisma.membership.findFirstOrThrow({ where: { user_id: actors.M.userId } });
-  await prisma.environment_member.create({
-    data: { environment_id: actors.projectId, membership_id: membership.id, level: 1 },
+  await prisma.access_rule.create({
+    data: {
+      environment_id: actors.projectId,
+      resource: 'project',
+      membership_id: membership.id,
+      level: 'member',
+    },
   });
   expect(await seenBy(actors.M.key)).toEqual([1, 1]);
 });

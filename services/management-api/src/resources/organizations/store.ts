@@ -1,4 +1,4 @@
-import { effectiveLevel, explicitMemberJoin } from '@millrace/accounts/access';
+import { effectiveLevel } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
@@ -41,14 +41,14 @@ export async function listOrganizations(
                                'has_completed_onboarding_for', e.has_completed_onboarding_for,
                                'ingested_event', e.ingested_event, 'is_demo', e.is_demo, 'timezone', e.timezone,
                                'access_control', e.access_control) ORDER BY e.id)
-                        FROM environment e JOIN project p ON p.id = e.project_id ${explicitMemberJoin}
+                        FROM environment e JOIN project p ON p.id = e.project_id
                        WHERE p.organization_id = o.id AND ${effectiveLevel} IS NOT NULL
                          AND ($5::int[] IS NULL OR e.id = ANY ($5::int[]))), '[]') AS teams,
             coalesce((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'organization_id', o.id, 'name', p.name)
                                        ORDER BY p.id)
                         FROM project p
                        WHERE p.organization_id = o.id
-                         AND EXISTS (SELECT 1 FROM environment e ${explicitMemberJoin}
+                         AND EXISTS (SELECT 1 FROM environment e
                                       WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL
                                         AND ($5::int[] IS NULL OR e.id = ANY ($5::int[])))), '[]') AS projects,
             ${activeMembers('o.id')} AS member_count

@@ -3,7 +3,6 @@
 import {
   effectiveLevel,
   environmentsOfCaller,
-  explicitMemberJoin,
   mayHavePrivateEnvironments,
 } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
@@ -93,8 +92,7 @@ const openToMember = pageText(({ page, reach }) => {
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
              FROM (SELECT id, access_control, default_access_level FROM environment
-                    WHERE project_id = p.id ORDER BY id LIMIT 1) e
-             ${explicitMemberJoin}) IS NOT NULL)`;
+                    WHERE project_id = p.id ORDER BY id LIMIT 1) e) IS NOT NULL)`;
   const organizations = 'membership m JOIN organization o ON o.id = m.organization_id';
   const where = 'WHERE m.user_id = $2 AND m.organization_id = ANY ($1::uuid[])';
   return countAndPage(

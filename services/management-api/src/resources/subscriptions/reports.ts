@@ -25,6 +25,7 @@ import { seesSecrets } from '../../access/caller.ts';
 import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { Questions } from '../query/questions.ts';
+import { requireReported } from './rules.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
 import {
   type DeliveryRow,
@@ -83,6 +84,7 @@ export function reportRoutes(
       handler: async ({ caller, target, query, request }) => {
         requireScope(caller, 'insight:read');
         const { insight = null, dashboard = null, title, invite_message: invite } = query;
+        await requireReported(sql, target, { insight, dashboard });
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
           const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
@@ -131,11 +133,13 @@ export function reportRoutes(
       query: Type.Object({ format }),
       responses: { 200: { description: 'The report.', schema: sentReport, text: page } },
       examples: { response: { ...deliveryExample, report: reportExample } },
-      handler: async ({ caller, target: { environmentId, level }, params: { id, delivery_id: deliveryId }, query }) => {
+      handler: async ({ caller, target, params: { id, delivery_id: deliveryId }, query }) => {
         requireScope(caller, 'insight:read');
+        const { environmentId, level } = target;
         const subscription = await findSubscription(sql, environmentId, id);
         const found = subscription && (await findDelivery(sql, id, deliveryId));
         if (!subscription || !found) throw new AppError('not_found', 'Not found.');
+        await requireReported(sql, target, subscription);
         const { content, ...delivery } = found;
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
         const message = content && messageOf(subscription, content, addresses, environmentId);

@@ -13,6 +13,7 @@ import {
   changeSubscription,
   createSubscription,
   recordSubscriptionActivity,
+  requireReported,
   withinSubscriptionLimit,
 } from './rules.ts';
 import {
@@ -102,6 +103,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
           const author = { userId: caller.userId, environmentId: address.environmentId };
           const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
+            await requireReported(tx, address, after);
             return { after, isOneMore: !after.deleted };
           });
           await recordSubscriptionActivity(tx, { actor: caller, address }, { after });
@@ -149,6 +151,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
             const { environmentId } = address;
             const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+              await requireReported(tx, address, change.after);
               return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
             });
             await recordSubscriptionActivity(tx, { actor: caller, address }, change);
@@ -199,7 +202,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
-  return async (context: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
+  return async (context: Parameters<typeof address>[0]): Promise<AddressedProject> => {
     const addressed = await address(context);
     if (!hasPlanFeature(await findPlanFeatures(sql, addressed.organizationId), 'subscriptions')) {
       throw new AppError(

@@ -6,6 +6,8 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { findRecords, requireRecord } from '../../access/record-rights.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
   checkSubscription,
@@ -19,6 +21,7 @@ import type { newSubscription, subscriptionChanges } from './schema.ts';
 import {
   cancelDeliveries,
   countSubscriptions,
+  findReportedInsights,
   findSubscription,
   insertDeliveries,
   insertSubscription,
@@ -187,4 +190,21 @@ export async function recordSubscriptionActivity(
     name: after.title,
     ...(before && { change: { before: visible(before), after: visible(after), secret: ['target_value'] } }),
   });
+}
+
+/**
+ * A report shows its insight, or all of a dashboard: nobody has one sent of what is closed to them.
+ * @throws AppError `forbidden`.
+ */
+export async function requireReported(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
+): Promise<void> {
+  if (rights.rules === null || rights.rules.length === 0) return;
+  const named = { kind: 'dashboard', named: String(dashboard) } as const;
+  const dashboards = dashboard === null ? [] : await findRecords(sql, environmentId, named);
+  for (const found of dashboards) requireRecord(rights, 'dashboard', 'viewer', found);
+  const insights = await findReportedInsights(sql, environmentId, { insight, dashboard });
+  for (const found of insights) requireRecord(rights, 'insight', 'viewer', found);
 }

@@ -242,3 +242,17 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   );
   return rows[0]?.features;
 }
+
+/** The insights of an environment that a report would show. */
+export async function findReportedInsights(
+  sql: Sql,
+  environmentId: number,
+  { insight, dashboard }: Pick<SubscriptionFields, 'insight' | 'dashboard'>,
+): Promise<{ id: number; createdById: number | null }[]> {
+  return sql.query(
+    `SELECT i.id, i.created_by_id AS "createdById" FROM insight i
+      WHERE i.project_id = $1
+        AND (i.id = $2 OR i.id IN (SELECT t.insight_id FROM dashboard_tile t WHERE t.dashboard_id = $3 AND NOT t.deleted))`,
+    [environmentId, insight, dashboard],
+  );
+}

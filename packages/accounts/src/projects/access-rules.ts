@@ -1,0 +1,168 @@
+/**
+ * Who may use an environment, and the records in it: rules for everybody, for members and for roles
+ * (docs/api-rules.md#access-to-an-environment). What they mean together is decided by `effectiveLevel` and, of records, by
+ * the management API.
+ */
+
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { invalidField, isRowId, isUuid, notFound } from '../input.ts';
+import { recordEnvironmentChange } from './change-environment.ts';
+import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
+import { organizationOfProject } from './projects.ts';
+
+/** What a rule of access to an environment may say, the least first. */
+export const accessLevels = ['none', 'member', 'admin'] as const;
+export type AccessLevel = (typeof accessLevels)[number];
+
+/** What a rule of access to records may say, the least first. */
+export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as const;
+export type RecordAccessLevel = (typeof recordAccessLevels)[number];
+
+/** For whom a rule is: a member, a role, or where both are null everybody. */
+export interface Whom {
+  membershipId: string | null;
+  roleId: string | null;
+}
+
+/** Which rule of an environment, of those for records. */
+export interface RecordRule extends Whom {
+  environmentId: number;
+  /** Kind of record, e.g. `dashboard`. */
+  resource: string;
+  /** One record; null: all of the kind. */
+  resourceId: string | null;
+}
+
+/**
+ * Sets one rule of who may use an environment. For everybody `none` makes the environment private. Null removes a rule;
+ * without the one for everybody all have access.
+ *
+ * @throws AppError `invalid` for a member or role that is none of the organization, `not_found` when the environment is gone.
+ */
+export async function changeAccessRule(
+  tx: Transaction,
+  { environmentId, level, actor, ...whom }: { environmentId: number; level: AccessLevel | null; actor: Actor } & Whom,
+): Promise<void> {
+  const { environment } = await lockWhom(tx, environmentId, whom);
+  const isForAll = whom.membershipId === null && whom.roleId === null;
+  const rule = { environmentId, resource: 'project', resourceId: null, ...whom };
+  const change = isForAll
+    ? await changeDefault(tx, environment, level)
+    : fieldOf(whom, { before: await writeRule(tx, rule, { level, actor }), after: level });
+  await recordEnvironmentChange(tx, environment, { actor, change });
+}
+
+async function changeDefault(
+  tx: Transaction,
+  { id, access_control, default_access_level }: StoredEnvironment,
+  level: AccessLevel | null,
+) {
+  const after = await updateEnvironment(tx, id, {
+    access_control: level === 'none',
+    default_access_level: level === 'none' ? null : level,
+  });
+  return { before: { access_control, default_access_level }, after };
+}
+
+function fieldOf({ membershipId, roleId }: Whom, { before, after }: { before: string | null; after: string | null }) {
+  const field = `access_of_${membershipId ?? roleId}`;
+  return { before: { [field]: before }, after: { [field]: after } };
+}
+
+/** Rules for records of one environment: whoever asks for something has all of theirs read. */
+const mostRecordRules = 1000;
+
+/**
+ * Sets one rule of who may see and change the records of a kind, or one of them. Null removes it.
+ * @throws AppError `invalid` for a member or role that is none of the organization, and for too many rules; `not_found` when
+ * the environment is gone.
+ */
+export async function changeRecordRule(
+  tx: Transaction,
+  { level, actor, ...rule }: RecordRule & { level: RecordAccessLevel | null; actor: Actor },
+): Promise<void> {
+  const { environmentId, resource, resourceId: id, membershipId, roleId } = rule;
+  const { environment, organizationId } = await lockWhom(tx, environmentId, rule);
+  const before = await writeRule(tx, rule, { level, actor });
+  if (before === level) return;
+  if (before === null) await requireRoom(tx, environmentId);
+  const described = (access_level: string | null) =>
+    access_level && { access_level, resource, resource_id: id, organization_member: membershipId, role: roleId };
+  const action = before === null ? 'created' : level === null ? 'deleted' : 'changed';
+  await recordActivity(tx, {
+    ...{ organizationId, environmentId, scope: 'Team', itemId: environmentId, activity: 'updated', actor },
+    name: environment.name,
+    changes: [
+      { type: 'Team', action, field: 'access_rule', before: described(before), after: described(level) },
+    ],
+  });
+}
+
+async function requireRoom(tx: Transaction, environmentId: number): Promise<void> {
+  const [row] = await tx.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM access_rule WHERE environment_id = $1 AND resource <> 'project'",
+    [environmentId],
+  );
+  if ((row?.count ?? 0) <= mostRecordRules) return;
+  throw new AppError('invalid', `A project has at most ${mostRecordRules} rules of access to records. Use roles.`, {
+    code: 'limit_exceeded',
+  });
+}
+
+/** Holds the environment, and finds whom a rule is for in its organization. @throws AppError. */
+async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: Whom) {
+  const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
+  if (!environment) throw notFound('Environment');
+  const organizationId = await organizationOfProject(tx, environment.project_id);
+  if (membershipId !== null) await requireOf(tx, 'membership', { id: membershipId, organizationId });
+  if (roleId !== null) await requireOf(tx, 'role', { id: roleId, organizationId });
+  return { environment, organizationId };
+}
+
+/** Held until the transaction ends, so that no rule is written for what is removed meanwhile. */
+async function requireOf(
+  tx: Transaction,
+  table: 'membership' | 'role',
+  { id, organizationId }: { id: string; organizationId: string },
+): Promise<void> {
+  const rows = isUuid(id)
+    ? await tx.query(`SELECT FROM ${table} WHERE id = $1 AND organization_id = $2 FOR KEY SHARE`, [id, organizationId])
+    : [];
+  if (rows.length > 0) return;
+  const field = table === 'role' ? 'role' : 'organization_member';
+  throw invalidField(field, 'does_not_exist', `Invalid pk "${id}" - object does not exist.`);
+}
+
+/** @returns what the rule said before; null: there was none. */
+async function writeRule(
+  tx: Transaction,
+  { environmentId, resource, resourceId, membershipId, roleId }: RecordRule,
+  { level, actor }: { level: string | null; actor: Actor },
+): Promise<string | null> {
+  const key = [environmentId, resource, resourceId, membershipId, roleId];
+  const [before] = await tx.query<{ level: string }>(
+    `SELECT level FROM access_rule
+      WHERE environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
+        AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`,
+    key,
+  );
+  if (level === null) {
+    await tx.query(
+      `DELETE FROM access_rule
+        WHERE environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
+          AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`,
+      key,
+    );
+  } else {
+    await tx.query(
+      `INSERT INTO access_rule (environment_id, resource, resource_id, membership_id, role_id, level, created_by_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (environment_id, resource, resource_id, membership_id, role_id)
+       DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
+      [...key, level, actor !== null && 'userId' in actor ? actor.userId : null],
+    );
+  }
+  return before?.level ?? null;
+}

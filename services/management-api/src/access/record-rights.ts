@@ -1,0 +1,200 @@
+// What a caller may do with the records of an environment, by kind and one by one (docs/api-rules.md#access-to-records).
+
+import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
+import { membershipLevels, type Scope } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { Conditions } from '../sql/conditions.ts';
+
+/** Kinds of records that rules of access can close or open, by the scope of their routes. */
+export const governedKinds = {
+  cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },
+  dashboard: { path: 'dashboards', table: 'dashboard', name: 'NULL', creator: 'created_by_id' },
+  early_access_feature: {
+    path: 'early_access_feature',
+    table: 'early_access_feature',
+    name: 'NULL',
+    creator: 'NULL::int',
+  },
+  feature_flag: { path: 'feature_flags', table: 'feature_flag', name: 'key', creator: 'created_by_id' },
+  insight: { path: 'insights', table: 'insight', name: 'short_id', creator: 'created_by_id' },
+} as const;
+export type GovernedKind = keyof typeof governedKinds;
+const kinds = Object.keys(governedKinds) as GovernedKind[];
+
+/** A rule that is for the caller. */
+interface Rule {
+  resource: string;
+  resource_id: string | null;
+  /** Named for them, for one of their roles, or for everybody. */
+  whom: 'own' | 'role' | 'everybody';
+  level: RecordAccessLevel;
+}
+
+interface RecordName {
+  id: string | number;
+  /** Who made it may do everything with it; null: nobody is known. */
+  createdById: number | null;
+}
+
+/** Of a row as lists show it. */
+export function nameOf({ id, created_by }: { id: string | number; created_by: { id: number } | null }): RecordName {
+  return { id, createdById: created_by?.id ?? null };
+}
+
+/** What one caller may do in one environment. */
+export interface RecordRights {
+  userId: number;
+  /** Null: the caller administrates the environment, and may do everything. */
+  rules: readonly Rule[] | null;
+}
+
+/** Rules that a caller has to keep in an environment. Where there are none at all, nothing is read. */
+export async function readRecordRights(
+  sql: Sql,
+  userId: number,
+  { environmentId, level, hasRecordRules }: { environmentId: number; level: number; hasRecordRules: boolean },
+): Promise<RecordRights> {
+  if (level >= membershipLevels.administrator) return { userId, rules: null };
+  if (!hasRecordRules) return { userId, rules: [] };
+  const rules = await sql.query<Rule & Record<string, unknown>>(
+    `SELECT r.resource, r.resource_id, r.level,
+            CASE WHEN r.membership_id IS NOT NULL THEN 'own' WHEN r.role_id IS NOT NULL THEN 'role' ELSE 'everybody' END AS whom
+       FROM environment e JOIN project p ON p.id = e.project_id
+       JOIN membership m ON m.organization_id = p.organization_id AND m.user_id = $2
+       JOIN access_rule r ON r.environment_id = e.id AND r.resource <> 'project'
+      WHERE e.id = $1
+        AND (r.membership_id = m.id OR (r.membership_id IS NULL AND r.role_id IS NULL)
+             OR r.role_id IN (SELECT held.role_id FROM role_membership held WHERE held.membership_id = m.id))`,
+    [environmentId, userId],
+  );
+  return { userId, rules };
+}
+
+/**
+ * What rules come to: the highest of them. But who is given `none` by name, or only `none` by roles, has nothing, whatever
+ * everybody has.
+ */
+function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
+  const named = rules.filter(({ whom }) => whom !== 'everybody');
+  const isNone = ({ level }: Rule) => level === 'none';
+  if (named.some((rule) => rule.whom === 'own' && isNone(rule))) return 'none';
+  if (named.length > 0 && named.every(isNone)) return 'none';
+  const ranks = rules.map(({ level }) => recordAccessLevels.indexOf(level));
+  return recordAccessLevels[Math.max(...ranks)];
+}
+
+/** What the caller may do with a kind of record: where no rule says anything, change them. */
+export function levelOnKind({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
+  if (rules === null) return 'manager';
+  return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
+}
+
+/** What the caller may do with one record: the rules for it go before those for its kind, and who made it keeps it. */
+export function levelOnRecord(
+  rights: RecordRights,
+  kind: GovernedKind,
+  { id, createdById }: RecordName,
+): RecordAccessLevel {
+  if (rights.rules === null || createdById === rights.userId) return 'manager';
+  const own = rights.rules.filter((rule) => rule.resource === kind && rule.resource_id === String(id));
+  return decide(own) ?? levelOnKind(rights, kind);
+}
+
+/** Whether a level is at least another. */
+export function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
+  return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
+}
+
+export function mayDo(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel, record: RecordName): boolean {
+  return reaches(levelOnRecord(rights, kind, record), needed);
+}
+
+/** @throws AppError `forbidden`. */
+export function requireRecord(
+  rights: RecordRights,
+  kind: GovernedKind,
+  needed: RecordAccessLevel,
+  record: RecordName,
+): void {
+  if (!mayDo(rights, kind, needed, record)) throw refused(needed);
+}
+
+/** For a new record. @throws AppError `forbidden`. */
+export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
+  if (!reaches(levelOnKind(rights, kind), needed)) throw refused(needed);
+}
+
+function refused(needed: RecordAccessLevel): AppError {
+  return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
+}
+
+/** Records of a kind with rules of their own, by what the caller may do. */
+function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
+  const own = rights.rules?.flatMap((rule) => (rule.resource === kind ? (rule.resource_id ?? []) : [])) ?? [];
+  return [...new Set(own)].filter((id) => mayDo(rights, kind, 'viewer', { id, createdById: null }) === isShown);
+}
+
+/**
+ * Leaves out of a list what the caller may not see.
+ * @param columns SQL of the record's id and of who made it, where that is known.
+ */
+export function addShown(
+  where: Conditions,
+  rights: RecordRights,
+  kind: GovernedKind,
+  columns: { id: string; createdById?: string },
+): void {
+  const isOpen = reaches(levelOnKind(rights, kind), 'viewer');
+  const ids = idsWithRules(rights, kind, !isOpen);
+  if (isOpen && ids.length === 0) return;
+  const listed = `${columns.id}::text ${isOpen ? '<> ALL' : '= ANY'} (${where.parameter(ids)}::text[])`;
+  const made = columns.createdById && `${columns.createdById} = ${where.parameter(rights.userId)}::int`;
+  where.add(made ? `(${listed} OR coalesce(${made}, false))` : listed);
+}
+
+const kindsByPath = new Map<string, GovernedKind>(kinds.map((kind) => [governedKinds[kind].path, kind]));
+
+/**
+ * Before a route does anything: whether its caller may do that with the kind of record it is about, and with the record it
+ * names. A route that lists is left to leave out what is not for the caller.
+ * @throws AppError `forbidden`.
+ */
+export async function requireRouteRights(
+  sql: Sql,
+  rights: RecordRights,
+  { environmentId, route, id }: { environmentId: number; route: { path: string; scope: Scope }; id: string | undefined },
+): Promise<void> {
+  if (rights.rules === null || rights.rules.length === 0) return;
+  const [object, action] = route.scope.split(':') as [string, 'read' | 'write'];
+  const needed = action === 'write' ? 'editor' : 'viewer';
+  const kind = kindsByPath.get(route.path.split('/')[1] ?? '');
+  const ofScope = kinds.find((known) => known === object);
+  if (ofScope !== undefined && ofScope !== kind) requireKind(rights, ofScope, needed);
+  if (kind === undefined) return;
+  // A route below a record of another kind, such as its history, looks at the record.
+  const ofRecord = ofScope === kind ? needed : 'viewer';
+  if (id === undefined || !route.path.includes('/:id')) {
+    const isSome = ofRecord === 'viewer' && idsWithRules(rights, kind, true).length > 0;
+    if (!isSome) requireKind(rights, kind, ofRecord);
+    return;
+  }
+  const records = await findRecords(sql, environmentId, { kind, named: id });
+  for (const record of records) requireRecord(rights, kind, ofRecord, record);
+}
+
+/** The record with a number, else those that are called so, deleted ones too; none: the route says that there is none. */
+export async function findRecords(
+  sql: Sql,
+  environmentId: number,
+  { kind, named }: { kind: GovernedKind; named: string },
+): Promise<RecordName[]> {
+  const { table, name, creator } = governedKinds[kind];
+  const rows = await sql.query<{ id: string; createdById: number | null }>(
+    `SELECT id::text AS id, ${creator} AS "createdById" FROM ${table}
+      WHERE project_id = $1 AND (id::text = lower($2) OR ${name} = $2)`,
+    [environmentId, named],
+  );
+  const numbered = rows.filter(({ id }) => id === named.toLowerCase());
+  return numbered.length > 0 ? numbered : rows;
+}

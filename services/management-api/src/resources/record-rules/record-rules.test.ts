@@ -1,0 +1,369 @@
+import type { GovernedKind } from '../../access/record-rights.ts';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Who may see and change records, by rules for kinds and for single ones (docs/api-rules.md#access-to-records). */
+let api: TestApi;
+let acme: OrganizationActors;
+/** A role that the member has. */
+let role: string;
+let member: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  acme = await createActors(api.database);
+  const roles = `/api/organizations/${acme.organizationId}/roles/`;
+  role = (await api.send('POST', roles, { key: acme.A.key, body: { name: 'Support' } })).body.id;
+  const given = await api.send('POST', `${roles}${role}/role_memberships/`, {
+    key: acme.A.key,
+    body: { user_uuid: acme.M.uuid },
+  });
+  member = given.body.organization_member.id;
+});
+afterAll(() => api.stop());
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+const send = (method: Method, rest: string, { key = acme.M.key, body }: { key?: string; body?: object } = {}) =>
+  api.send(method, `/api/projects/${acme.projectId}/${rest}`, { key, ...(body && { body }) });
+
+type Level = 'none' | 'viewer' | 'editor' | 'manager' | null;
+type Whom = 'everybody' | 'role' | 'own';
+const whomOf = (whom: Whom) => (whom === 'role' ? { role } : whom === 'own' ? { organization_member: member } : {});
+/** As an administrator: for a kind, or for the record with an id. */
+const rule = (kind: GovernedKind, whom: Whom, access_level: Level, id?: string | number) => {
+  const body = { access_level, ...whomOf(whom), ...(id === undefined && { resource: kind }) };
+  const rest = id === undefined ? 'resource_access_controls/' : `${pathOf[kind]}/${id}/access_controls/`;
+  return send('PUT', rest, { key: acme.A.key, body });
+};
+
+const pathOf: Record<GovernedKind, string> = {
+  cohort: 'cohorts',
+  dashboard: 'dashboards',
+  early_access_feature: 'early_access_feature',
+  feature_flag: 'feature_flags',
+  insight: 'insights',
+};
+const bodies: Record<GovernedKind, (name: string) => object> = {
+  cohort: (name) => ({ name, is_static: true }),
+  dashboard: (name) => ({ name }),
+  early_access_feature: (name) => ({ name, stage: 'beta' }),
+  feature_flag: (key) => ({ key }),
+  insight: (name) => ({ name, saved: true, query: trend }),
+};
+const trend = { kind: 'InsightVizNode', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }] } };
+const kinds = Object.keys(pathOf) as GovernedKind[];
+const make = async (kind: GovernedKind, name = 'one', key = acme.A.key) => {
+  const made = await send('POST', `${pathOf[kind]}/`, { key, body: bodies[kind](name) });
+  expect([made.status, made.body.detail]).toEqual([201, undefined]);
+  return made.body.id as number;
+};
+const listed = async (kind: GovernedKind, key = acme.M.key) => {
+  const { status, body } = await send('GET', `${pathOf[kind]}/`, { key });
+  return status === 200 ? [body.count, ...body.results.map(({ id }: { id: number }) => id)] : status;
+};
+const refused = (needed: string) => PD(`You do not have ${needed} access to this resource.`);
+
+describe.each(kinds)('%s', (kind) => {
+  const path = pathOf[kind];
+  const change = (id: number, key?: string) =>
+    send('PATCH', `${path}/${id}/`, { ...(key && { key }), body: { name: 'other' } });
+
+  test('a kind is closed, shown or open to a role, and to nobody else', async () => {
+    const id = await make(kind);
+    const seen: unknown[] = [];
+    for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {
+      await rule(kind, 'role', level);
+      const answers = [await send('GET', `${path}/${id}/`), await change(id)];
+      seen.push([level, await listed(kind), ...answers.map(({ status }) => status)]);
+    }
+    expect(seen).toEqual([
+      ['none', 403, 403, 403],
+      ['viewer', [1, id], 200, 403],
+      ['editor', [1, id], 200, 200],
+      ['manager', [1, id], 200, 200],
+      [null, [1, id], 200, 200],
+    ]);
+    await rule(kind, 'role', 'none');
+    expect(await send('GET', `${path}/${id}/`)).toMatchObject(refused('viewer'));
+    expect(await change(id)).toMatchObject(refused('editor'));
+    expect(await send('POST', `${path}/`, { body: bodies[kind]('new') })).toMatchObject(refused('editor'));
+    expect([await listed(kind, acme.A.key), (await change(id, acme.A.key)).status]).toEqual([[1, id], 200]);
+  });
+
+  test('a rule for one goes before those for its kind', async () => {
+    const [open, closed] = [await make(kind, 'one'), await make(kind, 'two')];
+    await rule(kind, 'role', 'none', closed);
+    expect(await listed(kind)).toEqual([1, open]);
+    expect(await send('GET', `${path}/${closed}/`)).toMatchObject(refused('viewer'));
+    expect((await change(open)).status).toBe(200);
+    await rule(kind, 'everybody', 'none');
+    await rule(kind, 'role', 'viewer', closed);
+    expect(await listed(kind)).toEqual([1, closed]);
+    expect([(await send('GET', `${path}/${closed}/`)).status, (await change(closed)).status]).toEqual([200, 403]);
+    expect(await send('GET', `${path}/${open}/`)).toMatchObject(refused('viewer'));
+  });
+
+  test('rules are shown as they were set, and removed', async () => {
+    const id = await make(kind);
+    const own = await rule(kind, 'own', 'viewer', id);
+    const ofRole = await rule(kind, 'role', 'manager', id);
+    const forAll = await rule(kind, 'everybody', 'none', id);
+    const common = { resource: kind, resource_id: String(id), created_by: acme.A.uuid };
+    expect([own, ofRole, forAll].map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect([own.body, ofRole.body, forAll.body]).toEqual([
+      expect.objectContaining({ ...common, access_level: 'viewer', organization_member: member, role: null }),
+      expect.objectContaining({ ...common, access_level: 'manager', organization_member: null, role }),
+      expect.objectContaining({ ...common, access_level: 'none', organization_member: null, role: null }),
+    ]);
+    const shown = await send('GET', `${path}/${id}/access_controls/`, { key: acme.A.key });
+    expect(shown.body).toEqual({
+      access_controls: [forAll.body, own.body, ofRole.body],
+      available_access_levels: ['none', 'viewer', 'editor', 'manager'],
+      default_access_level: 'editor',
+      user_access_level: 'manager',
+      user_can_edit_access_levels: true,
+    });
+    expect(await rule(kind, 'own', null, id)).toMatchObject({ status: 200, body: { access_level: null } });
+    expect((await send('GET', `${path}/${id}/access_controls/`)).body).toMatchObject({
+      access_controls: [forAll.body, ofRole.body],
+      user_access_level: 'manager',
+    });
+  });
+
+  test('only managers of a record and administrators of the project set its rules', async () => {
+    const id = await make(kind);
+    const body = { access_level: 'manager', organization_member: member };
+    const put = () => send('PUT', `${path}/${id}/access_controls/`, { body });
+    expect(await put()).toMatchObject(refused('manager'));
+    await rule(kind, 'role', 'manager', id);
+    expect((await put()).status).toBe(200);
+    expect(await send('PUT', `${path}/999999/access_controls/`, { body })).toMatchObject(NF());
+  });
+});
+
+test.each<[Whom, Level, Whom, Level, Level]>([
+  ['everybody', 'none', 'role', 'viewer', 'viewer'],
+  ['everybody', 'editor', 'role', 'viewer', 'editor'],
+  ['everybody', 'editor', 'role', 'none', 'none'],
+  ['everybody', 'manager', 'own', 'none', 'none'],
+  ['everybody', 'viewer', 'own', 'editor', 'editor'],
+  ['role', 'none', 'own', 'viewer', 'viewer'],
+  ['role', 'manager', 'own', 'none', 'none'],
+  ['role', 'viewer', 'own', 'manager', 'manager'],
+])('%s %s and %s %s come to %s', async (whom, level, other, otherLevel, expected) => {
+  const id = await make('dashboard');
+  for (const on of [undefined, id]) {
+    await rule('dashboard', whom, level, on);
+    await rule('dashboard', other, otherLevel, on);
+    const { status, body } = await send('GET', `dashboards/${id}/access_controls/`);
+    expect(status === 403 ? 'none' : body.user_access_level).toBe(expected);
+    await rule('dashboard', whom, null, on);
+    await rule('dashboard', other, null, on);
+  }
+});
+
+test('a second role counts, too', async () => {
+  const id = await make('dashboard');
+  const roles = `/api/organizations/${acme.organizationId}/roles/`;
+  const second = (await api.send('POST', roles, { key: acme.A.key, body: { name: 'Sales' } })).body.id;
+  const body = { user_uuid: acme.M.uuid };
+  await api.send('POST', `${roles}${second}/role_memberships/`, { key: acme.A.key, body });
+  await rule('dashboard', 'role', 'none');
+  expect((await send('GET', `dashboards/${id}/`)).status).toBe(403);
+  const given = { resource: 'dashboard', access_level: 'viewer', role: second };
+  await send('PUT', 'resource_access_controls/', { key: acme.A.key, body: given });
+  expect((await send('GET', `dashboards/${id}/`)).status).toBe(200);
+  await api.send('DELETE', `${roles}${second}/`, { key: acme.A.key });
+  expect((await send('GET', `dashboards/${id}/`)).status).toBe(403);
+});
+
+test('who made a record keeps it, and says who else may use it', async () => {
+  for (const kind of ['cohort', 'dashboard', 'feature_flag', 'insight'] as const) {
+    const own = await make(kind, 'own', acme.M.key);
+    const other = await make(kind, 'other');
+    await rule(kind, 'everybody', 'none');
+    await rule(kind, 'everybody', 'none', own);
+    expect([kind, await listed(kind)]).toEqual([kind, 403]);
+    await rule(kind, 'role', 'viewer', other);
+    expect([kind, (await listed(kind)).toString()]).toEqual([kind, [2, other, own].toString()]);
+    expect((await send('PATCH', `${pathOf[kind]}/${own}/`, { body: { name: 'new' } })).status).toBe(200);
+    const body = { access_level: 'viewer', role };
+    expect((await send('PUT', `${pathOf[kind]}/${own}/access_controls/`, { body })).status).toBe(200);
+  }
+});
+
+test('rules for kinds are set by administrators, and shown to all', async () => {
+  const body = { resource: 'dashboard', access_level: 'manager' };
+  const denied = PD('Must be admin to modify project permissions.');
+  expect(await send('PUT', 'resource_access_controls/', { body })).toMatchObject(denied);
+  const set = [await rule('insight', 'role', 'viewer'), await rule('dashboard', 'everybody', 'none')];
+  const shown = (await send('GET', 'resource_access_controls/')).body;
+  expect(shown).toMatchObject({
+    access_controls: [set[1]?.body, set[0]?.body],
+    user_access_level: null,
+    user_can_edit_access_levels: false,
+  });
+});
+
+test.each([
+  ['an unknown level', { resource: 'dashboard', access_level: 'owner' }, null, 'invalid_input'],
+  ['a level of projects', { resource: 'dashboard', access_level: 'member' }, null, 'invalid_input'],
+  ['no level', { resource: 'dashboard' }, 'access_level', 'required'],
+  ['an unknown kind', { resource: 'person', access_level: 'none' }, 'resource', 'invalid_choice'],
+  ['no kind', { access_level: 'none' }, 'resource', 'required'],
+  ['a record', { resource: 'dashboard', resource_id: '1', access_level: 'none' }, 'resource_id', 'invalid_input'],
+  ['a role that is no uuid', { resource: 'dashboard', access_level: 'none', role: 'x' }, 'role', 'invalid_input'],
+])('%s is refused', async (_what, body, attr, code) => {
+  const answer = await send('PUT', 'resource_access_controls/', { key: acme.A.key, body });
+  expect([answer.status, answer.body.attr, answer.body.code]).toEqual([400, attr, code]);
+});
+
+test('a role or member of another organization, and both at once, are refused by name', async () => {
+  const other = await createActors(api.database);
+  const roles = `/api/organizations/${other.organizationId}/roles/`;
+  const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
+  const put = (body: object) =>
+    send('PUT', 'resource_access_controls/', { key: acme.A.key, body: { resource: 'dashboard', ...body } });
+  const missing = (attr: string) => VE('does_not_exist', attr, `Invalid pk "${theirs}" - object does not exist.`);
+  expect(await put({ access_level: 'none', role: theirs })).toMatchObject(missing('role'));
+  expect(await put({ access_level: 'none', organization_member: theirs })).toMatchObject(missing('organization_member'));
+  expect(await put({ access_level: 'none', role, organization_member: member })).toMatchObject({
+    status: 400,
+    body: { detail: 'You can not scope an access control to both a member and a role.' },
+  });
+  const project = `/api/projects/${acme.projectId}/access_controls/`;
+  const answer = await api.send('PUT', project, { key: acme.A.key, body: { access_level: 'admin', role: theirs } });
+  expect(answer).toMatchObject(missing('role'));
+});
+
+test('a rule counts only where the plan has project permissions', async () => {
+  await make('dashboard');
+  await rule('dashboard', 'everybody', 'none');
+  expect(await listed('dashboard')).toBe(403);
+  await api.database.sql.query("UPDATE organization SET available_product_features = '[]' WHERE id = $1", [
+    acme.organizationId,
+  ]);
+  expect(await listed('dashboard')).toHaveLength(2);
+});
+
+test('an administrator of the project by a rule may do everything there', async () => {
+  await make('dashboard');
+  await rule('dashboard', 'own', 'none');
+  const project = `/api/projects/${acme.projectId}/access_controls/`;
+  await api.send('PUT', project, { key: acme.A.key, body: { access_level: 'member' } });
+  await api.send('PUT', project, { key: acme.A.key, body: { access_level: 'admin', role } });
+  expect(await listed('dashboard')).toHaveLength(2);
+});
+
+test('what is closed stays closed by other ways', async () => {
+  const [insight, flag, cohort] = [await make('insight'), await make('feature_flag', 'closed'), await make('cohort')];
+  const dashboard = await make('dashboard');
+  const asAdministrator = { key: acme.A.key };
+  await send('PATCH', `insights/${insight}/`, { ...asAdministrator, body: { dashboards: [dashboard] } });
+  const short = (await send('GET', `insights/${insight}/`, asAdministrator)).body.short_id;
+  await send('POST', `insights/${insight}/viewed/`);
+  await rule('insight', 'role', 'none', insight);
+  await rule('feature_flag', 'role', 'none', flag);
+  await rule('cohort', 'role', 'viewer', cohort);
+
+  const told = async (method: Method, rest: string, body?: object) => {
+    const answer = await send(method, rest, body && { body });
+    return [answer.status, answer.body];
+  };
+  expect(await told('GET', `insights/${short}/`)).toEqual([403, refused('viewer').body]);
+  expect(await told('GET', 'insights/my_last_viewed/')).toEqual([200, []]);
+  expect((await send('GET', `dashboards/${dashboard}/`)).body.tiles).toMatchObject([{ insight: null }]);
+  expect((await send('GET', `dashboards/${dashboard}/`, asAdministrator)).body.tiles[0].insight.id).toBe(insight);
+  expect((await send('GET', 'insights/activity/')).body.total_count).toBe(0);
+  expect(await told('GET', `insights/${insight}/activity/`)).toEqual([403, refused('viewer').body]);
+  // Copying or deleting the dashboard takes nothing along that is not the member's.
+  const removal = { deleted: true, delete_insights: true };
+  expect(await told('PATCH', `dashboards/${dashboard}/`, removal)).toEqual([403, refused('editor').body]);
+  const copy = await send('POST', 'dashboards/', { body: { use_dashboard: dashboard, duplicate_tiles: true } });
+  expect(copy.body.tiles).toMatchObject([{ insight: null }]);
+
+  const report = { target_type: 'email', target_value: 'a@example.com', frequency: 'daily', title: 'x' };
+  const start = { ...report, interval: 1, start_date: '2026-01-01T00:00:00Z' };
+  for (const about of [{ insight }, { dashboard }]) {
+    expect(await told('POST', 'subscriptions/', { ...start, ...about })).toEqual([403, refused('viewer').body]);
+    const query = new URLSearchParams(Object.entries(about).map(([name, id]): [string, string] => [name, String(id)]));
+    expect(await told('GET', `subscriptions/preview/?${query}`)).toEqual([403, refused('viewer').body]);
+  }
+
+  expect(await told('POST', 'feature_flags/bulk_keys/', { ids: [flag] })).toEqual([200, { keys: {} }]);
+  expect(await told('GET', 'feature_flags/matching_ids/')).toEqual([200, { ids: [], total: 0 }]);
+  expect(await told('GET', 'feature_flags/my_flags/')).toEqual([200, []]);
+  expect(await told('GET', 'feature_flags/evaluation_reasons/?distinct_id=a')).toEqual([200, {}]);
+  expect(await told('GET', `feature_flags/closed/remote_config/`)).toEqual([403, refused('viewer').body]);
+  expect((await send('GET', 'feature_flags/activity/')).body.total_count).toBe(0);
+  expect((await send('POST', 'feature_flags/bulk_delete/', { body: { ids: [flag] } })).body).toEqual({
+    deleted: [],
+    errors: [{ id: flag, reason: 'You do not have editor access to this resource.' }],
+  });
+  const ofOrganization = `/api/organizations/${acme.organizationId}/feature_flags/`;
+  expect((await api.get(`${ofOrganization}closed/`, acme.M.key)).body).toEqual([]);
+  const copying = { feature_flag_key: 'closed', from_project: acme.projectId, target_project_ids: [acme.projectId] };
+  expect(await api.send('POST', `${ofOrganization}copy_flags/`, { key: acme.M.key, body: copying })).toMatchObject({
+    status: 400,
+    body: { detail: 'Feature flag to copy does not exist.' },
+  });
+  const feature = { name: 'Beta', stage: 'beta', feature_flag_id: flag };
+  expect(await told('POST', 'early_access_feature/', feature)).toEqual([403, refused('editor').body]);
+  expect(await told('POST', `feature_flags/${flag}/create_static_cohort_for_flag/`)).toEqual([
+    ...[403, refused('viewer').body],
+  ]);
+
+  expect(await told('GET', `cohorts/${cohort}/persons/`)).toMatchObject([200, {}]);
+  const persons = { person_ids: ['0193f0c5-7a4e-7000-8000-0000000000cc'] };
+  expect(await told('PATCH', `cohorts/${cohort}/add_persons_to_static_cohort/`, persons)).toEqual([
+    ...[403, refused('editor').body],
+  ]);
+});
+
+test('an insight is put on no dashboard that is closed to its author, and copied from none', async () => {
+  const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
+  await rule('dashboard', 'role', 'viewer', dashboard);
+  expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(
+    PD(`You don't have permission to add insights to dashboard: ${dashboard}.`),
+  );
+  await send('PATCH', `insights/${insight}/`, { key: acme.A.key, body: { dashboards: [dashboard] } });
+  const [tile] = (await send('GET', `dashboards/${dashboard}/`)).body.tiles;
+  const moved = { tile: { id: tile.id }, toDashboard: open };
+  expect(await send('PATCH', `dashboards/${dashboard}/move_tile/`, { body: moved })).toMatchObject(refused('editor'));
+  await rule('dashboard', 'role', 'none', dashboard);
+  const copied = { fromDashboardId: dashboard, tileId: tile.id };
+  expect(await send('POST', `dashboards/${open}/copy_tile/`, { body: copied })).toMatchObject(refused('viewer'));
+  expect(await send('POST', 'dashboards/', { body: { use_dashboard: dashboard } })).toMatchObject(refused('viewer'));
+  expect(await send('GET', `insights/${insight}/?from_dashboard=${dashboard}`)).toMatchObject(refused('viewer'));
+});
+
+test('every change of a rule leaves a record that names it', async () => {
+  await rule('dashboard', 'role', 'viewer');
+  await rule('dashboard', 'role', 'viewer');
+  await rule('dashboard', 'role', 'none');
+  await rule('dashboard', 'role', null);
+  const history = await api.get(`/api/organizations/${acme.organizationId}/activity/?scope=Team`, acme.A.key);
+  const changes = history.body.results.map((one: { detail: { changes: object[] } }) => one.detail.changes[0]);
+  const told = (access_level: string) => ({
+    ...{ access_level, resource: 'dashboard', resource_id: null },
+    ...{ organization_member: null, role },
+  });
+  const field = 'access_rule';
+  expect(changes).toMatchObject([
+    { field, action: 'deleted', before: told('none'), after: null },
+    { field, action: 'changed', before: told('viewer'), after: told('none') },
+    { field, action: 'created', before: null, after: told('viewer') },
+  ]);
+});
+
+test('a project has at most a thousand rules for records', async () => {
+  await api.database.sql.query(
+    `INSERT INTO access_rule (environment_id, resource, resource_id, level)
+     SELECT $1, 'dashboard', n::text, 'viewer' FROM generate_series(1, 1000) n`,
+    [acme.projectId],
+  );
+  expect((await rule('insight', 'role', 'none')).body).toMatchObject({ code: 'limit_exceeded' });
+  expect(await listed('insight')).toEqual([0]);
+});

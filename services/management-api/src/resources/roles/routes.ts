@@ -1,0 +1,308 @@
+// Roles of an organization, and who has them (docs/api-rules.md#roles).
+
+import { createRole, findRole, giveRole, removeRole, renameRole, takeRole } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { hideMissing } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import { member, memberExample, toMember } from '../members/schema.ts';
+import { findRoles, listRoleMembers, type RoleMemberRow, type RoleRow } from './store.ts';
+
+const roleMember = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the row: who has the role.' }),
+    role_id: Type.String({ format: 'uuid', description: 'Id of the role.' }),
+    organization_member: member,
+    user: embeddedUser,
+    joined_at: Type.String({ format: 'date-time', description: 'When the member was given the role.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'The same.' }),
+  },
+  { title: 'RoleMembership' },
+);
+
+const role = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the role.' }),
+    name: Type.String({ description: 'What it is called; once in an organization, in any case.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who made it.' }),
+    members: Type.Array(roleMember, { description: 'The first twenty who have it; `role_memberships` lists all.' }),
+    is_default: Type.Boolean({ description: 'Always false: nobody is given a role by joining.' }),
+  },
+  { title: 'Role' },
+);
+
+const roleName = Type.String({ maxLength: 200, description: 'What it is called.' });
+const newRole = Type.Object({ name: roleName }, { title: 'NewRole' });
+const roleChanges = Type.Object({ name: Type.Optional(roleName) }, { title: 'RoleChanges' });
+const newMember = Type.Object(
+  { user_uuid: Type.String({ description: 'UUID of the user, who is a member of the organization.' }) },
+  { title: 'NewRoleMembership' },
+);
+
+const memberOfRole = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000e2',
+  role_id: '0193f0c5-7a4e-7000-8000-0000000000e1',
+  organization_member: memberExample,
+  user: embeddedUserExample,
+  joined_at: '2026-11-21T12:00:00Z',
+  updated_at: '2026-11-21T12:00:00Z',
+};
+const roleExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000e1',
+  name: 'Support',
+  created_at: '2026-11-21T12:00:00Z',
+  created_by: embeddedUserExample,
+  members: [memberOfRole],
+  is_default: false,
+};
+
+const roleParams = Type.Object({
+  ...organizationParams.properties,
+  id: Type.String({ description: 'Id of the role.' }),
+});
+const membersParams = Type.Object({
+  ...organizationParams.properties,
+  role_id: Type.String({ description: 'Id of the role.' }),
+});
+const memberParams = Type.Object({
+  ...membersParams.properties,
+  id: Type.String({ description: 'Id of the row.' }),
+});
+
+const rolesPath = '/api/organizations/:organization_id/roles';
+const common = { tags: ['roles'] as [string] };
+
+/** Every member sees the roles; administrators and owners make, change and give them. */
+export function roleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  return [...roleReadRoutes(database), ...roleWriteRoutes(database), ...roleMemberRoutes(database)];
+}
+
+function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
+  const target = addressedOrganization(sql);
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: rolesPath,
+      operationId: 'roles_list',
+      summary: 'List roles',
+      description: 'The roles of an organization by name, with who has them.',
+      scope: 'organization:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of roles.', schema: offsetPageOf(role) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [roleExample] } },
+      target,
+      handler: async ({ target: { organizationId }, query, request }) => {
+        const { count, rows } = await findRoles(sql, organizationId, query);
+        return offsetPage(request, query, { count, results: rows.map(toRole) });
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${rolesPath}/:id`,
+      operationId: 'roles_retrieve',
+      summary: 'Show a role',
+      description: 'One role with who has it.',
+      scope: 'organization:read',
+      params: roleParams,
+      responses: { 200: { description: 'The role.', schema: role } },
+      examples: { response: roleExample },
+      target,
+      handler: async ({ target: { organizationId }, params: { id } }) => showRole(sql, organizationId, id),
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+async function showRole(sql: Database['sql'], organizationId: string, id: string) {
+  const known = await findRole(sql, organizationId, id);
+  const [row] = known ? (await findRoles(sql, organizationId, { id: known.id, limit: 1, offset: 0 })).rows : [];
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return toRole(row);
+}
+
+function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const writing = {
+    ...common,
+    scope: 'organization:write',
+    level: membershipLevels.administrator,
+    isSensitive: true,
+    target: addressedOrganization(sql),
+  } as const;
+  return [
+    defineRoute({
+      ...writing,
+      method: 'POST',
+      path: rolesPath,
+      operationId: 'roles_create',
+      summary: 'Make a role',
+      description: 'A role gives nothing by itself: rules of access to projects and records name it.',
+      params: organizationParams,
+      body: newRole,
+      responses: { 201: { description: 'The new role.', schema: role } },
+      examples: { request: { name: 'Support' }, response: { ...roleExample, members: [] } },
+      handler: async ({ caller, target: { organizationId }, body: { name } }) =>
+        transaction(async (tx) => {
+          const { id } = await createRole(tx, { organizationId, name, actor: caller });
+          return showRole(tx, organizationId, id);
+        }),
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        ...writing,
+        method,
+        path: `${rolesPath}/:id`,
+        operationId: method === 'PUT' ? 'roles_update' : 'roles_partial_update',
+        summary: 'Rename a role',
+        description: 'Who has it keeps it, and what it was given stays.',
+        params: roleParams,
+        body: method === 'PUT' ? newRole : roleChanges,
+        responses: { 200: { description: 'The role.', schema: role } },
+        examples: { request: { name: 'Support' }, response: roleExample },
+        handler: async ({ caller, target: { organizationId }, params: { id: roleId }, body }) =>
+          hideMissing(() =>
+            transaction(async (tx) => {
+              const { name }: Static<typeof roleChanges> = body;
+              if (name !== undefined) await renameRole(tx, { organizationId, roleId, name, actor: caller });
+              return showRole(tx, organizationId, roleId);
+            }),
+          ),
+      }),
+    ),
+    defineRoute({
+      ...writing,
+      method: 'DELETE',
+      path: `${rolesPath}/:id`,
+      operationId: 'roles_destroy',
+      summary: 'Remove a role',
+      description: 'Its members stay in the organization; the rules of access that name the role go.',
+      params: roleParams,
+      responses: { 204: { description: 'It is gone.' } },
+      handler: async ({ caller, target: { organizationId }, params: { id: roleId } }) => {
+        await hideMissing(() => transaction((tx) => removeRole(tx, { organizationId, roleId, actor: caller })));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const path = `${rolesPath}/:role_id/role_memberships`;
+  const target = addressedOrganization(sql);
+  /** @throws AppError `not_found`. */
+  const requireRole = async (organizationId: string, id: string) => {
+    if (!(await findRole(sql, organizationId, id))) throw new AppError('not_found', 'Not found.');
+  };
+  const writing = {
+    scope: 'organization:write',
+    level: membershipLevels.administrator,
+    isSensitive: true,
+  } as const;
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path,
+      operationId: 'roles_role_memberships_list',
+      summary: 'List who has a role',
+      description: 'Members with the role, the first one given in front.',
+      scope: 'organization:read',
+      params: membersParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of members.', schema: offsetPageOf(roleMember) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [memberOfRole] } },
+      target,
+      handler: async ({ target: { organizationId }, params: { role_id: roleId }, query, request }) => {
+        await requireRole(organizationId, roleId);
+        const { count, rows } = await listRoleMembers(sql, roleId, query);
+        return offsetPage(request, query, { count, results: rows.map(toRoleMember) });
+      },
+    }),
+    defineRoute({
+      ...common,
+      ...writing,
+      method: 'POST',
+      path,
+      operationId: 'roles_role_memberships_create',
+      summary: 'Give a role to a member',
+      description: 'What rules of access give to the role counts for the member from the next request on.',
+      params: membersParams,
+      body: newMember,
+      responses: { 201: { description: 'The member with the role.', schema: roleMember } },
+      examples: { request: { user_uuid: embeddedUserExample.uuid }, response: memberOfRole },
+      target,
+      handler: async ({ caller, target: { organizationId }, params: { role_id: roleId }, body }) =>
+        hideMissing(() =>
+          transaction(async (tx) => {
+            const userUuid = body.user_uuid;
+            const id = await giveRole(tx, { organizationId, roleId, userUuid, actor: caller });
+            return showRoleMember(tx, roleId, id);
+          }),
+        ),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: 'roles_role_memberships_retrieve',
+      summary: 'Show one who has a role',
+      description: 'One member with the role.',
+      scope: 'organization:read',
+      params: memberParams,
+      responses: { 200: { description: 'The member with the role.', schema: roleMember } },
+      examples: { response: memberOfRole },
+      target,
+      handler: async ({ target: { organizationId }, params: { role_id: roleId, id } }) => {
+        await requireRole(organizationId, roleId);
+        return showRoleMember(sql, roleId, id);
+      },
+    }),
+    defineRoute({
+      ...common,
+      ...writing,
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: 'roles_role_memberships_destroy',
+      summary: 'Take a role from a member',
+      description: 'The member stays in the organization.',
+      params: memberParams,
+      responses: { 204: { description: 'The member has the role no more.' } },
+      target,
+      handler: async ({ caller, target: { organizationId }, params: { role_id: roleId, id } }) => {
+        await hideMissing(() => transaction((tx) => takeRole(tx, { organizationId, roleId, id, actor: caller })));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+async function showRoleMember(sql: Database['sql'], roleId: string, id: string) {
+  const [row] = (await listRoleMembers(sql, roleId, { id, limit: 1, offset: 0 })).rows;
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return toRoleMember(row);
+}
+
+function toRole({ id, name, created_at, created_by, members }: RoleRow) {
+  return {
+    ...{ id, name, created_at: formatDateTime(created_at), created_by },
+    members: members.map(toRoleMember),
+    is_default: false,
+  };
+}
+
+function toRoleMember({ id, role_id, organization_member: of, joined_at, updated_at }: RoleMemberRow) {
+  return {
+    ...{ id, role_id, organization_member: toMember(of), user: of.user },
+    joined_at: formatDateTime(joined_at),
+    updated_at: formatDateTime(updated_at),
+  };
+}
