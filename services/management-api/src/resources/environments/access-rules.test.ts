@@ -124,4 +124,41 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     await patch(false);
     expect([await rules(), await levelOfMember()]).toEqual([[], member]);
   });
+
+  test('a role is given what a member is, and the highest of both counts', async () => {
+    const { organizationId } = fixture.tenant;
+    const roles = `/api/organizations/${organizationId}/roles/`;
+    const role = (await api.send('POST', roles, { key: fixture.keys.A, body: { name: 'Support' } })).body.id;
+    const { uuid } = (await api.get('/api/users/@me/', fixture.keys.M)).body;
+    const ofRole = (access_level: string | null) =>
+      api.send('PUT', path('access_controls/'), { key: fixture.keys.A, body: { access_level, role } });
+    await put('none');
+    const set = await ofRole('admin');
+    expect(set).toMatchObject({ status: 200, body: { access_level: 'admin', role, organization_member: null } });
+    expect((await rules())[1]).toEqual(set.body);
+    expect(await levelOfMember()).toEqual(none);
+    await api.send('POST', `${roles}${role}/role_memberships/`, { key: fixture.keys.A, body: { user_uuid: uuid } });
+    const levels: unknown[] = [];
+    for (const [forAll, role, own] of [
+      ['none', 'member', null],
+      ['none', 'admin', null],
+      ['none', 'member', 'admin'],
+      ['none', 'none', 'member'],
+      ['none', 'admin', 'none'],
+      ['member', 'admin', null],
+      ['admin', 'member', null],
+      ['member', 'none', null],
+      ['admin', 'none', 'member'],
+      [null, 'none', null],
+    ] as const) {
+      await put(forAll);
+      await ofRole(role);
+      await put(own, fixture.membershipId);
+      levels.push(await levelOfMember());
+    }
+    expect(levels).toEqual([member, admin, admin, member, none, admin, admin, none, admin, none]);
+    expect(await listed()).toEqual([]);
+    await api.send('DELETE', `${roles}${role}/`, { key: fixture.keys.A });
+    expect(await levelOfMember()).toEqual(member);
+  });
 });
