@@ -30,7 +30,7 @@ test('a role is made, shown to every member, renamed and removed, and each leave
   const made = await send('POST', '', { name: '  Support ' });
   expect(made).toMatchObject({
     status: 201,
-    body: { name: 'Support', members: [], is_default: false, created_by: { uuid: acme.A.uuid } },
+    body: { name: 'Support', members: [], is_default: false, created_by: acme.A.uuid },
   });
   const { id } = made.body;
   expect((await send('GET', `${id}/`, undefined, acme.M.key)).body).toEqual(made.body);

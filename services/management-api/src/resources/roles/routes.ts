@@ -30,7 +30,9 @@ const role = Type.Object(
     id: Type.String({ format: 'uuid', description: 'Id of the role.' }),
     name: Type.String({ description: 'What it is called; once in an organization, in any case.' }),
     created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who made it.' }),
+    created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+      description: 'UUID of the user who made it; null when not known.',
+    }),
     members: Type.Array(roleMember, { description: 'The first twenty who have it; `role_memberships` lists all.' }),
     is_default: Type.Boolean({ description: 'Always false: nobody is given a role by joining.' }),
   },
@@ -57,7 +59,7 @@ const roleExample = {
   id: '0193f0c5-7a4e-7000-8000-0000000000e1',
   name: 'Support',
   created_at: '2026-11-21T12:00:00Z',
-  created_by: embeddedUserExample,
+  created_by: embeddedUserExample.uuid,
   members: [memberOfRole],
   is_default: false,
 };

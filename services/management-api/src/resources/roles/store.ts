@@ -1,7 +1,5 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
-import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import { type MemberRow, memberColumns } from '../members/store.ts';
 
 export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_id' | 'joined_at' | 'updated_at'> {
@@ -9,7 +7,8 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 }
 
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
-  created_by: EmbeddedUserRow | null;
+  /** UUID of a user. */
+  created_by: string | null;
   /** The first of them. */
   members: RoleMemberRow[];
 }
@@ -34,7 +33,7 @@ export async function findRoles(
   where.add(`r.organization_id = ${where.parameter(organizationId)}`);
   if (id !== undefined) where.add(`r.id = ${where.parameter(id)}`);
   const rows = await sql.query<Omit<RoleRow, 'members'> & { count: number } & Record<string, unknown>>(
-    `SELECT r.id, r.name, r.created_at, ${embeddedUserColumn('u')} AS created_by, count(*) OVER ()::int AS count
+    `SELECT r.id, r.name, r.created_at, u.uuid AS created_by, count(*) OVER ()::int AS count
        FROM role r LEFT JOIN "user" u ON u.id = r.created_by_id
       WHERE ${where.text()} ORDER BY lower(r.name), r.id
       LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,

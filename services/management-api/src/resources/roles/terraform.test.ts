@@ -29,7 +29,7 @@ test('roles and who has them are applied, read again without a change, imported 
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const role = await send('POST', roles, { name: 'engineering' });
   const read = await send('GET', `${roles}${role.id}/`);
-  expect([read.id, read.name, read.created_at]).toEqual([role.id, 'engineering', role.created_at]);
+  expect(read).toMatchObject({ id: role.id, name: 'engineering', created_at: role.created_at, created_by: acme.A.uuid });
   expect((await send('GET', roles)).results.map(({ name }: Json) => name)).toEqual(['engineering']);
   expect(await send('PATCH', `${roles}${role.id}/`, { name: 'engineers' })).toMatchObject({ name: 'engineers' });
 
