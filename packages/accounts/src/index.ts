@@ -98,6 +98,19 @@ export { removeEnvironment, removeProject } from './projects/remove-environment.
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
 export { createRole, findRole, giveRole, type Role, removeRole, renameRole, takeRole } from './roles/roles.ts';
+export {
+  changeProvisioned,
+  changeRoleMembers,
+  findScimUser,
+  listRoleHolders,
+  listScimUsers,
+  provisionUser,
+  removeProvisioned,
+  type ScimDomain,
+  type ScimUser,
+  type ScimUserFields,
+  type ScimUserFilter,
+} from './scim/provisioning.ts';
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice } from './sign-in/known-devices.ts';
 export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';

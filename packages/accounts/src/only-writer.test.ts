@@ -21,6 +21,7 @@ const tables = [
     'provider_identity',
     'used_assertion',
     'kept_out_address',
+    'scim_user',
     'ingestion_restriction',
     'organization_mail_hour',
     'activity_log',

@@ -1,4 +1,4 @@
-import { type Activity, type Actor, recordActivity } from '@millrace/accounts';
+import { type Activity, recordActivity } from '@millrace/accounts';
 import {
   createDatabase,
   databaseAddress,
@@ -24,7 +24,7 @@ export interface Session {
 
 /** Who runs the command: nobody whom we know, so what is written down of it names the command. */
 export interface Operator {
-  actor: NonNullable<Actor>;
+  actor: { command: string };
   record(done: Omit<Activity, 'actor'>): Promise<void>;
 }
 

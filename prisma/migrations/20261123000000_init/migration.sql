@@ -623,6 +623,50 @@ CREATE TABLE "used_assertion" (
     CONSTRAINT "used_assertion_pkey" PRIMARY KEY ("id_hash")
 );
 CREATE INDEX "used_assertion_expires_at_idx" ON "used_assertion"("expires_at");
+-- Provisioning by SCIM (docs/api-rules.md#scim): what the provider of a domain shows, whom and what it knows by names of its
+-- own, and what it asked for lately.
+CREATE TABLE "scim_token" (
+    "domain_id" UUID NOT NULL,
+    -- Hexadecimal SHA-256.
+    "token_hash" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(6),
+    CONSTRAINT "scim_token_pkey" PRIMARY KEY ("domain_id")
+);
+ALTER TABLE "scim_token" ADD CONSTRAINT "scim_token_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+CREATE TABLE "scim_user" (
+    "domain_id" UUID NOT NULL,
+    "user_id" INTEGER NOT NULL,
+    "external_id" TEXT,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "scim_user_pkey" PRIMARY KEY ("domain_id", "user_id")
+);
+CREATE INDEX "scim_user_user_id_idx" ON "scim_user"("user_id");
+ALTER TABLE "scim_user" ADD CONSTRAINT "scim_user_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "scim_user" ADD CONSTRAINT "scim_user_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+CREATE TABLE "scim_group" (
+    "domain_id" UUID NOT NULL,
+    "role_id" UUID NOT NULL,
+    "external_id" TEXT NOT NULL,
+    CONSTRAINT "scim_group_pkey" PRIMARY KEY ("domain_id", "role_id")
+);
+CREATE INDEX "scim_group_role_id_idx" ON "scim_group"("role_id");
+ALTER TABLE "scim_group" ADD CONSTRAINT "scim_group_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "scim_group" ADD CONSTRAINT "scim_group_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "role"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+CREATE TABLE "scim_request" (
+    "id" UUID NOT NULL,
+    "domain_id" UUID NOT NULL,
+    "method" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "status" INTEGER NOT NULL,
+    -- Why it was refused; empty where it was not.
+    "detail" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "scim_request_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "scim_request_domain_id_created_at_idx" ON "scim_request"("domain_id", "created_at");
+ALTER TABLE "scim_request" ADD CONSTRAINT "scim_request_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 -- Who was removed from an organization and is not to come back by themselves.
 CREATE TABLE "kept_out_address" (
     "organization_id" UUID NOT NULL,

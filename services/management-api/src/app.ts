@@ -12,6 +12,7 @@ import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.t
 import { createSignInCount } from './resources/sign-in/sign-in-count.ts';
 import { createSignOnPages, isSignOnPage } from './resources/single-sign-on/pages.ts';
 import { type RouteDeps, routes } from './routes.ts';
+import { createScim, isScim } from './resources/scim/listener.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
 export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit'> {
@@ -84,6 +85,13 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   const signOnPages = deps.withSignIn
     ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
     : null;
+  const scim = createScim({
+    ...{ sql, transaction: deps.transaction, logger, requestLimit, publicUrl, trustedProxies: trustedProxies ?? 0 },
+    guessLimit: createGuessLimit(
+      createRateLimit({ keyValue, name: 'scim', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
+      { what: 'a wrong token of SCIM, or with none,' },
+    ),
+  });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
     access: callerAccess({
@@ -129,6 +137,10 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     if (signOnPages && isSignOnPage(request.url ?? '')) {
       setSecurityHeaders(response);
       return signOnPages(request, response);
+    }
+    if (isScim(request.url ?? '')) {
+      setSecurityHeaders(response);
+      return scim(request, response);
     }
     const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
     if (!isRoute) return app(request, response);

@@ -90,6 +90,7 @@ test('S-041: what a session needs a recent sign-in for', () => {
       end,
       `${organization}/domains`,
     ]),
+    ...['POST', 'POST /regenerate', 'POST /disable'].map((end) => [end, `${organization}/domains/:id/scim`]),
     ['DELETE /:email', `${organization}/kept_out`],
     ...['POST', 'PATCH /:id', 'PUT /:id', 'DELETE /:id'].map((end) => [end, `${organization}/roles`]),
     ...['POST', 'DELETE /:id'].map((end) => [end, `${organization}/roles/:role_id/role_memberships`]),

@@ -43,6 +43,7 @@ import type { Questions } from './resources/query/questions.ts';
 import { queryRoutes } from './resources/query/routes.ts';
 import { recordRuleRoutes } from './resources/record-rules/routes.ts';
 import { roleRoutes } from './resources/roles/routes.ts';
+import { scimRoutes } from './resources/scim/routes.ts';
 import { schemaRoutes } from './resources/schema/routes.ts';
 import { resetRoutes } from './resources/sign-in/reset-routes.ts';
 import { signInRoutes } from './resources/sign-in/routes.ts';
@@ -107,6 +108,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...domainWriteRoutes(deps),
     verifyDomainRoute(deps),
     ...singleSignOnRoutes(deps),
+    ...scimRoutes(deps),
     ...inviteRoutes(deps),
     ...acceptInviteRoutes(deps),
     ...memberRoutes(deps),

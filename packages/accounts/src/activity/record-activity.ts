@@ -24,8 +24,11 @@ export type ActivityScope =
   | 'IngestionRestriction'
   | 'DeadLetter';
 
-/** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */
-export type Actor = { userId: number } | { command: string } | null;
+/**
+ * Who did it: a user, an operator by a command like `member set-level`, the provider of a domain by SCIM, or null for the
+ * system itself.
+ */
+export type Actor = { userId: number } | { command: string } | { scimDomain: string } | null;
 
 export interface Activity {
   /** The organization in whose history it stands; null for what belongs to a person or the installation. */
@@ -82,7 +85,8 @@ export async function recordOwnActivity(
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
 }
 
-/** Behind a command there is no person whom we know, so the record says where it came from. */
+/** Behind a command or a provider there is no person whom we know, so the record says where it came from. */
 function triggerOf(actor: Actor) {
-  return actor && 'command' in actor ? { job_type: 'command_line', job_id: actor.command, payload: {} } : null;
+  if (actor && 'command' in actor) return { job_type: 'command_line', job_id: actor.command, payload: {} } as const;
+  return actor && 'scimDomain' in actor ? { job_type: 'scim', job_id: actor.scimDomain, payload: {} } : null;
 }

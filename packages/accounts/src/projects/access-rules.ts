@@ -94,9 +94,7 @@ export async function changeRecordRule(
   await recordActivity(tx, {
     ...{ organizationId, environmentId, scope: 'Team', itemId: environmentId, activity: 'updated', actor },
     name: environment.name,
-    changes: [
-      { type: 'Team', action, field: 'access_rule', before: described(before), after: described(level) },
-    ],
+    changes: [{ type: 'Team', action, field: 'access_rule', before: described(before), after: described(level) }],
   });
 }
 

@@ -229,7 +229,7 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderA
  * An account whose address was never proved may have been prepared by somebody else. It is the owner's of the address now:
  * nothing that was set up before signs in any more, and its keys reach no further than they did.
  */
-async function claim(tx: Transaction, user: User): Promise<void> {
+export async function claim(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
   await endSessionsOf(tx, user.id);
   await keepKeysToMemberships(tx, user.id, {});

@@ -50,7 +50,10 @@ function addressedProject(sql: Sql) {
 }
 
 /** `id` is what a route below names. */
-type ProjectContext = Pick<BaseContext<Caller, { project_id: string; id?: string | number }>, 'caller' | 'params' | 'route'>;
+type ProjectContext = Pick<
+  BaseContext<Caller, { project_id: string; id?: string | number }>,
+  'caller' | 'params' | 'route'
+>;
 
 /**
  * The environment or, for `kind` project, the first environment of the project whose id ends the path.

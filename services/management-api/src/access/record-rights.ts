@@ -106,7 +106,12 @@ export function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): bo
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
 
-export function mayDo(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel, record: RecordName): boolean {
+export function mayDo(
+  rights: RecordRights,
+  kind: GovernedKind,
+  needed: RecordAccessLevel,
+  record: RecordName,
+): boolean {
   return reaches(levelOnRecord(rights, kind, record), needed);
 }
 
@@ -163,7 +168,11 @@ const kindsByPath = new Map<string, GovernedKind>(kinds.map((kind) => [governedK
 export async function requireRouteRights(
   sql: Sql,
   rights: RecordRights,
-  { environmentId, route, id }: { environmentId: number; route: { path: string; scope: Scope }; id: string | undefined },
+  {
+    environmentId,
+    route,
+    id,
+  }: { environmentId: number; route: { path: string; scope: Scope }; id: string | undefined },
 ): Promise<void> {
   if (rights.rules === null || rights.rules.length === 0) return;
   const [object, action] = route.scope.split(':') as [string, 'read' | 'write'];

@@ -184,37 +184,34 @@ const collections = guarded.filter(
 );
 // Who has a role belongs to a role that has to be made first (`roles.test.ts`).
 const withoutMore = collections.filter(({ path }) => path !== '/api/environments' && !path.includes('/:role_id/'));
-describe.each(named(withoutMore))(
-  'records of %s',
-  (_name, creation) => {
-    let foreignId: string;
-    beforeAll(async () => {
-      // Exports of an organization are made below its projects.
-      const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
-      const maker = isExport
-        ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')
-        : creation;
-      if (!maker) throw new Error('Exports are made nowhere.');
-      const created = await send(maker, addressOf(maker, foreign), foreign.personalApiKey);
-      expect([created.status, created.body?.detail]).toEqual([201, undefined]);
-      foreignId = String(created.body.id);
-    });
+describe.each(named(withoutMore))('records of %s', (_name, creation) => {
+  let foreignId: string;
+  beforeAll(async () => {
+    // Exports of an organization are made below its projects.
+    const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
+    const maker = isExport
+      ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')
+      : creation;
+    if (!maker) throw new Error('Exports are made nowhere.');
+    const created = await send(maker, addressOf(maker, foreign), foreign.personalApiKey);
+    expect([created.status, created.body?.detail]).toEqual([201, undefined]);
+    foreignId = String(created.body.id);
+  });
 
-    const records = guarded.filter(
-      ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
-    );
-    test.each(named(records))('a foreign one is not there for %s', async (_record, route) => {
-      const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
-      if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
-      else
-        expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
-    });
+  const records = guarded.filter(
+    ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
+  );
+  test.each(named(records))('a foreign one is not there for %s', async (_record, route) => {
+    const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
+    if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
+    else
+      expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
+  });
 
-    test('and it is as it was', async () => {
-      const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
-      if (!read) return;
-      const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
-      expect(answer).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
-    });
-  },
-);
+  test('and it is as it was', async () => {
+    const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
+    if (!read) return;
+    const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
+    expect(answer).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
+  });
+});

@@ -19,7 +19,8 @@ export const activityItem = Type.Object(
     user: Type.Object(
       {
         first_name: Type.String({
-          description: 'First name; `System` for the system itself, `Command line` for its operator.',
+          description:
+            'First name; `System` for the system itself, `Command line` for its operator, `SCIM` for a provider.',
         }),
         email: nullableText('E-mail address.'),
         is_system: Type.Optional(Type.Boolean({ description: 'Present and true for the system itself.' })),
@@ -40,8 +41,11 @@ export const activityItem = Type.Object(
         trigger: Type.Union(
           [
             Type.Object({
-              job_type: Type.String({ description: '`command_line`: an operator did it with `millrace`.' }),
-              job_id: Type.String({ description: 'The command.' }),
+              job_type: Type.String({
+                description:
+                  '`command_line`: an operator did it with `millrace`; `scim`: the provider of a domain did it.',
+              }),
+              job_id: Type.String({ description: 'The command, or the domain.' }),
               payload: Type.Object({}, { description: 'Always empty.' }),
             }),
             Type.Null(),
@@ -126,9 +130,14 @@ export async function readActivity(
   };
 }
 
+function nameOfTrigger(type: string | undefined): string {
+  if (type === undefined) return 'System';
+  return type === 'scim' ? 'SCIM' : 'Command line';
+}
+
 export function toActivity({ user, activity, scope, item_id, detail, created_at }: ActivityRow) {
   return {
-    user: user ?? { first_name: detail.trigger === null ? 'System' : 'Command line', email: null, is_system: true },
+    user: user ?? { first_name: nameOfTrigger(detail.trigger?.job_type), email: null, is_system: true },
     activity,
     scope,
     item_id,

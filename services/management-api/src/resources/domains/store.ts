@@ -175,6 +175,8 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
         WHERE id = $1`,
       values,
     );
+    // Whoever spoke for the name before does not speak for another one.
+    if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {
     if (violates(error, 'organization_domain_domain_key')) return false;

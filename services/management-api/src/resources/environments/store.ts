@@ -150,7 +150,8 @@ export async function upsertProductIntent(
   );
 }
 
-interface AccessRuleRow extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
+interface AccessRuleRow
+  extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
   /** Membership. */
   organization_member: string | null;
   role: string | null;

@@ -83,8 +83,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const personProperties = parsePersonProperties(query.person_properties);
         const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
         if (evaluated === null) return {};
-        const isSeen = ({ id }: { id: number }) =>
-          mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
+        const isSeen = ({ id }: { id: number }) => mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
         const results = evaluated.results.filter(isSeen);
         const inactive = (await findInactiveFlags(sql, environmentId)).filter(isSeen);
         return inTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));

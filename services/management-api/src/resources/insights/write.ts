@@ -138,7 +138,11 @@ async function placeInsight(
   const before = new Set(insight.tiles.map(({ dashboard_id }) => dashboard_id));
   for (const dashboard of known.values()) {
     if (before.has(dashboard.id)) continue;
-    requireMayChange({ ...dashboard, dashboard_id: dashboard.id }, editor, `add insights to dashboard: ${dashboard.id}`);
+    requireMayChange(
+      { ...dashboard, dashboard_id: dashboard.id },
+      editor,
+      `add insights to dashboard: ${dashboard.id}`,
+    );
     requireSpace(dashboard);
   }
   for (const tile of insight.tiles) {

@@ -175,7 +175,13 @@ test('rules of access', async () => {
     async (tx, scene) => {
       const { projectId: environmentId } = scene;
       await changeAccessRule(tx, { environmentId, membershipId: null, roleId: null, level: 'none', actor });
-      await changeAccessRule(tx, { environmentId, membershipId: await membershipOf(scene), roleId: null, level: 'admin', actor });
+      await changeAccessRule(tx, {
+        environmentId,
+        membershipId: await membershipOf(scene),
+        roleId: null,
+        level: 'admin',
+        actor,
+      });
     },
   );
   expect(rules).toEqual([{ access_control: true, default_access_level: null, level: 'admin' }]);

@@ -1,10 +1,6 @@
 // What is read of projects: lists of them, and who can reach one.
 
-import {
-  effectiveLevel,
-  environmentsOfCaller,
-  mayHavePrivateEnvironments,
-} from '@millrace/accounts/access';
+import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';

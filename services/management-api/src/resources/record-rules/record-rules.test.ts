@@ -228,7 +228,9 @@ test('a role or member of another organization, and both at once, are refused by
     send('PUT', 'resource_access_controls/', { key: acme.A.key, body: { resource: 'dashboard', ...body } });
   const missing = (attr: string) => VE('does_not_exist', attr, `Invalid pk "${theirs}" - object does not exist.`);
   expect(await put({ access_level: 'none', role: theirs })).toMatchObject(missing('role'));
-  expect(await put({ access_level: 'none', organization_member: theirs })).toMatchObject(missing('organization_member'));
+  expect(await put({ access_level: 'none', organization_member: theirs })).toMatchObject(
+    missing('organization_member'),
+  );
   expect(await put({ access_level: 'none', role, organization_member: member })).toMatchObject({
     status: 400,
     body: { detail: 'You can not scope an access control to both a member and a role.' },

@@ -35,7 +35,9 @@ const kindsWithoutRecords = [
   'web_analytics',
 ] as const;
 
-const access_level = Type.Unknown({ description: '`none`, `viewer`, `editor`, `manager`, or null to remove the rule.' });
+const access_level = Type.Unknown({
+  description: '`none`, `viewer`, `editor`, `manager`, or null to remove the rule.',
+});
 
 const kindRuleChange = Type.Object(
   {

@@ -146,10 +146,9 @@ test('an organization has at most two hundred', async () => {
 
 test('a session that is older than two hours asks who it is', async () => {
   const cookie = await signInAs(api, acme.A.userId);
-  await api.database.sql.query(
-    "UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1",
-    [acme.A.userId],
-  );
+  await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
+    acme.A.userId,
+  ]);
   const answer = await send('POST', '', { name: 'Support' }, cookie);
   expect([answer.status, answer.body.code]).toEqual([403, 'sensitive_action_required_reauth']);
 });

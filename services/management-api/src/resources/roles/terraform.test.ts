@@ -29,14 +29,25 @@ test('roles and who has them are applied, read again without a change, imported 
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const role = await send('POST', roles, { name: 'engineering' });
   const read = await send('GET', `${roles}${role.id}/`);
-  expect(read).toMatchObject({ id: role.id, name: 'engineering', created_at: role.created_at, created_by: acme.A.uuid });
+  expect(read).toMatchObject({
+    id: role.id,
+    name: 'engineering',
+    created_at: role.created_at,
+    created_by: acme.A.uuid,
+  });
   expect((await send('GET', roles)).results.map(({ name }: Json) => name)).toEqual(['engineering']);
   expect(await send('PATCH', `${roles}${role.id}/`, { name: 'engineers' })).toMatchObject({ name: 'engineers' });
 
   const memberships = `${roles}${role.id}/role_memberships/`;
   const made = await send('POST', memberships, { user_uuid: acme.M.uuid });
   const again = await send('GET', `${memberships}${made.id}/`);
-  const kept = ({ id, role_id, user, joined_at }: Json & { user?: Json }) => [id, role_id, user?.uuid, user?.email, joined_at];
+  const kept = ({ id, role_id, user, joined_at }: Json & { user?: Json }) => [
+    id,
+    role_id,
+    user?.uuid,
+    user?.email,
+    joined_at,
+  ];
   expect(kept(again)).toEqual(kept(made));
   await send('DELETE', `${memberships}${made.id}/`);
   await send('DELETE', `${roles}${role.id}/`);
@@ -60,7 +71,9 @@ test('rules of access are applied, found again by what they are for, changed and
     { resource: 'session_recording', role, access_level: 'none' },
   ];
   for (const rule of configured) {
-    const path = rule.resource_id ? `${base}${rule.resource}s/${rule.resource_id}/access_controls/` : `${base}resource_access_controls/`;
+    const path = rule.resource_id
+      ? `${base}${rule.resource}s/${rule.resource_id}/access_controls/`
+      : `${base}resource_access_controls/`;
     const found = async () =>
       (await send('GET', path)).access_controls.find((one: Json) => idOf(one) === idOf(rule)) as Json | undefined;
     const made = await send('PUT', path, rule);

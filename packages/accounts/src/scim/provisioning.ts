@@ -1,0 +1,299 @@
+/**
+ * What the provider of a verified domain does by SCIM (docs/api-rules.md#scim): it makes the people of the domain members
+ * of its organization, changes them and takes them out, and gives them roles. It sees and changes nobody else.
+ */
+
+import { domainToUnicode } from 'node:url';
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError, isAppError } from '@millrace/runtime';
+import { recordActivity } from '../activity/record-activity.ts';
+import { checkEmail, invalidField, isUuid, notFound } from '../input.ts';
+import { acceptInvite } from '../invites/accept-invite.ts';
+import { findPendingInvite } from '../invites/invite-store.ts';
+import { isInviteExpired } from '../invites/invites.ts';
+import { lockKeysOf } from '../keys/personal-api-key-store.ts';
+import { isKeptOut } from '../members/kept-out.ts';
+import { findMember } from '../members/member-store.ts';
+import { addMember, removeMember } from '../members/members.ts';
+import { lockOrganization } from '../organizations/organization-store.ts';
+import { giveRole, takeRole } from '../roles/roles.ts';
+import { endSessionsOf } from '../sign-in/sessions.ts';
+import { claim, domainOfAddress } from '../single-sign-on/arrival.ts';
+import { findUser, selectOrganizationsOf, type User, updateUser } from '../users/user-store.ts';
+import { changeEmail, createUser } from '../users/users.ts';
+
+/** A verified domain whose provider showed its token. */
+export interface ScimDomain {
+  id: string;
+  organizationId: string;
+  /** In lower case and ASCII. */
+  name: string;
+}
+
+/** What a provider says of somebody. */
+export interface ScimUserFields {
+  /** The address. */
+  userName: string;
+  firstName: string;
+  lastName: string;
+  /** What the provider calls the user itself. */
+  externalId: string | null;
+  isActive: boolean;
+}
+
+/** Somebody of the domain: a member of the organization, or one the provider has made inactive. */
+export interface ScimUser extends Record<string, unknown> {
+  userId: number;
+  uuid: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  external_id: string | null;
+  is_active: boolean;
+  created_at: Date;
+  updated_at: Date;
+  roles: { id: string; name: string }[];
+}
+
+const longestName = 150;
+
+/** The address of somebody new, or the new one of somebody. @throws AppError `invalid` naming `userName`. */
+function checkAddress({ name }: ScimDomain, userName: string): string {
+  const email = checkEmail('userName', userName);
+  if (domainOfAddress(email) === name) return email;
+  throw invalidField('userName', 'invalid_input', `userName has to be an e-mail address of ${name}.`);
+}
+
+/**
+ * Makes somebody a member: with a new account, or with the one that has the address.
+ * @returns the id of the user. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
+ * `forbidden` for who is kept out, and for an account that the operator has closed.
+ */
+export async function provisionUser(
+  tx: Transaction,
+  domain: ScimDomain,
+  fields: ScimUserFields & { now: Date },
+): Promise<number> {
+  const email = checkAddress(domain, fields.userName);
+  await lockOrganization(tx, domain.organizationId);
+  const found = await findUser(tx, { email });
+  if (found && (await isKnown(tx, domain, found.id))) {
+    throw new AppError('conflict', `${email} is there already.`, { code: 'uniqueness' });
+  }
+  const user = found ?? (await makeUser(tx, domain, { ...fields, email }));
+  await lockKeysOf(tx, user.id);
+  if (found && !found.is_email_verified) await claim(tx, found);
+  await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
+  if (found) await writeNames(tx, domain, found, fields);
+  if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
+  return user.id;
+}
+
+async function makeUser(
+  tx: Transaction,
+  { name }: ScimDomain,
+  { email, firstName, lastName }: ScimUserFields & { email: string },
+): Promise<User> {
+  const user = await createUser(tx, { email, ...cutNames({ firstName, lastName }), isEmailVerified: true });
+  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: email } as const;
+  await recordActivity(tx, { ...about, activity: 'created', actor: { scimDomain: name } });
+  return user;
+}
+
+function cutNames({ firstName, lastName }: Pick<ScimUserFields, 'firstName' | 'lastName'>) {
+  const cut = (text: string) => [...text.trim()].slice(0, longestName).join('');
+  return { firstName: cut(firstName), lastName: cut(lastName) };
+}
+
+async function writeNames(
+  tx: Transaction,
+  { name }: ScimDomain,
+  user: Pick<User, 'id' | 'uuid' | 'email' | 'first_name' | 'last_name'>,
+  fields: Pick<ScimUserFields, 'firstName' | 'lastName'>,
+): Promise<void> {
+  const { firstName, lastName } = cutNames(fields);
+  const after = { first_name: firstName || user.first_name, last_name: lastName || user.last_name };
+  const before = { first_name: user.first_name, last_name: user.last_name };
+  await updateUser(tx, user.id, after);
+  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: user.email } as const;
+  await recordActivity(tx, { ...about, activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
+}
+
+/** As a member, or with what a pending invite gives. @throws AppError `forbidden`. */
+async function letJoin(
+  tx: Transaction,
+  { organizationId, name }: ScimDomain,
+  { user, now }: { user: User; now: Date },
+): Promise<void> {
+  if (!user.is_active) throw new AppError('forbidden', 'The operator of this installation has closed the account.');
+  const invite = await findPendingInvite(tx, organizationId, user.email);
+  if (invite && !isInviteExpired(invite, now)) {
+    await acceptInvite(tx, invite.id, { now, chooseUser: async () => user });
+    return;
+  }
+  if (await isKeptOut(tx, organizationId, user.email)) {
+    throw new AppError('forbidden', 'Administrators of the organization keep this address out.');
+  }
+  const level = membershipLevels.member;
+  await addMember(tx, { organizationId, userId: user.id, level, actor: { scimDomain: name } });
+}
+
+/**
+ * Changes somebody. Who becomes inactive is no member any more, and keeps the account.
+ * @throws AppError as `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of somebody else.
+ */
+export async function changeProvisioned(
+  tx: Transaction,
+  domain: ScimDomain,
+  { uuid, fields, now }: { uuid: string; fields: ScimUserFields; now: Date },
+): Promise<number> {
+  await lockOrganization(tx, domain.organizationId);
+  const before = await findScimUser(tx, domain, uuid);
+  if (!before) throw notFound('User');
+  const user = await findUser(tx, { id: before.userId });
+  if (!user) throw notFound('User');
+  await lockKeysOf(tx, user.id);
+  const email = fields.userName.toLowerCase() === before.email ? before.email : checkAddress(domain, fields.userName);
+  if (email !== before.email) await changeAddress(tx, user, email);
+  await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
+  await writeNames(tx, domain, { ...user, email }, fields);
+  if (fields.isActive && !before.is_active) await letJoin(tx, domain, { user: { ...user, email }, now });
+  if (!fields.isActive && before.is_active) await takeOut(tx, domain, user.id);
+  return user.id;
+}
+
+async function changeAddress(tx: Transaction, user: User, email: string): Promise<void> {
+  try {
+    await changeEmail(tx, user, email);
+  } catch (error) {
+    if (!isAppError(error, 'invalid')) throw error;
+    throw new AppError('conflict', error.message, { code: 'uniqueness', cause: error });
+  }
+}
+
+/** Takes somebody out of the organization; the provider knows them no more. @throws as `changeProvisioned`. */
+export async function removeProvisioned(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
+  await lockOrganization(tx, domain.organizationId);
+  const user = await findScimUser(tx, domain, uuid);
+  if (!user) throw notFound('User');
+  if (await findMember(tx, { organizationId: domain.organizationId, userId: user.userId })) {
+    await takeOut(tx, domain, user.userId);
+  }
+  await tx.query('DELETE FROM scim_user WHERE domain_id = $1 AND user_id = $2', [domain.id, user.userId]);
+}
+
+/** Sessions of who belongs to nothing else end; in others nothing of the organization is seen from the next request on. */
+async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
+  await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
+  if ((await selectOrganizationsOf(tx, userId)).length === 0) await endSessionsOf(tx, userId);
+}
+
+async function noteUser(
+  tx: Transaction,
+  { id }: ScimDomain,
+  { userId, externalId }: { userId: number; externalId: string | null },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO scim_user (domain_id, user_id, external_id) VALUES ($1, $2, $3)
+     ON CONFLICT (domain_id, user_id) DO UPDATE SET external_id = excluded.external_id, updated_at = clock_timestamp()`,
+    [id, userId, externalId],
+  );
+}
+
+async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, userId: number): Promise<boolean> {
+  const rows = await tx.query('SELECT FROM scim_user WHERE domain_id = $1 AND user_id = $2', [id, userId]);
+  return rows.length > 0 || (await findMember(tx, { organizationId, userId })) !== undefined;
+}
+
+/** What a list of users may be narrowed by. */
+export interface ScimUserFilter {
+  uuid?: string;
+  /** In lower case. */
+  email?: string;
+  externalId?: string;
+}
+
+/** One page of the people of a domain, the first to come in front, and how many there are. */
+export async function listScimUsers(
+  sql: Sql,
+  { id, organizationId, name }: ScimDomain,
+  { filter, limit, offset }: { filter: ScimUserFilter; limit: number; offset: number },
+): Promise<{ count: number; rows: ScimUser[] }> {
+  const known = `FROM "user" u
+      LEFT JOIN membership m ON m.user_id = u.id AND m.organization_id = $2
+      LEFT JOIN scim_user s ON s.user_id = u.id AND s.domain_id = $1
+     WHERE u.id IN (SELECT user_id FROM membership WHERE organization_id = $2
+                    UNION SELECT user_id FROM scim_user WHERE domain_id = $1)
+       AND split_part(u.email, '@', 2) = ANY ($3::text[])
+       AND ($4::text IS NULL OR u.uuid::text = $4) AND ($5::text IS NULL OR u.email = $5)
+       AND ($6::text IS NULL OR s.external_id = $6)`;
+  const values = [id, organizationId, [name, domainToUnicode(name)], filter.uuid, filter.email, filter.externalId].map(
+    (value) => value ?? null,
+  );
+  const [[counted], rows] = await Promise.all([
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${known}`, values),
+    sql.query<ScimUser>(
+      `SELECT u.id AS "userId", u.uuid, u.email, u.first_name, u.last_name, s.external_id,
+              m.id IS NOT NULL AND u.is_active AS is_active,
+              coalesce(s.created_at, m.joined_at) AS created_at,
+              greatest(s.updated_at, m.updated_at) AS updated_at,
+              coalesce((SELECT json_agg(json_build_object('id', r.id, 'name', r.name) ORDER BY lower(r.name))
+                          FROM role_membership held JOIN role r ON r.id = held.role_id
+                         WHERE held.membership_id = m.id), '[]') AS roles
+         ${known} ORDER BY u.id LIMIT $7 OFFSET $8`,
+      [...values, limit, offset],
+    ),
+  ]);
+  return { count: counted?.count ?? 0, rows };
+}
+
+export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): Promise<ScimUser | undefined> {
+  const filter = { uuid: uuid.toLowerCase() };
+  return (await listScimUsers(sql, domain, { filter, limit: 1, offset: 0 })).rows[0];
+}
+
+/**
+ * Who of the domain has a role from now on. Others of the organization keep or lack it as they did.
+ * @param members uuids of users; `add` and `remove` leave the rest of the domain as it is.
+ * @throws AppError `invalid` for somebody who is no active user of the domain.
+ */
+export async function changeRoleMembers(
+  tx: Transaction,
+  domain: ScimDomain,
+  { roleId, members }: { roleId: string; members: { set: string[] } | { add: string[]; remove: string[] } },
+): Promise<void> {
+  await lockOrganization(tx, domain.organizationId);
+  const held = await listRoleHolders(tx, domain, roleId);
+  const has = new Map(held.map(({ uuid, id }) => [uuid, id]));
+  const wanted = 'set' in members ? members.set : members.add;
+  const gone = 'set' in members ? [...has.keys()].filter((uuid) => !members.set.includes(uuid)) : members.remove;
+  const of = { organizationId: domain.organizationId, actor: { scimDomain: domain.name }, roleId };
+  for (const uuid of new Set(wanted)) {
+    if (has.has(uuid)) continue;
+    const user = isUuid(uuid) ? await findScimUser(tx, domain, uuid) : undefined;
+    if (!user?.is_active) {
+      throw invalidField('members', 'invalid_input', `${uuid.slice(0, 100)} is no active user of ${domain.name}.`);
+    }
+    await giveRole(tx, { ...of, userUuid: uuid });
+  }
+  for (const uuid of gone) {
+    const id = has.get(uuid);
+    if (id !== undefined) await takeRole(tx, { ...of, id });
+  }
+}
+
+/** Members of the domain with a role. */
+export async function listRoleHolders(
+  sql: Sql,
+  { organizationId, name }: ScimDomain,
+  roleId: string,
+): Promise<{ id: string; uuid: string; email: string }[]> {
+  return sql.query(
+    `SELECT held.id, u.uuid, u.email
+       FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
+      WHERE held.role_id = $1 AND m.organization_id = $2 AND split_part(u.email, '@', 2) = ANY ($3::text[])
+      ORDER BY held.joined_at, held.id`,
+    [roleId, organizationId, [name, domainToUnicode(name)]],
+  );
+}

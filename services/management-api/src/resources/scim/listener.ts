@@ -1,0 +1,377 @@
+// SCIM over HTTP: whose token it is, which resource, and answers and errors in SCIM's own form.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  changeProvisioned,
+  changeRoleMembers,
+  createRole,
+  findScimUser,
+  listRoleHolders,
+  listScimUsers,
+  provisionUser,
+  removeProvisioned,
+  removeRole,
+  renameRole,
+  type ScimDomain,
+  type ScimUser,
+} from '@millrace/accounts';
+import type { Database, Sql, Transaction } from '@millrace/db';
+import { type ApiRequest, toPageRequest } from '@millrace/http';
+import { AppError, isAppError, type Logger } from '@millrace/runtime';
+import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
+import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
+import {
+  type GroupChange,
+  listAnswer,
+  pageOf,
+  parseFilter,
+  patchGroup,
+  patchUser,
+  readGroup,
+  readUser,
+  schemas,
+} from './protocol.ts';
+import { findScimDomain, listGroups, noteGroup, noteRequest, type ScimGroupRow } from './store.ts';
+
+export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
+  logger: Logger;
+  /** Of requests, by token. */
+  requestLimit: RateLimit;
+  /** Of wrong and missing tokens, per address. */
+  guessLimit: GuessLimit;
+  publicUrl?: string | undefined;
+  trustedProxies: number;
+}
+
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const pathPattern = new RegExp(`^/scim/v2/(${uuid})/([A-Za-z]+)(?:/([^/]+))?/?$`, 'i');
+const bodyLimitBytes = 1024 * 1024;
+
+/** Whether a request is for SCIM. */
+export function isScim(url: string): boolean {
+  return /^\/scim(\/|\?|$)/.test(url);
+}
+
+interface Answer {
+  status: number;
+  body?: object;
+  location?: string;
+}
+
+/** One request of a provider, once it is known which. */
+interface Asked {
+  domain: ScimDomain;
+  request: ApiRequest;
+  method: string;
+  id: string | undefined;
+  /** Address below which the resources of the domain are. */
+  base: string;
+}
+
+/** @returns what answers all requests below `/scim`. */
+export function createScim(deps: ScimDeps): (request: IncomingMessage, response: ServerResponse) => void {
+  const { sql, logger, publicUrl, trustedProxies } = deps;
+  const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
+    ['users', (asked) => answerUsers(deps, asked)],
+    ['groups', (asked) => answerGroups(deps, asked)],
+    ['serviceproviderconfig', async (asked) => document(asked, serviceProviderConfig(asked.base))],
+    ['resourcetypes', async (asked) => documents(asked, resourceTypes(asked.base))],
+    ['schemas', async (asked) => documents(asked, schemaDocuments(asked.base))],
+  ]);
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = toPageRequest(incoming, response, { publicUrl, trustedProxies, bodyLimitBytes });
+    const { method = 'GET' } = incoming;
+    let domain: ScimDomain | undefined;
+    let given: Answer;
+    try {
+      const [, domainId = '', kind = '', id] = pathPattern.exec(request.path) ?? [];
+      domain = await identify(deps, request, domainId);
+      const answerKind = kinds.get(kind.toLowerCase());
+      if (!answerKind) throw new AppError('not_found', `There is no ${kind.slice(0, 50) || 'such resource'} here.`);
+      const base = `${request.baseUrl}/scim/v2/${domain.id}`;
+      given = await answerKind({ domain, request, method, id: id && decoded(id), base });
+    } catch (error) {
+      given = errorAnswer(error, { logger, request });
+    }
+    if (domain) {
+      const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
+      await noteRequest(sql, domain.id, { method, path: pathWithin(request), status: given.status, detail });
+    }
+    send(response, given, method);
+  }
+
+  return (incoming, response) => {
+    answer(incoming, response).catch((error: unknown) => {
+      logger.error('a request of SCIM could not be answered', { error });
+      response.destroy();
+    });
+  };
+}
+
+/** Without what is the same for all of a domain. */
+const pathWithin = ({ path, query }: ApiRequest) =>
+  path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @throws AppError `unauthenticated`, `rate_limited`. */
+async function identify(
+  { sql, guessLimit, requestLimit }: ScimDeps,
+  request: ApiRequest,
+  domainId: string,
+): Promise<ScimDomain> {
+  const [, token = null] = /^Bearer\s+(\S+)$/i.exec(request.header('authorization')?.trim() ?? '') ?? [];
+  guessLimit.check(request.address, token);
+  const domain = token === null || domainId === '' ? undefined : await findScimDomain(sql, { domainId, token });
+  if (!domain || token === null) {
+    await guessLimit.noteWrong(request.address);
+    throw new AppError('unauthenticated', 'The token is not that of this domain, or the domain is not verified.');
+  }
+  guessLimit.noteGood(token);
+  const wait = await requestLimit.take(`scim:${domain.id}`);
+  if (wait !== null) throw throttled(wait, 'The provider of this domain sent too many requests.');
+  return domain;
+}
+
+function requireMethod({ method }: Asked, ...allowed: string[]): void {
+  if (allowed.includes(method)) return;
+  throw new AppError('method_not_allowed', `${method} is not supported here: ${allowed.join(', ')}.`);
+}
+
+function document(asked: Asked, body: object): Answer {
+  requireMethod(asked, 'GET');
+  if (asked.id !== undefined) throw new AppError('not_found', 'Not found.');
+  return { status: 200, body };
+}
+
+function documents(asked: Asked, all: { id: string }[]): Answer {
+  requireMethod(asked, 'GET');
+  if (asked.id === undefined) return { status: 200, body: listAnswer(all, { startIndex: 1, total: all.length }) };
+  const body = all.find(({ id }) => id === asked.id);
+  if (!body) throw new AppError('not_found', 'Not found.');
+  return { status: 200, body };
+}
+
+async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
+  const { domain, request, method, id } = asked;
+  const show = async (tx: Sql, uuid: string) => toUser(asked, await requireUser(tx, domain, uuid));
+  const now = new Date();
+  if (id === undefined) {
+    requireMethod(asked, 'GET', 'POST');
+    if (method === 'POST') {
+      const fields = readUser(await request.body());
+      const body = await transaction(async (tx) => {
+        const userId = await provisionUser(tx, domain, { ...fields, now });
+        const [row] = await tx.query<{ uuid: string }>('SELECT uuid FROM "user" WHERE id = $1', [userId]);
+        return show(tx, row?.uuid ?? '');
+      });
+      return { status: 201, body, location: body.meta.location };
+    }
+    const page = pageOf(request.query);
+    const filter = parseFilter(request.query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
+    const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
+    const users = rows.map((row) => toUser(asked, row));
+    return { status: 200, body: listAnswer(users, { ...page, total: count }) };
+  }
+  requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
+  if (method === 'GET') return { status: 200, body: await show(sql, id) };
+  if (method === 'DELETE') {
+    await transaction((tx) => removeProvisioned(tx, domain, id));
+    return { status: 204 };
+  }
+  // Who is not there is told so, whatever the body says.
+  await requireUser(sql, domain, id);
+  const sent = await request.body();
+  const body = await transaction(async (tx) => {
+    const before = await requireUser(tx, domain, id);
+    const fields = method === 'PUT' ? readUser(sent) : patchUser(fieldsOf(before), sent);
+    await changeProvisioned(tx, domain, { uuid: id, fields, now });
+    return show(tx, id);
+  });
+  return { status: 200, body };
+}
+
+function toUserFilter(filter: { name: string; value: string } | null) {
+  if (filter === null) return {};
+  const { name, value } = filter;
+  if (name === 'id') return { uuid: value.toLowerCase() };
+  return name === 'externalid' ? { externalId: value } : { email: value.toLowerCase() };
+}
+
+/** @throws AppError `not_found`. */
+async function requireUser(sql: Sql, domain: ScimDomain, uuid: string): Promise<ScimUser> {
+  const user = await findScimUser(sql, domain, uuid);
+  if (!user) throw new AppError('not_found', `There is no user ${uuid.slice(0, 100)} of ${domain.name}.`);
+  return user;
+}
+
+const fieldsOf = (user: ScimUser) => ({
+  userName: user.email,
+  firstName: user.first_name,
+  lastName: user.last_name,
+  externalId: user.external_id,
+  isActive: user.is_active,
+});
+
+function toUser({ base, request }: Asked, user: ScimUser) {
+  const whole = `${user.first_name} ${user.last_name}`.trim();
+  const groups = user.roles.map(({ id, name }) => ({ value: id, display: name, $ref: `${base}/Groups/${id}` }));
+  return {
+    schemas: [schemas.user],
+    id: user.uuid,
+    ...(user.external_id !== null && { externalId: user.external_id }),
+    userName: user.email,
+    name: { givenName: user.first_name, familyName: user.last_name, formatted: whole },
+    displayName: whole || user.email,
+    emails: [{ value: user.email, type: 'work', primary: true }],
+    active: user.is_active,
+    ...(!isLeftOut(request, 'groups') && { groups }),
+    meta: metaOf('User', user, `${base}/Users/${user.uuid}`),
+  };
+}
+
+function metaOf(
+  resourceType: 'User' | 'Group',
+  { created_at, updated_at }: { created_at: Date; updated_at: Date },
+  location: string,
+) {
+  return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location };
+}
+
+function isLeftOut({ query }: ApiRequest, name: string): boolean {
+  const listed = (query.get('excludedAttributes') ?? '').toLowerCase().split(',');
+  return listed.some((one) => one.trim() === name);
+}
+
+async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
+  const { domain, request, method, id } = asked;
+  const { organizationId, name: scimDomain } = domain;
+  const of = { organizationId, actor: { scimDomain } };
+  const show = async (tx: Sql, roleId: string) => toGroup(tx, asked, await requireGroup(tx, domain, roleId));
+  if (id === undefined) {
+    requireMethod(asked, 'GET', 'POST');
+    if (method === 'POST') {
+      const { name, ...rest } = readGroup(await request.body());
+      const body = await transaction(async (tx) => {
+        const role = await createRole(tx, { ...of, name });
+        await changeGroup(tx, domain, role.id, rest);
+        return show(tx, role.id);
+      });
+      return { status: 201, body, location: body.meta.location };
+    }
+    const page = pageOf(request.query);
+    const filter = parseFilter(request.query.get('filter'), ['displayname', 'externalid', 'id']);
+    const by = filter && { displayname: 'name', externalid: 'externalId', id: 'id' }[filter.name];
+    const { count, rows } = await listGroups(sql, domain, {
+      ...page,
+      filter: filter && by ? { [by]: filter.value } : {},
+    });
+    const groups = await Promise.all(rows.map((row) => toGroup(sql, asked, row)));
+    return { status: 200, body: listAnswer(groups, { ...page, total: count }) };
+  }
+  requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
+  await requireGroup(sql, domain, id);
+  if (method === 'GET') return { status: 200, body: await show(sql, id) };
+  if (method === 'DELETE') {
+    await transaction((tx) => removeRole(tx, { ...of, roleId: id.toLowerCase() }));
+    return { status: 204 };
+  }
+  const sent = await request.body();
+  const change = method === 'PUT' ? readGroup(sent) : patchGroup(sent);
+  const body = await transaction(async (tx) => {
+    const role = await requireGroup(tx, domain, id);
+    if (change.name !== undefined) await renameRole(tx, { ...of, roleId: role.id, name: change.name });
+    await changeGroup(tx, domain, role.id, change);
+    return show(tx, role.id);
+  });
+  return { status: 200, body };
+}
+
+async function changeGroup(
+  tx: Transaction,
+  domain: ScimDomain,
+  roleId: string,
+  { externalId, members }: GroupChange,
+): Promise<void> {
+  if (externalId !== undefined) await noteGroup(tx, domain, { roleId, externalId });
+  if (members) await changeRoleMembers(tx, domain, { roleId, members });
+}
+
+/** @throws AppError `not_found`. */
+async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<ScimGroupRow> {
+  const { rows } = await listGroups(sql, domain, { filter: { id }, limit: 1, offset: 0 });
+  if (!rows[0]) throw new AppError('not_found', `There is no group ${id.slice(0, 100)}.`);
+  return rows[0];
+}
+
+async function toGroup(sql: Sql, { base, domain, request }: Asked, row: ScimGroupRow) {
+  const holders = isLeftOut(request, 'members') ? null : await listRoleHolders(sql, domain, row.id);
+  const members = holders?.map(({ uuid: value, email: display }) => ({
+    value,
+    display,
+    $ref: `${base}/Users/${value}`,
+  }));
+  return {
+    schemas: [schemas.group],
+    id: row.id,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    displayName: row.name,
+    ...(members && { members }),
+    meta: metaOf('Group', row, `${base}/Groups/${row.id}`),
+  };
+}
+
+const statuses: Partial<Record<AppError['kind'], number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  unavailable: 503,
+};
+const scimTypes = new Set(['invalidFilter', 'invalidPath', 'invalidSyntax', 'invalidValue', 'mutability']);
+
+/** An error in SCIM's form (RFC 7644, 3.12). What failed here is told by an id that is in the log. */
+function errorAnswer(error: unknown, { logger, request }: { logger: Logger; request: ApiRequest }): Answer {
+  const known = isAppError(error) ? error : null;
+  const status = (known && statuses[known.kind]) ?? 500;
+  if (known === null || status === 500) {
+    logger.error('a request of SCIM failed', { error, requestId: request.id, path: request.path });
+    return { status: 500, body: scimError(500, `A server error occurred (${request.id}).`) };
+  }
+  // The name of a role that is taken is no wrong value but one that is there.
+  const isTaken = known.code === 'unique' && known.attr === 'name';
+  if (isTaken) return { status: 409, body: scimError(409, 'There is a group with this name.', 'uniqueness') };
+  const type = status === 409 && known.code === 'uniqueness' ? 'uniqueness' : typeOf(known);
+  return { status, body: scimError(status, known.message, status === 400 || type === 'uniqueness' ? type : undefined) };
+}
+
+function typeOf({ code }: AppError): string {
+  if (code !== undefined && scimTypes.has(code)) return code;
+  return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
+}
+
+function scimError(status: number, detail: string, scimType?: string) {
+  return { schemas: [schemas.error], status: String(status), ...(scimType && { scimType }), detail };
+}
+
+function send(response: ServerResponse, { status, body, location }: Answer, method: string): void {
+  response.setHeader('Cache-Control', 'no-store');
+  if (location) response.setHeader('Location', location);
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="SCIM"');
+  response.statusCode = status;
+  if (body === undefined) return void response.end();
+  response.setHeader('Content-Type', 'application/scim+json; charset=utf-8');
+  response.end(method === 'HEAD' ? undefined : JSON.stringify(body));
+}

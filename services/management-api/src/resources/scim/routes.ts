@@ -1,0 +1,217 @@
+// SCIM of a domain as administrators set it up: its token, and what the provider asked for lately (docs/api-rules.md#scim).
+
+import { recordActivity } from '@millrace/accounts';
+import { newSecret } from '@millrace/accounts/access';
+import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
+import type { Database, Transaction } from '@millrace/db';
+import { formatDateTime, offsetPage, offsetPageOf, type ApiRequest } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { addressedOrganization } from '../../access/addressed-organization.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { domainParams } from '../domains/schema.ts';
+import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
+import { deleteToken, findToken, listRequests, putToken, type ScimTokenRow } from './store.ts';
+
+const nullableTime = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
+
+const scim = Type.Object(
+  {
+    scim_enabled: Type.Boolean({ description: 'Whether there is a token.' }),
+    scim_base_url: Type.String({ description: 'Address to give to the provider.' }),
+    created_at: nullableTime('When the token was made.'),
+    last_used_at: nullableTime('When the provider last showed it, to the minute.'),
+    scim_bearer_token: Type.Optional(
+      Type.String({ description: 'The token; only in the answer to making one, never again.' }),
+    ),
+  },
+  { title: 'Scim' },
+);
+const scimRequest = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the row.' }),
+    method: Type.String({ description: 'Method.' }),
+    path: Type.String({ description: 'Path below the address of the domain, with its query.' }),
+    status: Type.Integer({ description: 'Status of the answer.' }),
+    detail: Type.String({ description: 'Why it was refused; empty where it was not.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When.' }),
+  },
+  { title: 'ScimRequest' },
+);
+
+const example = {
+  scim_enabled: true,
+  scim_base_url: 'https://millrace.example.com/scim/v2/0193f0c5-7a4e-7000-8000-0000000000aa/',
+  created_at: '2026-11-21T12:00:00Z',
+  last_used_at: null,
+};
+const withToken = { ...example, scim_bearer_token: 'scim_u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' };
+const off = { ...example, scim_enabled: false, created_at: null };
+const requestExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000e3',
+  method: 'POST',
+  path: '/Users',
+  status: 201,
+  detail: '',
+  created_at: '2026-11-21T12:00:00Z',
+};
+
+const path = '/api/organizations/:organization_id/domains/:id/scim';
+
+export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const common = {
+    tags: ['domains'] as [string],
+    params: domainParams,
+    level: membershipLevels.administrator,
+    target: addressedOrganization(sql),
+  } as const;
+  const answer = { 200: { description: 'SCIM of the domain.', schema: scim } } as const;
+
+  /** Runs a change of the token, and records it. */
+  async function change(
+    {
+      caller,
+      organizationId,
+      id,
+      request,
+    }: { caller: Caller; organizationId: string; id: string; request: ApiRequest },
+    work: (tx: Transaction, domain: DomainRow) => Promise<{ token?: string; before: boolean; after: boolean } | null>,
+  ) {
+    return transaction(async (tx) => {
+      const domain = requireDomain(await lockDomain(tx, organizationId, id));
+      const done = await work(tx, domain);
+      if (done) {
+        const { before, after } = done;
+        const action = before === after ? 'changed' : after ? 'created' : 'deleted';
+        await recordActivity(tx, {
+          ...{ organizationId, scope: 'OrganizationDomain', itemId: domain.id, name: domain.domain },
+          ...{ activity: 'updated', actor: caller },
+          changes: [{ type: 'OrganizationDomain', action, field: 'scim_token', before: null, after: null }],
+        });
+      }
+      const shown = toScim(domain.id, await findToken(tx, domain.id), request);
+      return { ...shown, ...(done?.token !== undefined && { scim_bearer_token: done.token }) };
+    });
+  }
+
+  async function renew(tx: Transaction, domain: DomainRow, before: boolean) {
+    requireUsable(domain);
+    const token = `scim_${newSecret()}`;
+    await putToken(tx, domain.id, token);
+    return { token, before, after: true };
+  }
+
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path,
+      operationId: 'organizations_domains_scim_retrieve',
+      summary: 'Show whether people of a domain come by SCIM',
+      description: 'The address to give to the provider, and whether there is a token.',
+      scope: 'organization:read',
+      responses: answer,
+      examples: { response: example },
+      handler: async ({ target: { organizationId }, params, request }) => {
+        const domain = requireDomain(await findDomain(sql, organizationId, params.id));
+        return toScim(domain.id, await findToken(sql, domain.id), request);
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path,
+      operationId: 'organizations_domains_scim_create',
+      summary: 'Let people of a domain come by SCIM',
+      description: 'Makes the token. Where there is one it stays, and is not shown: `regenerate` makes another.',
+      scope: 'organization:write',
+      isSensitive: true,
+      responses: answer,
+      examples: { response: withToken },
+      handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
+        change({ caller, organizationId, id, request }, async (tx, domain) =>
+          (await findToken(tx, domain.id)) ? null : renew(tx, domain, false),
+        ),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/regenerate`,
+      operationId: 'organizations_domains_scim_regenerate_create',
+      summary: 'Make another token for SCIM',
+      description: 'The one before ends at once.',
+      scope: 'organization:write',
+      isSensitive: true,
+      responses: answer,
+      examples: { response: withToken },
+      handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
+        change({ caller, organizationId, id, request }, async (tx, domain) => {
+          const before = (await findToken(tx, domain.id)) !== undefined;
+          return renew(tx, domain, before);
+        }),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: `${path}/disable`,
+      operationId: 'organizations_domains_scim_disable_create',
+      summary: 'End SCIM of a domain',
+      description: 'The token ends at once. Members and roles stay as they are.',
+      scope: 'organization:write',
+      isSensitive: true,
+      responses: answer,
+      examples: { response: off },
+      handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
+        change({ caller, organizationId, id, request }, async (tx, domain) =>
+          (await deleteToken(tx, domain.id)) ? { before: true, after: false } : null,
+        ),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: `${path}/logs`,
+      operationId: 'organizations_domains_scim_logs_list',
+      summary: 'List what the provider of a domain asked for',
+      description: 'The last 500 requests that changed something or were refused, the latest first.',
+      scope: 'organization:read',
+      query: Type.Object({
+        limit: Type.Integer({ default: 20, minimum: 1, maximum: 100, description: 'Number of rows per page.' }),
+        offset: Type.Integer({ default: 0, minimum: 0, maximum: 500, description: 'Rows to pass over.' }),
+      }),
+      responses: { 200: { description: 'One page of requests.', schema: offsetPageOf(scimRequest) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [requestExample] } },
+      handler: async ({ target: { organizationId }, params, query, request }) => {
+        const domain = requireDomain(await findDomain(sql, organizationId, params.id));
+        const { count, rows } = await listRequests(sql, domain.id, query);
+        const results = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+function requireDomain(row: DomainRow | undefined): DomainRow {
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** @throws AppError `invalid` for a domain that is not verified, `payment_required` where the plan has no SCIM. */
+function requireUsable({ verified_at, features }: DomainRow): void {
+  if (!hasPlanFeature(features, 'scim')) {
+    throw new AppError('payment_required', "The organization's plan does not include SCIM.");
+  }
+  if (verified_at !== null) return;
+  throw new AppError('invalid', 'The domain has to be verified first.', { code: 'verification_required' });
+}
+
+function toScim(domainId: string, token: ScimTokenRow | undefined, { baseUrl }: ApiRequest) {
+  return {
+    scim_enabled: token !== undefined,
+    scim_base_url: `${baseUrl}/scim/v2/${domainId}/`,
+    created_at: token ? formatDateTime(token.created_at) : null,
+    last_used_at: token?.last_used_at ? formatDateTime(token.last_used_at) : null,
+  };
+}
