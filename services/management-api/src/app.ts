@@ -9,10 +9,10 @@ import { createGuessLimit, createRateLimit, createSignUpLimit } from './access/r
 import { createSignInLimits, type SignInLimitSettings } from './access/sign-in-limits.ts';
 import { allowOrigins } from './live/routes.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/routes.ts';
+import { createScim, isScim } from './resources/scim/listener.ts';
 import { createSignInCount } from './resources/sign-in/sign-in-count.ts';
 import { createSignOnPages, isSignOnPage } from './resources/single-sign-on/pages.ts';
 import { type RouteDeps, routes } from './routes.ts';
-import { createScim, isScim } from './resources/scim/listener.ts';
 import { isOfSdk } from './sdk-requests/pass-to-gateway.ts';
 
 export interface AppDeps extends Omit<RouteDeps, 'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit'> {
@@ -59,38 +59,15 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     gateway,
     liveOrigins,
   } = deps;
-  const hour = { seconds: 3600, limit: limits.requestsPerHour };
-  const requestWindows = [{ seconds: 60, limit: limits.requestsPerMinute }, hour];
-  const requestLimit = createRateLimit({ keyValue, name: 'key', windows: requestWindows });
-  const guessLimit = createGuessLimit(
-    createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
-  );
-  const staleLimit = createGuessLimit(
-    createRateLimit({
-      keyValue,
-      name: 'stale',
-      windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute * staleSessionsPerWrongKey }],
-    }),
-    { what: 'the cookie of a session that has ended' },
-  );
-  const signInLimits = createSignInLimits(keyValue, limits);
-  const signUpLimit = createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute });
-  const userChangeLimit = createRateLimit({
-    keyValue,
-    name: 'user',
-    windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
-  });
-  const limited = { ...deps, signUpLimit, signInLimits, userChangeLimit, countSignIn: createSignInCount(metrics) };
+  const { requestLimit, guessLimit, staleLimit, tokenLimit, ...limitsOfRoutes } = createLimits(keyValue, limits);
+  const limited = { ...deps, ...limitsOfRoutes, countSignIn: createSignInCount(metrics) };
   const declared = routes(limited);
   const signOnPages = deps.withSignIn
     ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
     : null;
   const scim = createScim({
     ...{ sql, transaction: deps.transaction, logger, requestLimit, publicUrl, trustedProxies: trustedProxies ?? 0 },
-    guessLimit: createGuessLimit(
-      createRateLimit({ keyValue, name: 'scim', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
-      { what: 'a wrong token of SCIM, or with none,' },
-    ),
+    guessLimit: tokenLimit,
   });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
@@ -146,6 +123,27 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     if (!isRoute) return app(request, response);
     setSecurityHeaders(response);
     api(request, response);
+  };
+}
+
+function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
+  const hour = { seconds: 3600, limit: limits.requestsPerHour };
+  const requestWindows = [{ seconds: 60, limit: limits.requestsPerMinute }, hour];
+  const perMinute = (name: string, limit: number) =>
+    createRateLimit({ keyValue, name, windows: [{ seconds: 60, limit }] });
+  const { wrongKeysPerMinute } = limits;
+  return {
+    requestLimit: createRateLimit({ keyValue, name: 'key', windows: requestWindows }),
+    guessLimit: createGuessLimit(perMinute('wrong', wrongKeysPerMinute)),
+    staleLimit: createGuessLimit(perMinute('stale', wrongKeysPerMinute * staleSessionsPerWrongKey), {
+      what: 'the cookie of a session that has ended',
+    }),
+    tokenLimit: createGuessLimit(perMinute('scim', wrongKeysPerMinute), {
+      what: 'a wrong token of SCIM, or with none,',
+    }),
+    signInLimits: createSignInLimits(keyValue, limits),
+    signUpLimit: createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute }),
+    userChangeLimit: perMinute('user', limits.userChangesPerMinute),
   };
 }
 

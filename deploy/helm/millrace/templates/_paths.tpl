@@ -1,6 +1,6 @@
 {{/*
 What is where below one host, as JSON: [{ path, service }], the first that fits counts. The management API has `/api`, but for
-what SDKs ask for there (docs/wire-rules.md#paths), the console, the ways to and from sign-in providers, and live events by token. Takes: root, part (all, ingest or api).
+what SDKs ask for there (docs/wire-rules.md#paths), the console, the ways to and from sign-in providers, SCIM, and live events by token. Takes: root, part (all, ingest or api).
 */}}
 {{- define "millrace.paths" -}}
 {{- $flags := ternary "flags" "gateway" .root.Values.flags.enabled -}}
@@ -16,6 +16,7 @@ what SDKs ask for there (docs/wire-rules.md#paths), the console, the ways to and
   (dict "path" "/console" "service" "management-api")
   (dict "path" "/login" "service" "management-api")
   (dict "path" "/complete" "service" "management-api")
+  (dict "path" "/scim" "service" "management-api")
   (dict "path" "/events" "service" "management-api")
   (dict "path" "/stats" "service" "management-api") -}}
 {{- $rest := list (dict "path" "/" "service" "gateway") -}}

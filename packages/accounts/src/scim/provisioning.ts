@@ -85,7 +85,8 @@ export async function provisionUser(
   await lockKeysOf(tx, user.id);
   if (found && !found.is_email_verified) await claim(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
-  if (found) await writeNames(tx, domain, found, fields);
+  // Who is called something already stays so where the provider has no name.
+  if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
   if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
   return user.id;
 }
@@ -112,8 +113,8 @@ async function writeNames(
   user: Pick<User, 'id' | 'uuid' | 'email' | 'first_name' | 'last_name'>,
   fields: Pick<ScimUserFields, 'firstName' | 'lastName'>,
 ): Promise<void> {
-  const { firstName, lastName } = cutNames(fields);
-  const after = { first_name: firstName || user.first_name, last_name: lastName || user.last_name };
+  const { firstName: first_name, lastName: last_name } = cutNames(fields);
+  const after = { first_name, last_name };
   const before = { first_name: user.first_name, last_name: user.last_name };
   await updateUser(tx, user.id, after);
   const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: user.email } as const;

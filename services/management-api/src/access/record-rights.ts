@@ -102,7 +102,7 @@ export function levelOnRecord(
 }
 
 /** Whether a level is at least another. */
-export function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
+function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
 

@@ -1,7 +1,7 @@
 import type { ActivityDetail } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
-import { createConditions } from '../../sql/conditions.ts';
 import { addShown, type GovernedKind, type RecordRights } from '../../access/record-rights.ts';
+import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 

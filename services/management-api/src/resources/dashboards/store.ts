@@ -1,8 +1,8 @@
 // What is stored of dashboards.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
-import type { Restricted } from '../../access/dashboard-restriction.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Restricted } from '../../access/dashboard-restriction.ts';
 import { addShown } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { textsOf } from '../../sql/listed-values.ts';

@@ -42,6 +42,7 @@ interface Attribute {
   required?: boolean;
   multiValued?: boolean;
   mutability?: 'readOnly' | 'readWrite' | 'immutable';
+  referenceTypes?: ('User' | 'Group')[];
   uniqueness?: 'none' | 'server';
   subAttributes?: Attribute[];
 }
@@ -52,10 +53,16 @@ function described({ subAttributes, ...attribute }: Attribute): object {
   return { ...usual, ...rest, ...attribute, ...(subAttributes && { subAttributes: subAttributes.map(described) }) };
 }
 
-const reference = (what: string): Attribute[] => [
-  { name: 'value', description: `Id of the ${what}.`, mutability: 'immutable' },
+const reference = (what: 'User' | 'Group'): Attribute[] => [
+  { name: 'value', description: `Id of the ${what.toLowerCase()}.`, mutability: 'immutable' },
   { name: 'display', description: 'What it is called.', mutability: 'readOnly' },
-  { name: '$ref', type: 'reference', description: 'Its address.', mutability: 'readOnly' },
+  {
+    name: '$ref',
+    type: 'reference',
+    referenceTypes: [what],
+    description: 'Its address.',
+    mutability: 'immutable',
+  },
 ];
 
 const user: Attribute[] = [
@@ -67,7 +74,6 @@ const user: Attribute[] = [
     subAttributes: [
       { name: 'givenName', description: 'First name.' },
       { name: 'familyName', description: 'Last name.' },
-      { name: 'formatted', description: 'Both.', mutability: 'readOnly' },
     ],
   },
   { name: 'displayName', description: 'First and last name.', mutability: 'readOnly' },
@@ -90,7 +96,7 @@ const user: Attribute[] = [
     multiValued: true,
     description: 'Roles of the person.',
     mutability: 'readOnly',
-    subAttributes: reference('group'),
+    subAttributes: reference('Group'),
   },
 ];
 
@@ -101,7 +107,7 @@ const group: Attribute[] = [
     type: 'complex',
     multiValued: true,
     description: 'People of the domain with the role.',
-    subAttributes: reference('user'),
+    subAttributes: reference('User'),
   },
 ];
 

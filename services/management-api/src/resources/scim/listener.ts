@@ -25,9 +25,11 @@ import {
   listAnswer,
   pageOf,
   parseFilter,
+  partsOf,
   patchGroup,
   patchUser,
   readGroup,
+  readSearch,
   readUser,
   schemas,
 } from './protocol.ts';
@@ -44,7 +46,7 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
 }
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const pathPattern = new RegExp(`^/scim/v2/(${uuid})/([A-Za-z]+)(?:/([^/]+))?/?$`, 'i');
+const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
 const bodyLimitBytes = 1024 * 1024;
 
 /** Whether a request is for SCIM. */
@@ -64,6 +66,8 @@ interface Asked {
   request: ApiRequest;
   method: string;
   id: string | undefined;
+  /** Of the address, or of a search. */
+  query: URLSearchParams;
   /** Address below which the resources of the domain are. */
   base: string;
 }
@@ -90,7 +94,8 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const answerKind = kinds.get(kind.toLowerCase());
       if (!answerKind) throw new AppError('not_found', `There is no ${kind.slice(0, 50) || 'such resource'} here.`);
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
-      given = await answerKind({ domain, request, method, id: id && decoded(id), base });
+      const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
+      given = await answerKind(await searching(asked));
     } catch (error) {
       given = errorAnswer(error, { logger, request });
     }
@@ -140,6 +145,13 @@ async function identify(
   return domain;
 }
 
+/** A search by POST is a list whose query came in the body. */
+async function searching(asked: Asked): Promise<Asked> {
+  if (asked.id !== '.search') return asked;
+  requireMethod(asked, 'POST');
+  return { ...asked, method: 'GET', id: undefined, query: readSearch(await asked.request.body()) };
+}
+
 function requireMethod({ method }: Asked, ...allowed: string[]): void {
   if (allowed.includes(method)) return;
   throw new AppError('method_not_allowed', `${method} is not supported here: ${allowed.join(', ')}.`);
@@ -160,8 +172,9 @@ function documents(asked: Asked, all: { id: string }[]): Answer {
 }
 
 async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
-  const { domain, request, method, id } = asked;
+  const { domain, request, method, id, query } = asked;
   const show = async (tx: Sql, uuid: string) => toUser(asked, await requireUser(tx, domain, uuid));
+  const parts = (user: object) => partsOf(user, query);
   const now = new Date();
   if (id === undefined) {
     requireMethod(asked, 'GET', 'POST');
@@ -172,16 +185,16 @@ async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promis
         const [row] = await tx.query<{ uuid: string }>('SELECT uuid FROM "user" WHERE id = $1', [userId]);
         return show(tx, row?.uuid ?? '');
       });
-      return { status: 201, body, location: body.meta.location };
+      return { status: 201, body: parts(body), location: body.meta.location };
     }
-    const page = pageOf(request.query);
-    const filter = parseFilter(request.query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
+    const page = pageOf(query);
+    const filter = parseFilter(query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
     const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
-    const users = rows.map((row) => toUser(asked, row));
+    const users = rows.map((row) => parts(toUser(asked, row)));
     return { status: 200, body: listAnswer(users, { ...page, total: count }) };
   }
   requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
-  if (method === 'GET') return { status: 200, body: await show(sql, id) };
+  if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
   if (method === 'DELETE') {
     await transaction((tx) => removeProvisioned(tx, domain, id));
     return { status: 204 };
@@ -195,7 +208,7 @@ async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promis
     await changeProvisioned(tx, domain, { uuid: id, fields, now });
     return show(tx, id);
   });
-  return { status: 200, body };
+  return { status: 200, body: parts(body) };
 }
 
 function toUserFilter(filter: { name: string; value: string } | null) {
@@ -220,7 +233,7 @@ const fieldsOf = (user: ScimUser) => ({
   isActive: user.is_active,
 });
 
-function toUser({ base, request }: Asked, user: ScimUser) {
+function toUser({ base }: Asked, user: ScimUser) {
   const whole = `${user.first_name} ${user.last_name}`.trim();
   const groups = user.roles.map(({ id, name }) => ({ value: id, display: name, $ref: `${base}/Groups/${id}` }));
   return {
@@ -228,11 +241,11 @@ function toUser({ base, request }: Asked, user: ScimUser) {
     id: user.uuid,
     ...(user.external_id !== null && { externalId: user.external_id }),
     userName: user.email,
-    name: { givenName: user.first_name, familyName: user.last_name, formatted: whole },
+    ...(whole !== '' && { name: { givenName: user.first_name, familyName: user.last_name } }),
     displayName: whole || user.email,
     emails: [{ value: user.email, type: 'work', primary: true }],
     active: user.is_active,
-    ...(!isLeftOut(request, 'groups') && { groups }),
+    groups,
     meta: metaOf('User', user, `${base}/Users/${user.uuid}`),
   };
 }
@@ -245,16 +258,17 @@ function metaOf(
   return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location };
 }
 
-function isLeftOut({ query }: ApiRequest, name: string): boolean {
-  const listed = (query.get('excludedAttributes') ?? '').toLowerCase().split(',');
-  return listed.some((one) => one.trim() === name);
+/** Of large groups nobody looks the members up who does not want them. */
+function isLeftOut(query: URLSearchParams, name: string): boolean {
+  return !Object.hasOwn(partsOf({ [name]: null }, query), name);
 }
 
 async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
-  const { domain, request, method, id } = asked;
+  const { domain, request, method, id, query } = asked;
   const { organizationId, name: scimDomain } = domain;
   const of = { organizationId, actor: { scimDomain } };
   const show = async (tx: Sql, roleId: string) => toGroup(tx, asked, await requireGroup(tx, domain, roleId));
+  const parts = (group: object) => partsOf(group, query);
   if (id === undefined) {
     requireMethod(asked, 'GET', 'POST');
     if (method === 'POST') {
@@ -264,21 +278,21 @@ async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promi
         await changeGroup(tx, domain, role.id, rest);
         return show(tx, role.id);
       });
-      return { status: 201, body, location: body.meta.location };
+      return { status: 201, body: parts(body), location: body.meta.location };
     }
-    const page = pageOf(request.query);
-    const filter = parseFilter(request.query.get('filter'), ['displayname', 'externalid', 'id']);
+    const page = pageOf(query);
+    const filter = parseFilter(query.get('filter'), ['displayname', 'externalid', 'id']);
     const by = filter && { displayname: 'name', externalid: 'externalId', id: 'id' }[filter.name];
     const { count, rows } = await listGroups(sql, domain, {
       ...page,
       filter: filter && by ? { [by]: filter.value } : {},
     });
-    const groups = await Promise.all(rows.map((row) => toGroup(sql, asked, row)));
+    const groups = await Promise.all(rows.map(async (row) => parts(await toGroup(sql, asked, row))));
     return { status: 200, body: listAnswer(groups, { ...page, total: count }) };
   }
   requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
   await requireGroup(sql, domain, id);
-  if (method === 'GET') return { status: 200, body: await show(sql, id) };
+  if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
   if (method === 'DELETE') {
     await transaction((tx) => removeRole(tx, { ...of, roleId: id.toLowerCase() }));
     return { status: 204 };
@@ -291,7 +305,7 @@ async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promi
     await changeGroup(tx, domain, role.id, change);
     return show(tx, role.id);
   });
-  return { status: 200, body };
+  return { status: 200, body: parts(body) };
 }
 
 async function changeGroup(
@@ -311,8 +325,8 @@ async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<S
   return rows[0];
 }
 
-async function toGroup(sql: Sql, { base, domain, request }: Asked, row: ScimGroupRow) {
-  const holders = isLeftOut(request, 'members') ? null : await listRoleHolders(sql, domain, row.id);
+async function toGroup(sql: Sql, { base, domain, query }: Asked, row: ScimGroupRow) {
+  const holders = isLeftOut(query, 'members') ? null : await listRoleHolders(sql, domain, row.id);
   const members = holders?.map(({ uuid: value, email: display }) => ({
     value,
     display,

@@ -21,7 +21,7 @@ const usualOnPage = 100;
 type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'uniqueness';
 
 /** What is wrong with a request, with the word that SCIM has for it. */
-export function invalid(scimType: ScimType, detail: string): AppError {
+function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
 }
 
@@ -49,6 +49,49 @@ export function listAnswer(resources: object[], { startIndex, total }: { startIn
   };
 }
 
+/** Parts of a resource that a request wants, or does not (RFC 7644, 3.9): attributes, and parts of them after a dot. */
+export function partsOf<Resource extends object>(resource: Resource, query: URLSearchParams): Partial<Resource> {
+  const listed = (name: string) => (query.get(name) ?? '').split(',').flatMap((one) => attributeName(one) || []);
+  const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
+  if (wanted.length === 0 && left.length === 0) return resource;
+  const always = ['schemas', 'id'];
+  const entries = Object.entries(resource).flatMap(([name, value]): [string, unknown][] => {
+    const own = name.toLowerCase();
+    if (always.includes(name)) return [[name, value]];
+    if (wanted.length === 0) return left.includes(own) ? [] : [[name, value]];
+    if (wanted.includes(own)) return [[name, value]];
+    const parts = wanted.flatMap((one) => (one.startsWith(`${own}.`) ? one.slice(own.length + 1) : []));
+    return parts.length > 0 ? [[name, onlyParts(value, parts)]] : [];
+  });
+  return Object.fromEntries(entries) as Partial<Resource>;
+}
+
+function onlyParts(value: unknown, parts: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => onlyParts(one, parts));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => parts.includes(name.toLowerCase())));
+}
+
+/** In lower case, without its schema. */
+function attributeName(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
+}
+
+/** What a search by POST asks for (RFC 7644, 3.4.3), as the query of a list. @throws AppError `invalid`. */
+export function readSearch(body: unknown): URLSearchParams {
+  const query = new URLSearchParams();
+  const names = ['filter', 'startIndex', 'count', 'attributes', 'excludedAttributes'];
+  for (const [name, value] of attributesOf(body)) {
+    const known = names.find((one) => one.toLowerCase() === name);
+    if (known === undefined || value === null) continue;
+    query.set(known, Array.isArray(value) ? value.join(',') : String(value));
+  }
+  return query;
+}
+
 const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
@@ -61,8 +104,7 @@ export function parseFilter<Name extends string>(
 ): { name: Name; value: string } | null {
   if (filter === null || filter.trim() === '') return null;
   const [, attribute = '', quoted = ''] = filterPattern.exec(filter) ?? [];
-  const named = attribute.toLowerCase().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
-  const name = known.find((one) => one === named);
+  const name = known.find((one) => one === attributeName(attribute));
   const value = name === undefined ? undefined : unquoted(quoted);
   if (name === undefined || value === undefined) {
     throw invalid('invalidFilter', `A filter is one of ${known.join(', ')} with eq and a text in quotes.`);
@@ -180,7 +222,7 @@ const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za
 /** The attribute a path is about, in lower case, without its schema. @throws AppError `invalid` (`invalidPath`). */
 function attributeOf(path: string): string {
   if (!pathPattern.test(path)) throw invalid('invalidPath', `The path ${path.slice(0, 100)} cannot be read.`);
-  return path.toLowerCase().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
+  return attributeName(path);
 }
 
 /** A user after the changes that a request asks for. @throws AppError `invalid`. */

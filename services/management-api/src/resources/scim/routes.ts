@@ -4,7 +4,7 @@ import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { formatDateTime, offsetPage, offsetPageOf, type ApiRequest } from '@millrace/http';
+import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';

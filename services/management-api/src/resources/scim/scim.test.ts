@@ -94,7 +94,7 @@ describe('users', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       externalId: 'ext-ada',
       userName: address('ada'),
-      name: { givenName: 'Ada', familyName: 'Lovelace', formatted: 'Ada Lovelace' },
+      name: { givenName: 'Ada', familyName: 'Lovelace' },
       displayName: 'Ada Lovelace',
       emails: [{ value: address('ada'), type: 'work', primary: true }],
       active: true,
@@ -117,7 +117,7 @@ describe('users', () => {
       ]);
     }
     const put = await scim('PUT', `/Users/${id}`, newUser('ada', { name: { givenName: 'Augusta' }, externalId: 'n' }));
-    expect(put).toMatchObject({ status: 200, body: { externalId: 'n', displayName: 'Augusta Lovelace' } });
+    expect(put).toMatchObject({ status: 200, body: { externalId: 'n', displayName: 'Augusta' } });
     expect(await patch(id, { op: 'Replace', path: 'active', value: 'False' })).toMatchObject({
       status: 200,
       body: { active: false },
@@ -269,6 +269,40 @@ describe('users', () => {
     expect(await scim('GET', '/Users?count=many')).toMatchObject(error(400, 'invalidValue'));
   });
 
+  test.each([
+    ['?attributes=userName', ['schemas', 'id', 'userName']],
+    ['?attributes=name.familyName,EMAILS.value', ['schemas', 'id', 'name', 'emails']],
+    ['?attributes=urn:ietf:params:scim:schemas:core:2.0:User:active', ['schemas', 'id', 'active']],
+    ['?excludedAttributes=groups,meta,id,name,emails,displayName,externalId', ['schemas', 'id', 'userName', 'active']],
+  ])('%s leaves the rest out', async (query, expected) => {
+    const { id } = await make('ada');
+    const one = (await scim('GET', `/Users/${id}${query}`)).body;
+    expect(Object.keys(one)).toEqual(expected);
+    expect((await scim('GET', `/Users${query}`)).body.Resources).toEqual([one]);
+    if ('name' in one)
+      expect([one.name, one.emails]).toEqual([{ familyName: 'Lovelace' }, [{ value: address('ada') }]]);
+  });
+
+  test('a search by POST is a list', async () => {
+    const { id } = await make('ada');
+    await make('grace');
+    const search = { filter: `userName eq "${address('ada')}"`, attributes: ['userName'], count: 1, startIndex: 1 };
+    expect(await scim('POST', '/Users/.search', search)).toMatchObject({
+      status: 200,
+      body: { totalResults: 1, Resources: [{ id, userName: address('ada') }] },
+    });
+    expect(await scim('POST', '/Users/.search', { filter: 'x' })).toMatchObject(error(400, 'invalidFilter'));
+    expect(await scim('GET', '/Users/.search')).toMatchObject(error(405));
+  });
+
+  test('a name is taken away', async () => {
+    const { id } = await make('ada');
+    const { body } = await patch(id, { op: 'remove', path: 'name.familyName' });
+    expect(body.name).toEqual({ givenName: 'Ada', familyName: '' });
+    expect((await patch(id, { op: 'remove', path: 'name' })).body).toMatchObject({ displayName: address('ada') });
+    expect((await scim('GET', `/Users/${id}`)).body.name).toBeUndefined();
+  });
+
   test.each<[string, Method, string, unknown, number, string?]>([
     ['no JSON', 'POST', '/Users', '{', 400, 'invalidSyntax'],
     ['a list', 'POST', '/Users', [], 400, 'invalidSyntax'],
@@ -295,6 +329,8 @@ describe('users', () => {
     ['a method that is not there', 'PUT', '/Users', {}, 405],
     ['another resource', 'GET', '/Devices', undefined, 404],
     ['bulk', 'POST', '/Bulk', {}, 404],
+    ['nothing named', 'GET', '/', undefined, 404],
+    ['an id in place of a resource', 'GET', `/${randomUUID()}`, undefined, 404],
   ])('%s is refused', async (_what, method, path, body, status, type: string | undefined = undefined) => {
     expect(await scim(method, path, body)).toMatchObject(error(status, type));
   });
