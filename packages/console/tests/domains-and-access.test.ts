@@ -126,7 +126,8 @@ describe('access to the project', () => {
     expect(await page.getByRole('radio', { name: 'Open' }).isChecked()).toBe(true);
     for (const field of await page.getByRole('radio').all()) expect(await field.isDisabled()).toBe(true);
     await row(page, 'grace@example.com').waitFor();
-    for (const field of await page.getByRole('combobox').all()) expect(await field.isDisabled()).toBe(true);
+    for (const field of await page.getByRole('row').getByRole('combobox').all())
+      expect(await field.isDisabled()).toBe(true);
     await page.context().close();
   });
 

@@ -11,11 +11,14 @@ export interface Activity {
   item_id: string;
   detail: {
     name: string | null;
-    trigger: { job_id: string } | null;
+    trigger: { job_type: string; job_id: string } | null;
     changes: { field: string; before: unknown; after: unknown }[] | null;
   };
   created_at: string;
 }
+
+const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: string }) =>
+  type === 'scim' ? text.provider(id) : text.commandLine(id);
 
 /** One change in words, with what it was before. @param onOnly absent while only one record is shown */
 export function Entry({ entry, zone, onOnly }: { entry: Activity; zone: string; onOnly: (() => void) | undefined }) {
@@ -28,7 +31,7 @@ export function Entry({ entry, zone, onOnly }: { entry: Activity; zone: string; 
         <p className="grow">
           <strong title={user.email ?? undefined}>{user.first_name || user.email}</strong>{' '}
           {text.verbs[activity] ?? activity} {kind} <strong className="activity-name">{name}</strong>{' '}
-          {detail.trigger && <span className="quiet">{text.commandLine(detail.trigger.job_id)}</span>}
+          {detail.trigger && <span className="quiet">{byWhat(detail.trigger)}</span>}
         </p>
         <time className="quiet" dateTime={at} title={formatAgo(at)}>
           {formatTime(at, zone).replace(/\.\d+$/, '')}

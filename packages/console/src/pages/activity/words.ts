@@ -3,6 +3,9 @@ const kinds: Record<string, string> = {
   OrganizationDomain: 'domain',
   OrganizationInvite: 'invite',
   OrganizationMembership: 'member',
+  Role: 'role',
+  Insight: 'insight',
+  Dashboard: 'dashboard',
   PersonalAPIKey: 'personal API key',
   User: 'account',
   Project: 'project',
@@ -39,6 +42,7 @@ export const text = {
   after: 'now:',
   nothing: 'nothing',
   hidden: 'another value, which is secret',
+  provider: (domain: string) => `by the provider of ${domain}`,
   commandLine: (command: string) => `by the command ${command}`,
   more: 'Show more',
 };

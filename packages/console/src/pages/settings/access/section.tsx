@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
+import { RecordAccess } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
@@ -21,7 +22,7 @@ type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 
 interface AccessRules {
-  access_controls: { access_level: Exclude<Rule, ''>; organization_member: string | null }[];
+  access_controls: { access_level: Exclude<Rule, ''>; organization_member: string | null; role: string | null }[];
   user_can_edit_access_levels: boolean;
 }
 interface Member {
@@ -30,14 +31,28 @@ interface Member {
   level: number;
 }
 
-const ruleFor = ({ access_controls: all }: AccessRules, memberId: string | null): Rule =>
-  all.find(({ organization_member: member }) => member === memberId)?.access_level ?? '';
+export interface Role {
+  id: string;
+  name: string;
+}
+/** A member, a role, or null for everybody. */
+type Whom = { member: string } | { role: string } | null;
+
+const ruleFor = ({ access_controls: all }: AccessRules, whom: Whom): Rule => {
+  const wanted = { member: null, role: null, ...whom };
+  const found = all.find(({ organization_member: member, role }) => member === wanted.member && role === wanted.role);
+  return found?.access_level ?? '';
+};
 
 /** Who may use the project: the rule for every member, and those for single ones. */
 export function Section() {
   const { unknown } = useAddress({});
   const { id } = useProject();
+  const organization = useOrganization();
   const request = { path: `/api/projects/${id}/access_controls` };
+  const roles = useOffsetPages<Role>(['organization', organization.id, 'roles'], {
+    path: `${organization.path}/roles`,
+  });
   const query = useQuery({
     queryKey: ['access', id],
     queryFn: ({ signal }) => call<AccessRules>(request, signal),
@@ -60,7 +75,9 @@ export function Section() {
               <WithoutPlan />
               <ForEverybody access={access} />
             </Block>
+            <ForRoles access={access} roles={roles} />
             <ForMembers access={access} />
+            <RecordAccess roles={roles.data?.rows ?? []} />
           </>
         )}
       </Loaded>
@@ -84,11 +101,14 @@ function WithoutPlan() {
 function useRuleChange() {
   const { id } = useProject();
   return useMutation({
-    mutationFn: ({ rule, memberId }: { rule: Rule; memberId: string | null }) =>
+    mutationFn: ({ rule, whom }: { rule: Rule; whom: Whom }) =>
       callRecently({
         method: 'PUT',
         path: `/api/projects/${id}/access_controls`,
-        body: { access_level: rule === '' ? null : rule, ...(memberId !== null && { organization_member: memberId }) },
+        body: {
+          access_level: rule === '' ? null : rule,
+          ...(whom !== null && ('member' in whom ? { organization_member: whom.member } : { role: whom.role })),
+        },
       }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['access', id] }),
   });
@@ -124,7 +144,7 @@ function ForEverybody({ access }: { access: AccessRules }) {
           title={text.changeTitle(name)}
           verb={text.change}
           onClose={() => setWanted(null)}
-          act={() => change.mutateAsync({ rule: wanted, memberId: null })}
+          act={() => change.mutateAsync({ rule: wanted, whom: null })}
         >
           {text.changeText(text.rules[wanted].name)}
         </Sure>
@@ -135,12 +155,89 @@ function ForEverybody({ access }: { access: AccessRules }) {
 
 const administrator = 8;
 
+function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<typeof useOffsetPages<Role>> }) {
+  const organization = useOrganization();
+  const change = useRuleChange();
+  return (
+    <Block
+      title={text.forRoles}
+      about={text.forRolesAbout}
+      buttons={<AsApiCallButton request={{ path: `${organization.path}/roles` }} about={text.forRoles} />}
+    >
+      <FormProblem problem={change.error} fields={[]} />
+      <Loaded query={roles} what={text.forRoles}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <p className="quiet">{text.noRoles}</p>
+          ) : (
+            <table className="table settings-table">
+              <thead>
+                <tr>
+                  <th>{text.columnsOfRoles.role}</th>
+                  <th>{text.columnsOfRoles.rule}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ id, name }) => (
+                  <tr key={id}>
+                    <td>
+                      <strong>{name}</strong>
+                    </td>
+                    <td>
+                      <RuleChoice
+                        label={text.ruleOf(name)}
+                        rule={ruleFor(access, { role: id })}
+                        isDisabled={!access.user_can_edit_access_levels || change.isPending}
+                        onChange={(rule) => change.mutate({ rule, whom: { role: id } })}
+                      />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      <More query={roles} />
+    </Block>
+  );
+}
+
+function RuleChoice({
+  label,
+  rule,
+  isDisabled,
+  onChange,
+}: {
+  label: string;
+  rule: Rule;
+  isDisabled: boolean;
+  onChange: (rule: Rule) => void;
+}) {
+  return (
+    <select
+      className="input settings-short"
+      aria-label={label}
+      value={rule}
+      disabled={isDisabled}
+      onChange={({ target }) => onChange(target.value as Rule)}
+    >
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {text.choices[choice]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 function ForMembers({ access }: { access: AccessRules }) {
   const organization = useOrganization();
   const request = { path: `${organization.path}/members`, query: { order: 'level' } };
   const query = useOffsetPages<Member>(['organization', organization.id, 'members'], request);
   const change = useRuleChange();
   const forAll = ruleFor(access, null);
+  const hasRoleRules = access.access_controls.some(({ role }) => role !== null);
   return (
     <Block
       title={text.single}
@@ -175,22 +272,23 @@ function ForMembers({ access }: { access: AccessRules }) {
                       {member.level >= administrator ? (
                         <span className="hint">{text.always}</span>
                       ) : (
-                        <select
-                          className="input settings-short"
-                          aria-label={text.ruleOf(nameOf(member))}
-                          value={ruleFor(access, member.id)}
-                          disabled={!access.user_can_edit_access_levels || change.isPending}
-                          onChange={({ target }) => change.mutate({ rule: target.value as Rule, memberId: member.id })}
-                        >
-                          {choices.map((rule) => (
-                            <option key={rule} value={rule}>
-                              {text.choices[rule]}
-                            </option>
-                          ))}
-                        </select>
+                        <RuleChoice
+                          label={text.ruleOf(nameOf(member))}
+                          rule={ruleFor(access, { member: member.id })}
+                          isDisabled={!access.user_can_edit_access_levels || change.isPending}
+                          onChange={(rule) => change.mutate({ rule, whom: { member: member.id } })}
+                        />
                       )}
                     </td>
-                    <td data-label={text.columns.here}>{mayHere(member, forAll, ruleFor(access, member.id))}</td>
+                    <td data-label={text.columns.here}>
+                      {mayHere(member, forAll, ruleFor(access, { member: member.id }))}
+                      {member.level < administrator && hasRoleRules && (
+                        <>
+                          <br />
+                          <span className="hint">{text.besidesRoles}</span>
+                        </>
+                      )}
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -16,6 +16,7 @@ import { Block, Sure } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
+import { Scim } from './scim.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
@@ -48,6 +49,7 @@ export function Section() {
                 <ProofSteps key={open.id} domain={open} mayVerify={mayChange} onClose={() => onOpen('')} />
               )}
               {open?.is_verified && <SingleSignOn key={`${open.id}-sso`} domain={open} onClose={() => onOpen('')} />}
+              {open?.is_verified && mayChange && <Scim key={`${open.id}-scim`} domain={open} />}
               <Block
                 title={text.title}
                 about={

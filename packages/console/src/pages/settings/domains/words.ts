@@ -105,6 +105,28 @@ export const text = {
       gitlab: 'GitLab',
     } as Record<string, string>,
   },
+  scim: {
+    title: (domain: string) => `People and groups of ${domain} by SCIM`,
+    about:
+      'The provider makes people of the domain members and takes them out again, and puts them into groups, which are roles here. It sees nobody else.',
+    make: 'Bring people by SCIM',
+    token: 'Token for the provider',
+    address: 'Base address',
+    used: 'Last used',
+    never: 'not yet',
+    regenerate: 'Make another token',
+    disable: 'End SCIM',
+    sure: {
+      regenerate: {
+        title: 'Make another token?',
+        text: 'The one before ends at once. Nothing more arrives until the provider has the new one.',
+      },
+      disable: { title: 'End SCIM?', text: 'The token ends at once. Members and roles stay as they are.' },
+    },
+    requests: 'What the provider asked for',
+    none: 'Nothing yet that changes something or was refused.',
+    columns: { when: 'When', what: 'Request', answer: 'Answer' },
+  },
   check: {
     title: 'What the DNS said',
     asked: 'Asked for',

@@ -16,7 +16,8 @@ export const scopes = [
   { object: 'project', can: 'rw', about: 'Projects, environments and all their settings.' },
   { object: 'batch_export', can: 'rw', about: 'Exports to S3 and PostgreSQL, and their runs.' },
   { object: 'subscription', can: 'rw', about: 'Reports that are sent, and what became of them.' },
-  { object: 'organization', can: 'rw', about: 'The organization and its domains.' },
+  { object: 'organization', can: 'rw', about: 'The organization, its domains and roles.' },
+  { object: 'access_control', can: 'rw', about: 'Who sees and changes which records of a project.' },
   { object: 'organization_member', can: 'rw', about: 'Members and invites.' },
   { object: 'user', can: 'rw', about: 'Your own account. Writing makes other keys, no greater than this one.' },
 ] as const satisfies readonly { object: string; can: 'r' | 'rw'; about: string }[];
@@ -36,7 +37,7 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   terraform: {
     ...read('user', 'organization'),
     ...write('project', 'feature_flag', 'cohort', 'early_access_feature', 'batch_export', 'subscription'),
-    ...write('organization_member', 'insight', 'dashboard'),
+    ...write('organization_member', 'insight', 'dashboard', 'access_control'),
   },
   ci: { ...read('project', 'feature_flag', 'ingestion_warning'), ...write('event') },
 };

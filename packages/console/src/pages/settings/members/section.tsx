@@ -16,6 +16,7 @@ import { Block, Sure } from '../block.tsx';
 import { levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
+import { Roles } from './roles.tsx';
 import { text } from './words.ts';
 
 interface Member {
@@ -70,6 +71,7 @@ export function Section() {
           }
         </Loaded>
       </Block>
+      <Roles />
     </>
   );
 }

@@ -1,0 +1,123 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { FormProblem } from '../../../parts/form.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { Block } from '../block.tsx';
+import { callRecently } from '../recent-sign-in.tsx';
+import type { Role } from './section.tsx';
+import { text } from './words.ts';
+
+const { records } = text;
+const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;
+const levels = ['', 'none', 'viewer', 'editor', 'manager'] as const;
+/** Empty: there is no rule. */
+type Level = (typeof levels)[number];
+
+interface RecordRules {
+  access_controls: {
+    access_level: Exclude<Level, ''>;
+    resource: string;
+    organization_member: string | null;
+    role: string | null;
+  }[];
+  user_can_edit_access_levels: boolean;
+}
+
+/** What everybody or a role may do with all records of a kind. */
+export function RecordAccess({ roles }: { roles: readonly Role[] }) {
+  const { id } = useProject();
+  const request = { path: `/api/projects/${id}/resource_access_controls` };
+  const query = useQuery({
+    queryKey: ['access', id, 'records'],
+    queryFn: ({ signal }) => call<RecordRules>(request, signal),
+  });
+  return (
+    <Block
+      title={records.title}
+      about={records.about}
+      buttons={<AsApiCallButton request={request} about={records.title} />}
+    >
+      <Loaded query={query} what={records.title}>
+        {(rules) => <Kinds rules={rules} roles={roles} path={request.path} />}
+      </Loaded>
+    </Block>
+  );
+}
+
+function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
+  const { id } = useProject();
+  const selectId = useId();
+  /** A role; empty: everybody. */
+  const [whom, setWhom] = useState('');
+  const change = useMutation({
+    mutationFn: ({ resource, level }: { resource: string; level: Level }) =>
+      callRecently({
+        method: 'PUT',
+        path,
+        body: { resource, access_level: level === '' ? null : level, ...(whom !== '' && { role: whom }) },
+      }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['access', id, 'records'] }),
+  });
+  const levelOf = (kind: string): Level =>
+    rules.access_controls.find(
+      ({ resource, role, organization_member: member }) =>
+        resource === kind && member === null && (role ?? '') === whom,
+    )?.access_level ?? '';
+  return (
+    <>
+      <div className="field settings-form">
+        <label className="field-label" htmlFor={selectId}>
+          {records.whom}
+        </label>
+        <select
+          id={selectId}
+          className="input settings-short"
+          value={whom}
+          onChange={({ target }) => setWhom(target.value)}
+        >
+          <option value="">{text.everybody}</option>
+          {roles.map((role) => (
+            <option key={role.id} value={role.id}>
+              {records.role(role.name)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <FormProblem problem={change.error} fields={[]} />
+      <table className="table settings-table">
+        <thead>
+          <tr>
+            <th>{records.columns.kind}</th>
+            <th>{records.columns.level}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {kinds.map((kind) => (
+            <tr key={kind}>
+              <td>{records.kinds[kind]}</td>
+              <td>
+                <select
+                  className="input settings-short"
+                  aria-label={records.levelOf(records.kinds[kind])}
+                  value={levelOf(kind)}
+                  disabled={!rules.user_can_edit_access_levels || change.isPending}
+                  onChange={({ target }) => change.mutate({ resource: kind, level: target.value as Level })}
+                >
+                  {levels.map((level) => (
+                    <option key={level} value={level}>
+                      {level === '' && whom === '' ? records.usual : records.levels[level]}
+                    </option>
+                  ))}
+                </select>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

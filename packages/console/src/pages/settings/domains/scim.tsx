@@ -1,0 +1,144 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { useProject } from '../../../frame/project.ts';
+import { formatAgo } from '../../../parts/ago.ts';
+import { Button, CopyButton } from '../../../parts/button.tsx';
+import { FormProblem } from '../../../parts/form.tsx';
+import { More } from '../../../parts/more.tsx';
+import { Loaded } from '../../../parts/states.tsx';
+import { formatClock, formatDay } from '../../../parts/time.ts';
+import { Block, ShownOnce, Sure } from '../block.tsx';
+import { useOrganization } from '../own-organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import type { Domain } from './proof-steps.tsx';
+import { text } from './words.ts';
+
+const { scim } = text;
+
+interface Scim {
+  scim_enabled: boolean;
+  scim_base_url: string;
+  last_used_at: string | null;
+  scim_bearer_token?: string;
+}
+interface ScimRequest {
+  id: string;
+  method: string;
+  path: string;
+  status: number;
+  detail: string;
+  created_at: string;
+}
+
+/** Bringing people and groups by the provider itself: its token, and what it asked for lately. For administrators. */
+export function Scim({ domain }: { domain: Domain }) {
+  const organization = useOrganization();
+  const path = `${organization.path}/domains/${domain.id}/scim`;
+  const queryKey = ['organization', organization.id, 'domains', domain.id, 'scim'];
+  const query = useQuery({ queryKey, queryFn: ({ signal }) => call<Scim>({ path }, signal) });
+  const [token, setToken] = useState<string | null>(null);
+  const [asked, setAsked] = useState<'regenerate' | 'disable' | null>(null);
+  const change = useMutation({
+    mutationFn: (end: '' | '/regenerate' | '/disable') => callRecently<Scim>({ method: 'POST', path: path + end }),
+    onSuccess: async ({ scim_bearer_token: made }) => {
+      setToken(made ?? null);
+      await queryClient.invalidateQueries({ queryKey });
+    },
+  });
+  return (
+    <>
+      {token !== null && <ShownOnce title={scim.token} value={token} onDone={() => setToken(null)} />}
+      <Block title={scim.title(domain.domain)} about={scim.about} request={{ path }}>
+        <Loaded query={query} what={scim.title(domain.domain)}>
+          {(state) =>
+            state.scim_enabled ? (
+              <>
+                <dl className="facts domain-record">
+                  <div>
+                    <dt>{scim.address}</dt>
+                    <dd className="mono">
+                      <span>{state.scim_base_url}</span> <CopyButton text={state.scim_base_url} />
+                    </dd>
+                  </div>
+                  <div>
+                    <dt>{scim.used}</dt>
+                    <dd>{state.last_used_at === null ? scim.never : formatAgo(state.last_used_at)}</dd>
+                  </div>
+                </dl>
+                <div className="form-buttons">
+                  <Button onPress={() => setAsked('regenerate')}>{scim.regenerate}</Button>
+                  <Button onPress={() => setAsked('disable')}>{scim.disable}</Button>
+                </div>
+                <Requests path={path} queryKey={queryKey} />
+              </>
+            ) : (
+              <div className="form-buttons">
+                <Button isDisabled={change.isPending} onPress={() => change.mutate('')}>
+                  {scim.make}
+                </Button>
+              </div>
+            )
+          }
+        </Loaded>
+        <FormProblem problem={change.error} fields={[]} />
+        {asked !== null && (
+          <Sure
+            title={scim.sure[asked].title}
+            verb={scim[asked]}
+            onClose={() => setAsked(null)}
+            act={() => change.mutateAsync(`/${asked}`)}
+          >
+            {scim.sure[asked].text}
+          </Sure>
+        )}
+      </Block>
+    </>
+  );
+}
+
+function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown[] }) {
+  const { timezone } = useProject();
+  const query = useOffsetPages<ScimRequest>([...queryKey, 'logs'], { path: `${path}/logs` });
+  const { columns } = scim;
+  return (
+    <section className="domain-tries" aria-label={scim.requests}>
+      <h3>{scim.requests}</h3>
+      <Loaded query={query} what={scim.requests}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <p className="quiet">{scim.none}</p>
+          ) : (
+            <table className="table settings-table">
+              <thead>
+                <tr>
+                  <th>{columns.when}</th>
+                  <th>{columns.what}</th>
+                  <th>{columns.answer}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ id, created_at: at, method, path: asked, status, detail }) => (
+                  <tr key={id}>
+                    <td data-label={columns.when}>
+                      {formatDay(at, timezone)} {formatClock(at, timezone)}
+                    </td>
+                    <td className="mono">
+                      {method} {asked}
+                    </td>
+                    <td>
+                      <span className={status < 400 ? 'good' : 'bad'}>{status}</span> {detail}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      <More query={query} />
+    </section>
+  );
+}

@@ -1,0 +1,262 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useOffsetPages } from '../../../api/offset-pages.ts';
+import { queryClient } from '../../../api/queries.ts';
+import { call } from '../../../api/request.ts';
+import { Button } from '../../../parts/button.tsx';
+import { AsApiCallButton } from '../../../parts/dialog.tsx';
+import { Field, FormProblem, filled } from '../../../parts/form.tsx';
+import { More } from '../../../parts/more.tsx';
+import { Empty, Loaded } from '../../../parts/states.tsx';
+import { Block, Sure } from '../block.tsx';
+import { useOrganization } from '../own-organization.ts';
+import { callRecently } from '../recent-sign-in.tsx';
+import { text } from './words.ts';
+
+interface User {
+  uuid: string;
+  first_name: string;
+  last_name: string;
+  email: string;
+}
+interface RoleMember {
+  id: string;
+  user: User;
+}
+interface Role {
+  id: string;
+  name: string;
+  /** The first twenty. */
+  members: RoleMember[];
+}
+
+const { roles } = text;
+const administrator = 8;
+const mostShown = 20;
+const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
+
+/** Groups of members, to whom access is given together. */
+export function Roles() {
+  const organization = useOrganization();
+  const mayChange = organization.level >= administrator;
+  const request = { path: `${organization.path}/roles` };
+  const query = useOffsetPages<Role>(['organization', organization.id, 'roles'], request);
+  return (
+    <Block
+      title={roles.title}
+      about={
+        <>
+          {roles.about} {!mayChange && roles.onlyAdministrators}
+        </>
+      }
+      buttons={<AsApiCallButton request={request} about={roles.title} />}
+    >
+      {mayChange && <MakeRole />}
+      <Loaded query={query} what={roles.title}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Empty title={roles.emptyTitle} icon="persons">
+              <p className="quiet">{roles.empty}</p>
+            </Empty>
+          ) : (
+            <table className="table settings-table">
+              <thead>
+                <tr>
+                  <th>{roles.columns.role}</th>
+                  <th>{roles.columns.members}</th>
+                  <th>
+                    <span className="only-heard">{text.columns.actions}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((role) => (
+                  <RoleRow key={role.id} role={role} mayChange={mayChange} />
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      <More query={query} />
+    </Block>
+  );
+}
+
+/** Changes roles, and shows them as they are then. */
+function useRoleChange<Given>(act: (given: Given) => Promise<unknown>, onDone?: () => void) {
+  const { id } = useOrganization();
+  return useMutation({
+    mutationFn: act,
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['organization', id, 'roles'] });
+      onDone?.();
+    },
+  });
+}
+
+function MakeRole() {
+  const { path } = useOrganization();
+  const [round, setRound] = useState(0);
+  const make = useRoleChange(
+    (body: object) => callRecently({ method: 'POST', path: `${path}/roles`, body }),
+    () => setRound((before) => before + 1),
+  );
+  return (
+    // Empty again once it is made.
+    <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(filled(event))}>
+      <Field name="name" label={roles.name} autoComplete="off" maxLength={200} problem={make.error} />
+      <FormProblem problem={make.error} fields={['name']} />
+      <div className="form-buttons">
+        <Button type="submit" isDisabled={make.isPending}>
+          {roles.make}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
+  const { path } = useOrganization();
+  const [open, setOpen] = useState<'give' | 'rename' | 'remove' | null>(null);
+  const own = `${path}/roles/${role.id}`;
+  const take = useRoleChange((id: string) => callRecently({ method: 'DELETE', path: `${own}/role_memberships/${id}` }));
+  const close = () => setOpen(null);
+  return (
+    <tr>
+      <td>
+        <strong>{role.name}</strong>
+      </td>
+      <td>
+        {role.members.length === 0 && <span className="hint">{roles.nobody}</span>}
+        <ul className="members-roles">
+          {role.members.map((member) => (
+            <li key={member.id}>
+              <span title={member.user.email}>{nameOf(member)}</span>
+              {mayChange && (
+                <Button
+                  look="plain"
+                  aria-label={roles.takeFrom(role.name, nameOf(member))}
+                  isDisabled={take.isPending}
+                  onPress={() => take.mutate(member.id)}
+                >
+                  {roles.take}
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+        {role.members.length === mostShown && <span className="hint">{roles.more}</span>}
+        <FormProblem problem={take.error} fields={[]} />
+        {open === 'give' && <GiveRole role={role} path={own} onDone={close} />}
+        {open === 'rename' && <RenameRole role={role} path={own} onDone={close} />}
+      </td>
+      <td className="settings-actions">
+        {mayChange && (
+          <>
+            <Button look="plain" aria-label={roles.giveOf(role.name)} onPress={() => setOpen('give')}>
+              {roles.give}
+            </Button>
+            <Button look="plain" aria-label={roles.renameOf(role.name)} onPress={() => setOpen('rename')}>
+              {roles.rename}
+            </Button>
+            <Button look="plain" aria-label={roles.removeOf(role.name)} onPress={() => setOpen('remove')}>
+              {roles.remove}
+            </Button>
+          </>
+        )}
+        {open === 'remove' && <RemoveRole role={role} path={own} onClose={close} />}
+      </td>
+    </tr>
+  );
+}
+
+interface RoleForm {
+  role: Role;
+  /** Of the role. */
+  path: string;
+  onDone: () => void;
+}
+
+/** By the address, because an organization may have more members than a list shows. */
+function GiveRole({ role, path, onDone }: RoleForm) {
+  const organization = useOrganization();
+  const [unknown, setUnknown] = useState<string | null>(null);
+  const give = useRoleChange(async (email: string) => {
+    const members = await call<{ results: { user: User }[] }>({
+      path: `${organization.path}/members`,
+      query: { email },
+    });
+    const user = members.results[0]?.user;
+    setUnknown(user ? null : email);
+    if (!user) return;
+    await callRecently({ method: 'POST', path: `${path}/role_memberships`, body: { user_uuid: user.uuid } });
+    onDone();
+  });
+  return (
+    <form
+      className="form settings-form"
+      aria-label={roles.giveOf(role.name)}
+      onSubmit={(event) => give.mutate((filled(event) as { email: string }).email.trim())}
+    >
+      <Field
+        name="email"
+        type="email"
+        label={roles.address}
+        hint={unknown === null ? roles.addressHint : undefined}
+        autoComplete="off"
+        autoFocus
+      />
+      {unknown !== null && (
+        <p className="bad" role="alert">
+          {roles.unknown(unknown)}
+        </p>
+      )}
+      <FormProblem problem={give.error} fields={[]} />
+      <div className="form-buttons">
+        <Button type="submit" isDisabled={give.isPending}>
+          {roles.give}
+        </Button>
+        <Button onPress={onDone}>{roles.cancel}</Button>
+      </div>
+    </form>
+  );
+}
+
+function RenameRole({ role, path, onDone }: RoleForm) {
+  const rename = useRoleChange((body: object) => callRecently({ method: 'PATCH', path, body }), onDone);
+  return (
+    <form className="form settings-form" onSubmit={(event) => rename.mutate(filled(event))}>
+      <Field
+        name="name"
+        label={roles.name}
+        autoComplete="off"
+        autoFocus
+        maxLength={200}
+        defaultValue={role.name}
+        problem={rename.error}
+      />
+      <FormProblem problem={rename.error} fields={['name']} />
+      <div className="form-buttons">
+        <Button type="submit" isDisabled={rename.isPending}>
+          {roles.rename}
+        </Button>
+        <Button onPress={onDone}>{roles.cancel}</Button>
+      </div>
+    </form>
+  );
+}
+
+function RemoveRole({ role, path, onClose }: { role: Role; path: string; onClose: () => void }) {
+  const remove = useRoleChange(() => callRecently({ method: 'DELETE', path }));
+  return (
+    <Sure
+      title={roles.removeTitle(role.name)}
+      verb={roles.remove}
+      onClose={onClose}
+      act={() => remove.mutateAsync(undefined)}
+    >
+      {roles.removeText}
+    </Sure>
+  );
+}

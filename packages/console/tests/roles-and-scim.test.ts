@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { addMember, lookAt, openAs } from './people.ts';
+import { type RunningConsole, startConsole } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  await addMember(console, 1, 'grace');
+});
+afterAll(() => console?.stop());
+
+const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+
+test('a role is made, given by address, taken, renamed, ruled by and removed', async () => {
+  const page = await openAs(console, 8, 'members');
+  const roles = region(page, 'Roles');
+  await roles.getByText('No role yet').waitFor();
+  await lookAt(page);
+  await roles.getByLabel('Name of the role').fill('Support');
+  await roles.getByRole('button', { name: 'Make role' }).click();
+  await row(page, 'Support').getByText('nobody').waitFor();
+  await roles.getByLabel('Name of the role').fill('SUPPORT');
+  await roles.getByRole('button', { name: 'Make role' }).click();
+  await roles.getByText('There is already a role with this name.').waitFor();
+  expect(await roles.getByLabel('Name of the role').inputValue()).toBe('SUPPORT');
+
+  await roles.getByRole('button', { name: 'Give Support to a member' }).click();
+  const giving = roles.getByRole('form', { name: 'Give Support to a member' });
+  await giving.getByLabel('Address of the member').fill('nobody@example.com');
+  await giving.getByRole('button', { name: 'Give' }).click();
+  await giving.getByText('Nobody of the organization has the address nobody@example.com.').waitFor();
+  await lookAt(page);
+  await giving.getByLabel('Address of the member').fill('grace@example.com');
+  await giving.getByRole('button', { name: 'Give' }).click();
+  const take = roles.getByRole('button', { name: /^Take Support from/ });
+  await take.waitFor();
+  const held = () => console.query('SELECT r.name FROM role_membership JOIN role r ON r.id = role_id', []);
+  expect((await held()).rows).toEqual([{ name: 'Support' }]);
+
+  // Its rules, beside those of everybody.
+  await page.goto(console.address('settings/access'));
+  await row(page, 'Support').getByLabel('Rule for Support').selectOption('no access');
+  await page.getByText('or what roles give').first().waitFor();
+  const kinds = region(page, 'Kinds of records');
+  await kinds.getByLabel('For').selectOption('Role: Support');
+  await kinds.getByLabel('What is allowed with Dashboards').selectOption('see');
+  const stored = () =>
+    console.query('SELECT resource, level FROM access_rule WHERE role_id IS NOT NULL ORDER BY resource', []);
+  await eventually(async () =>
+    expect((await stored()).rows).toEqual([
+      { resource: 'dashboard', level: 'viewer' },
+      { resource: 'project', level: 'none' },
+    ]),
+  );
+  await kinds.getByLabel('For').selectOption('Every member');
+  expect(await kinds.getByLabel('What is allowed with Dashboards').inputValue()).toBe('');
+  await lookAt(page);
+
+  await page.goto(console.address('settings/members'));
+  await roles.getByRole('button', { name: 'Rename Support' }).click();
+  await roles.getByLabel('Name of the role').last().fill('Help desk');
+  await roles.getByRole('button', { name: 'Rename', exact: true }).click();
+  await row(page, 'Help desk').waitFor();
+  await roles.getByRole('button', { name: /^Take Help desk from/ }).click();
+  await row(page, 'Help desk').getByText('nobody').waitFor();
+  await roles.getByRole('button', { name: 'Remove the role Help desk' }).click();
+  await lookAt(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await roles.getByText('No role yet').waitFor();
+  expect((await stored()).rows).toEqual([]);
+  await page.context().close();
+});
+
+test('C-035: a member sees roles and is told who makes them', async () => {
+  const owner = await openAs(console, 15, 'members');
+  await region(owner, 'Roles').getByLabel('Name of the role').fill('Sales');
+  await region(owner, 'Roles').getByRole('button', { name: 'Make role' }).click();
+  await row(owner, 'Sales').waitFor();
+  await owner.context().close();
+  const page = await openAs(console, 1, 'members');
+  const roles = region(page, 'Roles');
+  await roles.getByText('Only administrators and owners make and give them.').waitFor();
+  await row(page, 'Sales').waitFor();
+  expect(await roles.getByRole('button', { name: /Make|Give|Remove|Rename/ }).count()).toBe(0);
+  await page.context().close();
+});
+
+test('C-033: the token of SCIM is shown once, and what the provider asked for is listed with its reason', async () => {
+  const id = randomUUID();
+  await console.query(
+    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
+     SELECT $2::text::uuid, p.organization_id, 'corp.example', 'c', now()
+       FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1`,
+    [console.tenant.environmentId, id],
+  );
+  const page = await openAs(console, 8, `domains?open=${id}`);
+  const scim = region(page, 'People and groups of corp.example by SCIM');
+  await scim.getByRole('button', { name: 'Bring people by SCIM' }).click();
+  const shown = region(page, 'Token for the provider');
+  const token = (await shown.locator('[data-secret]').textContent()) ?? '';
+  expect(token).toMatch(/^scim_/);
+  await lookAt(page);
+  const address = (await scim.locator('dd span').first().textContent()) ?? '';
+  const ask = (body: object) =>
+    fetch(`${address}Users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+      body: JSON.stringify(body),
+    });
+  expect((await ask({ userName: 'lin@corp.example' })).status).toBe(201);
+  expect((await ask({ userName: 'lin@elsewhere.example' })).status).toBe(400);
+  await page.reload();
+  await row(page, 'userName has to be an e-mail address of corp.example').getByText('400').waitFor();
+  await row(page, 'POST /Users').getByText('201').waitFor();
+  expect(await page.content()).not.toContain(token);
+  await lookAt(page);
+  await scim.getByRole('button', { name: 'Make another token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Make another token' }).click();
+  await shown.waitFor();
+  expect((await ask({ userName: 'ada@corp.example' })).status).toBe(401);
+  await scim.getByRole('button', { name: 'End SCIM' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End SCIM' }).click();
+  await scim.getByRole('button', { name: 'Bring people by SCIM' }).waitFor();
+  await page.goto(console.address('activity'));
+  await page.getByText('by the provider of corp.example').first().waitFor();
+  await page.context().close();
+});
