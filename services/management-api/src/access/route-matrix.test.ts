@@ -20,6 +20,9 @@ let memberKey: string;
 /** The member and the owner, signed in. */
 let memberSession: string;
 let ownerSession: string;
+/** Of an organization that demands a second factor, and its owner, signed in without one. */
+let strict: TestTenant;
+let halfSession: string;
 /** Keys of the owner, with less than everything. */
 const keys = new Map<string, string>();
 beforeAll(async () => {
@@ -34,6 +37,9 @@ beforeAll(async () => {
   ).value;
   memberSession = await signInAs(api, member.id);
   ownerSession = await signInAs(api, own.userId);
+  strict = await createTestTenant(api.database);
+  await sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [strict.organizationId]);
+  halfSession = await signInAs(api, strict.userId);
   await makeKey('expired', ['*']);
   await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
   for (const object of new Set(guarded.map(objectOf))) {
@@ -128,6 +134,12 @@ describe.each(named(guarded))('%s', (_name, route) => {
       headers: { cookie: ownerSession, origin: 'https://evil.example' },
     });
     expect(answer).toMatchObject(PD('With a session, only pages of this installation may change something.'));
+  });
+
+  test('S-024: a session without the second factor that its organization demands', async () => {
+    const { status, body } = await send(route, addressOf(route, strict), halfSession);
+    if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
+    else expect([status, body.code]).toEqual([403, 'two_factor_setup_required']);
   });
 
   test('K15: every scope but the needed one', async () => {

@@ -5,6 +5,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import type { Searches } from '../../access/searches.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { cohortHistoryRoutes } from './history-routes.ts';
@@ -126,6 +127,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       examples: { request: newCohortExample, response: { ...cohortExample, count: null, last_calculation: null } },
       handler: async ({ caller: { userId }, target: place, body, file }) => {
         requireStaticForFile(body.is_static ?? false, file);
+        await requireNamedCohorts(sql, place, body.filters, body.query);
         const author = { userId, target: place };
         const made = await transaction((tx) => createCohort(tx, author, { body }));
         return toCohort(await withMembers(author, made, { body: made.is_static ? body : {}, file }));
@@ -151,6 +153,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
           response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
         },
         handler: async ({ caller: { userId }, target: place, params: { id }, body, file }) => {
+          await requireNamedCohorts(sql, place, body.filters, body.query);
           const author = { userId, target: place };
           const after = await transaction(async (tx) => {
             const changed = await changeCohort(tx, author, { id, changes: body });

@@ -6,6 +6,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { nameOf, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
@@ -104,6 +105,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       examples: { response: dashboardExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
         const filters = readFilters(query.filters_override);
+        await requireNamedCohorts(sql, target, filters);
         await noteAccess(sql, { environmentId: target.environmentId, id });
         const row = await liveDashboard(sql, target.environmentId, id);
         const inTurn = limitConcurrency(askedAtOnce);

@@ -6,6 +6,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { mayRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { mayDo, nameOf, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
@@ -59,6 +60,7 @@ export async function createDashboard(
     }
     throw refusal('use_template', `Invalid template provided: ${template}`);
   }
+  await requireNamedCohorts(tx, author.target, changes.filters);
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
@@ -152,6 +154,7 @@ export async function changeDashboard(
 ): Promise<DashboardRow> {
   const { environmentId } = author.target;
   const editor = { ...author.target, userId: author.userId };
+  await requireNamedCohorts(tx, author.target, changes.filters, changes.tiles);
   await lockEnvironment(tx, environmentId);
   const before = await foundDashboard(tx, environmentId, id);
   requireChange(before, editor);

@@ -14,6 +14,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { countGroups, readGroupPage, type StoredGroup } from '../groups/store.ts';
 import type { FlagFilters } from './filters/filters.ts';
 import { parseFlagFilters } from './filters/parse.ts';
@@ -66,6 +67,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
         const detail = 'Missing condition for which to get blast radius';
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'condition' });
       }
+      await requireNamedCohorts(sql, target, condition);
       const { aggregation_group_type_index: _, variant: __, ...conditionAlone } = condition;
       const sent = {
         aggregation_group_type_index: groupType,

@@ -8,6 +8,8 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
+import { mayDo } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../cohorts/schema.ts';
 import { createCohort } from '../cohorts/write.ts';
@@ -121,10 +123,10 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'The flags.', schema: dependentFlags } },
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
+      handler: async ({ target: { environmentId, rights }, params: { id } }) => {
         const dependents = await dependentsOf(sql, await requireFlag(sql, environmentId, id));
         return dependents
-          .filter(({ active }) => active)
+          .filter((flag) => flag.active && mayDo(rights, 'feature_flag', 'viewer', { id: flag.id, createdById: null }))
           .map((flag) => ({ id: flag.id, key: flag.key, name: flag.name }));
       },
     }),
@@ -143,9 +145,11 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   const common = { tags, scope: 'feature_flag:write', below: belowEnvironment(sql) } as const;
   const writerOf = async (
     { userId }: Caller,
-    { environmentId, organizationId }: AddressedProject,
+    target: AddressedProject,
     { filters }: { filters?: unknown },
   ): Promise<FlagWriter> => {
+    const { environmentId, organizationId } = target;
+    await requireNamedCohorts(sql, target, filters);
     const tried = await inTimeSlices(tryPatterns(filters));
     return { userId, environmentId, organizationId, secrets, tried };
   };

@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { requireRecord } from '../../access/record-rights.ts';
 import { idsOf } from '../../sql/listed-values.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
@@ -97,7 +98,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const row = await foundInsight(sql, environmentId, id);
         if (row.deleted) throw new AppError('not_found', 'Not found.');
         const dashboardId = idsOf(query.from_dashboard).at(0);
-        const filters = readFilters(query.filters_override) ?? (await filtersOn(sql, row, { target, dashboardId }));
+        const override = readFilters(query.filters_override);
+        await requireNamedCohorts(sql, target, override);
+        const filters = override ?? (await filtersOn(sql, row, { target, dashboardId }));
         const shown = underFilters(row, filters);
         const question = {
           refresh: readRefresh(query.refresh),

@@ -4,6 +4,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../../access/dashboard-restriction.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { mayDo } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
@@ -22,6 +23,7 @@ export async function createInsight(
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const fields = fieldsOfNew(body);
+  await requireNamedCohorts(tx, target, fields.query);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
   if (body.dashboards && !fields.deleted) {
@@ -44,6 +46,7 @@ export async function changeInsight(
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const editor = { ...target, userId };
+  await requireNamedCohorts(tx, target, changes.query);
   await lockEnvironment(tx, environmentId);
   const before = await foundInsight(tx, environmentId, name);
   if (!mayChangeInsight(before.tiles, editor)) {

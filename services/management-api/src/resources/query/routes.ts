@@ -7,6 +7,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { csvContent, csvDeclaration } from './csv.ts';
 import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 
@@ -182,6 +183,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       }) => {
         const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
         const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
+        await requireNamedCohorts(sql, target, query, filters);
         const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
         const { answer: found, status } = await questions.ask({ caller, target }, question);
         if (status !== null)

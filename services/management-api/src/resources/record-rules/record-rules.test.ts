@@ -324,6 +324,45 @@ test('what is closed stays closed by other ways', async () => {
   ]);
 });
 
+test('who is in a closed cohort is told by no question, and by nothing that would ask later', async () => {
+  const cohort = await make('cohort');
+  const [insight, flag, dashboard] = [
+    await make('insight', 'own', acme.M.key),
+    await make('feature_flag', 'own', acme.M.key),
+    await make('dashboard', 'own', acme.M.key),
+  ];
+  const filter = { key: 'id', type: 'cohort', value: cohort };
+  const query = { ...trend.source, properties: [filter] };
+  const groups = [{ properties: [{ ...filter, operator: 'in' }], rollout_percentage: 100 }];
+  const override = encodeURIComponent(JSON.stringify({ properties: [filter] }));
+  const asks: [Method, string, object?][] = [
+    ['POST', 'query/', { query }],
+    ['POST', 'query/', { query: trend.source, filters_override: { properties: [filter] } }],
+    ['POST', 'insights/', { query: { kind: 'InsightVizNode', source: query } }],
+    ['PATCH', `insights/${insight}/`, { query: { kind: 'InsightVizNode', source: query } }],
+    ['GET', `insights/${insight}/?filters_override=${override}`],
+    ['POST', 'dashboards/', { name: 'new', filters: { properties: [filter] } }],
+    ['PATCH', `dashboards/${dashboard}/`, { filters: { properties: [filter] } }],
+    ['GET', `dashboards/${dashboard}/?filters_override=${override}`],
+    ['POST', 'cohorts/', { name: 'new', filters: { properties: { type: 'OR', values: [filter] } } }],
+    ['POST', 'feature_flags/', { key: 'new', filters: { groups } }],
+    ['PATCH', `feature_flags/${flag}/`, { filters: { groups } }],
+    ['POST', 'feature_flags/user_blast_radius/', { condition: groups[0] }],
+  ];
+  const answers = async () => {
+    const told: string[] = [];
+    for (const [method, rest, body] of asks) {
+      const answer = await send(method, rest, body && { body });
+      told.push(`${method} ${rest.split('?')[0]} ${answer.status < 300 ? 'good' : answer.status}`);
+    }
+    return told;
+  };
+  await rule('cohort', 'role', 'none', cohort);
+  expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} 403`));
+  await rule('cohort', 'role', 'viewer', cohort);
+  expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
+});
+
 test('an insight is put on no dashboard that is closed to its author, and copied from none', async () => {
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
