@@ -170,7 +170,13 @@ export {
   noteInSignInStep,
   takeSignInStep,
 } from './sign-in/sign-in-steps.ts';
-export { findSigningIn, replacePasswordHash, type SigningIn, selectSessions } from './sign-in/sign-in-store.ts';
+export {
+  findSigningIn,
+  hasSignedIn,
+  replacePasswordHash,
+  type SigningIn,
+  selectSessions,
+} from './sign-in/sign-in-store.ts';
 export {
   type Arrival,
   type ArrivalRefusal,

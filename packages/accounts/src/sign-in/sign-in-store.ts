@@ -19,6 +19,12 @@ export async function findSigningIn(sql: Sql, by: { email: string } | { id: numb
   return rows[0];
 }
 
+/** Whether somebody has signed in to an account before. */
+export async function hasSignedIn(sql: Sql, userId: number): Promise<boolean> {
+  const rows = await sql.query('SELECT FROM "user" WHERE id = $1 AND last_login IS NOT NULL', [userId]);
+  return rows.length > 0;
+}
+
 export async function writePasswordHash(tx: Transaction, userId: number, hash: string): Promise<void> {
   await tx.query(
     `INSERT INTO user_password (user_id, hash) VALUES ($1, $2)

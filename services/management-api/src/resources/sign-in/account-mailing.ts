@@ -14,7 +14,7 @@ export interface AccountMailing {
   /** Sends the code by which somebody proves that an address is theirs. */
   sendCode(to: { email: string; first_name: string }, code: string): void;
   /** Tells somebody what has just happened to their account. */
-  tell(user: { email: string; first_name: string }, notice: Notice): void;
+  tell(user: { email: string; first_name: string }, notice: Notice, values?: Record<string, string>): void;
   /** Tells those who administrate the organization of a domain what has become of signing in to it. */
   tellAdministrators(
     domain: { organization_id: string; domain: string },
@@ -54,6 +54,10 @@ const notices = {
   passkey_refused: [
     'A passkey was refused',
     'A passkey of your account was used whose counter has gone back, as that of a copy would. It was refused. Remove the passkey if you do not know why.',
+  ],
+  new_browser: [
+    'A sign-in from a new browser',
+    'Somebody signed in to your account from a browser that was not seen in it for 30 days: {browser}, at {address}.',
   ],
   provider_linked: [
     'A way to sign in was added',
@@ -125,16 +129,18 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
     sendCode(to, code) {
       if (mailer && publicUrl) beside('sending a code', mailer.send(codeMail(to, code)));
     },
-    tell(user, notice) {
+    tell(user, notice, values = {}) {
       if (mailer && publicUrl)
-        beside('sending a mail about an account', mailer.send(noticeMail(user, notice, publicUrl)));
+        beside('sending a mail about an account', mailer.send(noticeMail(user, notice, { publicUrl, values })));
     },
     tellAdministrators(domain, notice, values = {}) {
       if (!mailer || !publicUrl) return;
       const [subject, sentence] = domainNotices[notice];
       const known: Record<string, string> = { domain: domain.domain, ...values };
-      const said = sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
-      const sentences = [said, `The settings of the domain are in the console: ${publicUrl}/console/`];
+      const sentences = [
+        filledIn(sentence, known),
+        `The settings of the domain are in the console: ${publicUrl}/console/`,
+      ];
       const mails = mailAdministrators({ sql, mailer }, domain.organization_id, { subject, sentences });
       beside('sending a mail about a domain', mails);
     },
@@ -176,7 +182,7 @@ function codeMail({ email, first_name: name }: { email: string; first_name: stri
 function noticeMail(
   { email, first_name: name }: { email: string; first_name: string },
   notice: Notice,
-  publicUrl: string,
+  { publicUrl, values }: { publicUrl: string; values: Record<string, string> },
 ): Mail {
   const [subject, sentence] = notices[notice];
   return {
@@ -184,10 +190,14 @@ function noticeMail(
     subject: `${subject} (Millrace)`,
     text: [
       hello(name),
-      sentence,
+      filledIn(sentence, values),
       `If it was you, there is nothing to do. If it was not, set a new password at ${publicUrl}/console/reset, which ends all sessions, and tell an administrator of your organization.`,
     ].join('\n\n'),
   };
+}
+
+function filledIn(sentence: string, values: Record<string, string>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 }
 
 function hello(name: string): string {

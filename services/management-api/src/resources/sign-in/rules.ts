@@ -12,6 +12,7 @@ import {
   findOneTimeLink,
   findSecondFactors,
   findSigningIn,
+  hasSignedIn,
   isKnownDevice,
   listOrganizations,
   lockKeysOf,
@@ -150,7 +151,7 @@ export async function begin(
     remember = false,
     ...how
   }: Pick<NewSession, 'method' | 'secondFactor'> & {
-    user: Pick<SigningIn, 'id' | 'uuid' | 'email'>;
+    user: Pick<SigningIn, 'id' | 'uuid' | 'email' | 'first_name'>;
     remember?: boolean;
   },
 ): Promise<SignedIn> {
@@ -160,6 +161,10 @@ export async function begin(
   const device = known ?? (await rememberDevice(tx, user.id));
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
+  if (known === null && (await hasSignedIn(tx, user.id))) {
+    const values = { browser: browser.slice(0, 200) || 'a program without a name', address: request.address };
+    accountMailing.tell(user, 'new_browser', values);
+  }
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
   const enforced = await findEnforced({ sql: tx, installed }, user.email);

@@ -91,6 +91,24 @@ async function changedFields(): Promise<string[]> {
   );
 }
 
+test('a sign-in from a browser that is not known is told, but for the first one and a wrong password', async () => {
+  const subjects = async () => {
+    await api.mailsSent();
+    return mailsTo(user.email).map(({ headers }) => headers.subject);
+  };
+  expect(await subjects()).toEqual([]);
+  await post('/api/login/', { email: user.email, password: 'wrong' });
+  expect(await subjects()).toEqual([]);
+  const agent = { 'user-agent': 'Firefox on a boat' };
+  const other = await api.send('POST', '/api/login/', { body: { email: user.email, password }, headers: agent });
+  expect(await subjects()).toEqual(['A sign-in from a new browser (Millrace)']);
+  expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(
+    /Firefox on a boat, at (::ffff:)?127\.0\.0\.1/,
+  );
+  await login(cookieOf(other, 'device'));
+  expect(await subjects()).toHaveLength(1);
+});
+
 describe('an authenticator app', () => {
   test('S-016, S-023: once connected a password is half of a sign-in, which opens nothing else', async () => {
     const other = cookieOf(await login(), 'session');
