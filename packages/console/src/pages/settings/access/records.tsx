@@ -8,8 +8,12 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { Block } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
-import type { Role } from './section.tsx';
 import { text } from './words.ts';
+
+export interface Role {
+  id: string;
+  name: string;
+}
 
 const { records } = text;
 const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;

@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
-import { RecordAccess } from './records.tsx';
+import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
@@ -31,10 +31,6 @@ interface Member {
   level: number;
 }
 
-export interface Role {
-  id: string;
-  name: string;
-}
 /** A member, a role, or null for everybody. */
 type Whom = { member: string } | { role: string } | null;
 
