@@ -156,7 +156,7 @@ export async function changeProvisioned(
   if (!user) throw notFound('User');
   await lockKeysOf(tx, user.id);
   const email = fields.userName.toLowerCase() === before.email ? before.email : checkAddress(domain, fields.userName);
-  if (email !== before.email) await changeAddress(tx, user, email);
+  if (email !== before.email) await changeAddress(tx, domain, { user, email });
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
   await writeNames(tx, domain, { ...user, email }, fields);
   if (fields.isActive && !before.is_active) await letJoin(tx, domain, { user: { ...user, email }, now });
@@ -164,9 +164,13 @@ export async function changeProvisioned(
   return user.id;
 }
 
-async function changeAddress(tx: Transaction, user: User, email: string): Promise<void> {
+async function changeAddress(
+  tx: Transaction,
+  { name }: ScimDomain,
+  { user, email }: { user: User; email: string },
+): Promise<void> {
   try {
-    await changeEmail(tx, user, email);
+    await changeEmail(tx, user, email, { scimDomain: name });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     throw new AppError('conflict', error.message, { code: 'uniqueness', cause: error });

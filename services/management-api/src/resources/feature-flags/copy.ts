@@ -44,7 +44,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
       const copy = await deps.transaction((tx) =>
         copyTo(tx, flag, { target, caller: copier.caller, secrets: deps.secrets, tried }),
       );
-      success.push(await showFlag(deps.sql, copy, deps.secrets));
+      success.push(await showFlag(deps.sql, copy, { secrets: deps.secrets, rights: target.rights }));
     } catch (error) {
       if (!isAppError(error) || error.kind === 'internal' || error.kind === 'unavailable') throw error;
       failed.push({ project_id: projectId, errors: error.message });

@@ -84,7 +84,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target, query, request }) => {
         const page = { limit: query.limit, offset: query.offset, order: flagOrder(query.order) };
         const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
-        return offsetPage(request, query, { count, results: await showFlags(sql, rows) });
+        return offsetPage(request, query, { count, results: await showFlags(sql, rows, target.rights) });
       },
     }),
     ...defineRoutes({
@@ -96,8 +96,8 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'The flag.', schema: featureFlag } },
       examples: { response: featureFlagExample },
-      handler: async ({ target: { environmentId }, params: { id } }) =>
-        showFlag(sql, await requireFlag(sql, environmentId, id), payloadSecrets),
+      handler: async ({ target: { environmentId, rights }, params: { id } }) =>
+        showFlag(sql, await requireFlag(sql, environmentId, id), { secrets: payloadSecrets, rights }),
     }),
     ...defineRoutes({
       ...common,
@@ -167,7 +167,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       handler: async ({ caller, target, body }) => {
         const writer = await writerOf(caller, target, body);
         const row = await transaction((tx) => createFlag(tx, writer, body));
-        return showFlag(sql, row, secrets);
+        return showFlag(sql, row, { secrets, rights: target.rights });
       },
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
@@ -192,7 +192,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
         handler: async ({ caller, target, params: { id }, body }) => {
           const writer = await writerOf(caller, target, body);
           const row = await transaction((tx) => changeFlag(tx, writer, { id, changes: body }));
-          return showFlag(sql, row, secrets);
+          return showFlag(sql, row, { secrets, rights: target.rights });
         },
       }),
     ),

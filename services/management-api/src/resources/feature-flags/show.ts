@@ -2,6 +2,7 @@ import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { sdkWarnings } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
+import { mayDo, nameOf, type RecordRights } from '../../access/record-rights.ts';
 import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
 import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './reference-store.ts';
@@ -10,23 +11,29 @@ import type { FlagRow } from './store.ts';
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
 /** Flags as a list shows them. */
-export async function showFlags(sql: Sql, rows: readonly FlagRow[]): Promise<FeatureFlag[]> {
+export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await withNames(
     sql,
     rows.map((row) => ({ environmentId: row.environment_id, filters: redactedFilters(row) })),
   );
-  return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}));
+  return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
 /** A flag as it is shown on its own: with its payloads. */
-export async function showFlag(sql: Sql, row: FlagRow, secrets: PayloadSecrets): Promise<FeatureFlag> {
+export async function showFlag(
+  sql: Sql,
+  row: FlagRow,
+  { secrets, rights }: { secrets: PayloadSecrets; rights: RecordRights },
+): Promise<FeatureFlag> {
   const filters = openedFilters(row, secrets);
   const [shown = filters] = await withNames(sql, [{ environmentId: row.environment_id, filters }]);
-  return toFeatureFlag(row, shown);
+  return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
 
+const mayEdit = (row: FlagRow, rights: RecordRights) => mayDo(rights, 'feature_flag', 'editor', nameOf(row));
+
 /** A row as the API shows it. @param filters with the payloads the caller may see. */
-export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>) {
+export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
   const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
   const simple = simpleRollout(filters);
   return {
@@ -39,8 +46,8 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>) {
     is_simple_flag: simple !== undefined,
     rollout_percentage: simple ?? null,
     status: flagStatus(row).toUpperCase(),
-    can_edit: true,
-    user_access_level: 'editor',
+    can_edit: isEditable,
+    user_access_level: isEditable ? 'editor' : 'viewer',
     // Of products that are not here.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,

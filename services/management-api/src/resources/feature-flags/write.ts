@@ -62,7 +62,7 @@ export async function changeFlag(
   await lockEnvironment(tx, environmentId);
   const before = found(await findFlag(tx, environmentId, id));
   const shown = openedFilters(before, secrets);
-  refuseConflict(changes, toFeatureFlag(before, shown));
+  refuseConflict(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
   const changed = withChanges(before, changes);
   const fields = renameEnrollment({ ...changed, filters: filters ?? shown }, before.key);

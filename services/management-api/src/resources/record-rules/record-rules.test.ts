@@ -85,6 +85,12 @@ describe.each(kinds)('%s', (kind) => {
       ['manager', [1, id], 200, 200],
       [null, [1, id], 200, 200],
     ]);
+    if (kind === 'dashboard' || kind === 'feature_flag' || kind === 'insight') {
+      await rule(kind, 'role', 'viewer');
+      expect((await send('GET', `${path}/${id}/`)).body.user_access_level).toBe('viewer');
+      expect((await send('GET', `${path}/`)).body.results[0].user_access_level).toBe('viewer');
+      expect((await send('GET', `${path}/${id}/`, { key: acme.A.key })).body.user_access_level).toBe('editor');
+    }
     await rule(kind, 'role', 'none');
     expect(await send('GET', `${path}/${id}/`)).toMatchObject(refused('viewer'));
     expect(await change(id)).toMatchObject(refused('editor'));

@@ -17,7 +17,7 @@ import {
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, toPageRequest } from '@millrace/http';
-import { AppError, isAppError, type Logger } from '@millrace/runtime';
+import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
 import {
@@ -41,6 +41,7 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   requestLimit: RateLimit;
   /** Of wrong and missing tokens, per address. */
   guessLimit: GuessLimit;
+  metrics: Metrics;
   publicUrl?: string | undefined;
   trustedProxies: number;
 }
@@ -75,6 +76,9 @@ interface Asked {
 /** @returns what answers all requests below `/scim`. */
 export function createScim(deps: ScimDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, publicUrl, trustedProxies } = deps;
+  const counter = deps.metrics.counter('millrace_scim_requests_total', 'Requests of SCIM, by the status of their answers', [
+    'status',
+  ]);
   const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
     ['users', (asked) => answerUsers(deps, asked)],
     ['groups', (asked) => answerGroups(deps, asked)],
@@ -103,6 +107,7 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
       await noteRequest(sql, domain.id, { method, path: pathWithin(request), status: given.status, detail });
     }
+    counter.inc({ status: String(given.status) });
     send(response, given, method);
   }
 
