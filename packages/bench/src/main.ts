@@ -9,6 +9,7 @@ import { benchGateway } from './gateway-bench.ts';
 import { benchInsights } from './insights-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { orUsage } from './process/or-usage.ts';
+import { benchSignIn } from './sign-in-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128]
        pnpm bench consumer [--pairs 3] [--events 100000] [--copy]
@@ -20,6 +21,7 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench browser  [--pairs 3] [--visits 20]
        pnpm bench console  [--only load,live,flood,watchers,events] [--visits 20] [--seconds 60]
                           [--projects 20] [--watchers 50] [--rate 5000] [--events 1000000]
+       pnpm bench sign-in  [--seconds 30]
        pnpm bench insights [--events 1000000] [--pairs 3] [--clickhouse]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
@@ -103,6 +105,9 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'browser':
     await benchBrowser({ pairs: Number(pairs), visits: Number(visits) }, print);
+    break;
+  case 'sign-in':
+    await benchSignIn({ seconds: seconds(30) }, print);
     break;
   case 'insights':
     await benchInsights({ events: events(1_000_000), runs: Number(pairs), withClickHouse: values.clickhouse }, print);
