@@ -765,8 +765,11 @@ CREATE TABLE "subscription_delivery" (
     "error" TEXT,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "finished_at" TIMESTAMPTZ(6),
+    -- In the link by which whoever gets a mail has no more of them; nothing else shows it.
+    "unsubscribe_id" UUID NOT NULL DEFAULT gen_random_uuid(),
     CONSTRAINT "subscription_delivery_pkey" PRIMARY KEY ("id")
 );
+CREATE UNIQUE INDEX "subscription_delivery_unsubscribe_id_key" ON "subscription_delivery"("unsubscribe_id");
 CREATE UNIQUE INDEX "subscription_delivery_subscription_id_occasion_due_at_targe_key" ON "subscription_delivery"("subscription_id", "occasion", "due_at", "target");
 CREATE INDEX "subscription_delivery_subscription_id_created_at_id_idx" ON "subscription_delivery"("subscription_id", "created_at", "id");
 CREATE INDEX "subscription_delivery_status_attempt_at_idx" ON "subscription_delivery"("status", "attempt_at");

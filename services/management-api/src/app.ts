@@ -66,7 +66,15 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
     : null;
   const scim = createScim({
-    ...{ sql, transaction: deps.transaction, logger, metrics, requestLimit, publicUrl, trustedProxies: trustedProxies ?? 0 },
+    ...{
+      sql,
+      transaction: deps.transaction,
+      logger,
+      metrics,
+      requestLimit,
+      publicUrl,
+      trustedProxies: trustedProxies ?? 0,
+    },
     guessLimit: tokenLimit,
   });
   const setSecurityHeaders = securityHeaders();

@@ -71,6 +71,8 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/login/sso',
     // By an id that nobody can guess.
     'GET /api/report_pictures/:report_id/:at',
+    'GET /api/unsubscribe/:unsubscribe_id',
+    'POST /api/unsubscribe/:unsubscribe_id',
     // By a token of their own.
     'GET /events',
     'GET /stats',

@@ -1,5 +1,5 @@
 export { makeReport, mostInsights, type ReportContent, type ReportedInsight, toldOf } from './content.ts';
-export { type Addresses, pictureLink, reportLinks } from './links.ts';
-export { type Message, reportMail, textOf } from './mail.ts';
+export { type Addresses, pictureLink, reportLinks, unsubscribeLink } from './links.ts';
+export { escapedHtml, type Message, reportMail, textOf } from './mail.ts';
 export { drawInsight, hasPicture, toPng } from './picture.ts';
 export { slackBlocks } from './slack.ts';

@@ -44,3 +44,8 @@ export function pictureLink(publicApiUrl: string | undefined, reportId: string, 
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
+
+/** Where whoever gets a mail has no more of them sent. @param unsubscribeId of the mail */
+export function unsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
+  return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
+}

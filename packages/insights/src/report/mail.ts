@@ -19,6 +19,8 @@ export interface Message {
   invite: { by: string | null; message: string | null } | null;
   /** Why there will be no more; null while there will be. */
   end: string | null;
+  /** Where whoever gets it by mail has no more sent; null where that cannot be. */
+  unsubscribe: string | null;
   /** Null where there is nothing to tell numbers of. */
   content: ReportContent | null;
 }
@@ -29,6 +31,7 @@ export interface ReportMail {
   html: string;
   text: string;
   attachments: { cid: string; filename: string; contentType: string; content: Buffer }[];
+  headers: Record<string, string>;
 }
 
 const mostRowsShown = 10;
@@ -48,7 +51,13 @@ export async function reportMail(message: Message, logger: Pick<Logger, 'warn'>)
     attachments.push({ cid: cidOf(insight), filename, contentType: 'image/png', content });
   }
   const pictured = new Set(attachments.map(({ cid }) => cid));
-  return { subject: message.title, html: htmlOf(message, pictured), text: textOf(message), attachments };
+  const { title: subject, unsubscribe } = message;
+  // Mail programs show a button of their own for it (RFC 8058).
+  const headers: Record<string, string> =
+    unsubscribe === null
+      ? {}
+      : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+  return { subject, html: htmlOf(message, pictured), text: textOf(message), attachments, headers };
 }
 
 const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
@@ -73,13 +82,16 @@ function sentences({ summary, nextAt, invite, end, content }: Message): { before
   };
 }
 
+const unsubscribeWord = 'Unsubscribe';
+
 /** The whole as plain text, for who sees no HTML. */
 export function textOf(message: Message): string {
-  const { title, link, content } = message;
+  const { title, link, content, unsubscribe } = message;
   const { before, behind } = sentences(message);
   const insights = content?.insights ?? [];
   const parts = insights.map((insight) => insightText(insight, isWhole(content, insight)));
-  return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind].join('\n\n');
+  const stop = unsubscribe === null ? [] : [`${unsubscribeWord}: ${unsubscribe}`];
+  return [...before, title, ...parts, ...(link === null ? [] : [link]), ...behind, ...stop].join('\n\n');
 }
 
 /** A report on one insight has its name already. */
@@ -143,7 +155,7 @@ function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
   const { before, behind } = sentences(message);
   const row = (html: string, space = 16) => `<tr><td style="padding:${space}px 24px 0">${html}</td></tr>`;
   const paragraph = (text: string, colour = ink) =>
-    `<p style="margin:0;${font};font-size:14px;line-height:21px;color:${colour}">${escaped(text).replaceAll('\n', '<br>')}</p>`;
+    `<p style="margin:0;${font};font-size:14px;line-height:21px;color:${colour}">${escapedHtml(text).replaceAll('\n', '<br>')}</p>`;
   const heading = `<h1 style="margin:0;${font};font-size:22px;line-height:28px;color:${ink}">${linked(title, link, ink)}</h1>`;
   const description = content?.description ? [paragraph(content.description, quiet)] : [];
   const insights = (content?.insights ?? []).map((insight) => insightHtml(message, insight, pictured));
@@ -151,7 +163,7 @@ function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
     link === null
       ? []
       : [
-          `<a href="${escaped(link)}" style="display:inline-block;background:${accent};border-radius:6px;padding:10px 18px;${font};font-size:14px;font-weight:600;color:#ffffff;text-decoration:none">Open in Millrace</a>`,
+          `<a href="${escapedHtml(link)}" style="display:inline-block;background:${accent};border-radius:6px;padding:10px 18px;${font};font-size:14px;font-weight:600;color:#ffffff;text-decoration:none">Open in Millrace</a>`,
         ];
   const rows = [
     ...before.map((text) => row(paragraph(text))),
@@ -160,9 +172,10 @@ function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
     ...insights.map((html) => row(html, 24)),
     ...button.map((html) => row(html, 24)),
     ...behind.map((text) => row(paragraph(text, quiet), 16)),
+    ...(message.unsubscribe === null ? [] : [row(stopHtml(message.unsubscribe), 16)]),
   ];
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapedHtml(title)}</title></head>
 <body style="margin:0;padding:0;background:#f3f5f6">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f3f5f6"><tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;background:#ffffff;border-radius:8px">
@@ -171,6 +184,9 @@ ${rows.join('\n')}
 </table></td></tr></table></body></html>
 `;
 }
+
+const stopHtml = (address: string) =>
+  `<p style="margin:0;${font};font-size:12px;line-height:18px"><a href="${escapedHtml(address)}" style="color:${quiet}">${unsubscribeWord}</a></p>`;
 
 function insightHtml(message: Message, insight: ReportedInsight, pictured: ReadonlySet<string>): string {
   const { name, error } = insight;
@@ -181,14 +197,14 @@ function insightHtml(message: Message, insight: ReportedInsight, pictured: Reado
   // The picture has name and range in it; who sees no pictures reads them in its place.
   const head = hasPicture
     ? linkedHtml(
-        `<img src="cid:${cidOf(insight)}" width="592" alt="${escaped(said)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
+        `<img src="cid:${cidOf(insight)}" width="592" alt="${escapedHtml(said)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
         link,
       )
     : `<h2 style="margin:0;${font};font-size:16px;line-height:22px;color:${ink}">${linked(name, link, ink)}</h2>${
-        range === '' ? '' : `<p style="margin:2px 0 0;${font};font-size:12px;color:${quiet}">${escaped(range)}</p>`
+        range === '' ? '' : `<p style="margin:2px 0 0;${font};font-size:12px;color:${quiet}">${escapedHtml(range)}</p>`
       }`;
   if (error !== null) {
-    return `${head}<p style="margin:8px 0 0;padding:10px 12px;background:#f8ecea;border-radius:6px;${font};font-size:14px;line-height:20px;color:#8f2a23">${escaped(noNumbers(error))}</p>`;
+    return `${head}<p style="margin:8px 0 0;padding:10px 12px;background:#f8ecea;border-radius:6px;${font};font-size:14px;line-height:20px;color:#8f2a23">${escapedHtml(noNumbers(error))}</p>`;
   }
   return `${head}${figuresHtml(insight)}${rowsHtml(insight)}`;
 }
@@ -221,23 +237,24 @@ function tableHtml(head: readonly string[], rows: readonly (readonly string[])[]
     (_, at) => at === 0 || rows.some((cells) => /\p{L}/u.test((cells[at] ?? '').replace(unit, ''))),
   );
   const cell = (tag: 'th' | 'td', text: string, at: number) =>
-    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escaped(text)}</${tag}>`;
+    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${tag === 'th' ? quiet : ink}">${escapedHtml(text)}</${tag}>`;
   const rowOf = (tag: 'th' | 'td', cells: readonly string[]) =>
     `<tr>${cells.map((text, at) => cell(tag, text, at)).join('')}</tr>`;
   const last =
     more === null
       ? ''
-      : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escaped(more)}</td></tr>`;
+      : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escapedHtml(more)}</td></tr>`;
   return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:8px;border-collapse:collapse">${rowOf('th', head)}${rows.map((cells) => rowOf('td', cells)).join('')}${last}</table>`;
 }
 
 const linked = (text: string, link: string | null, colour: string) =>
   link === null
-    ? escaped(text)
-    : `<a href="${escaped(link)}" style="color:${colour};text-decoration:none">${escaped(text)}</a>`;
+    ? escapedHtml(text)
+    : `<a href="${escapedHtml(link)}" style="color:${colour};text-decoration:none">${escapedHtml(text)}</a>`;
 const linkedHtml = (html: string, link: string | null) =>
-  link === null ? html : `<a href="${escaped(link)}" style="text-decoration:none">${html}</a>`;
+  link === null ? html : `<a href="${escapedHtml(link)}" style="text-decoration:none">${html}</a>`;
 
-function escaped(text: string): string {
+/** Text as it stands in HTML, between tags and in attributes. */
+export function escapedHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

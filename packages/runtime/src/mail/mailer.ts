@@ -8,6 +8,8 @@ export interface Mail {
   html?: string;
   /** Pictures that the HTML shows: `<img src="cid:…">`. */
   attachments?: { cid: string; filename: string; contentType: string; content: Buffer }[];
+  /** Beside those that every mail has. */
+  headers?: Record<string, string>;
 }
 
 /**

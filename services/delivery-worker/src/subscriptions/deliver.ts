@@ -9,6 +9,7 @@ import {
   reportMail,
   slackBlocks,
   toldOf,
+  unsubscribeLink,
 } from '@millrace/insights/report';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
@@ -262,6 +263,7 @@ function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
     linkOf: links.insight,
     invite: isFirst ? { by: delivery.created_by, message: delivery.invite_message?.trim() || null } : null,
     end: isEnded ? `The ${kind} “${name}” was deleted. There will be no more reports of it.` : null,
+    unsubscribe: isEnded ? null : unsubscribeLink(deps.publicApiUrl, delivery.unsubscribe_id),
     content: delivery.content,
   };
 }

@@ -102,12 +102,21 @@ test('a mail shows the number of its range, the change, the picture, and a link'
   await send();
   const { headers, body, html, attachments } = mail();
   expect(headers.subject).toBe('Orders');
+  const [delivery] = await fixture.database.sql.query<{ id: string }>(
+    'SELECT unsubscribe_id AS id FROM subscription_delivery',
+  );
+  const wayOut = `https://millrace.example.com/api/unsubscribe/${delivery?.id}`;
+  expect([headers['list-unsubscribe'], headers['list-unsubscribe-post']]).toEqual([
+    ...[`<${wayOut}>`, 'List-Unsubscribe=One-Click'],
+  ]);
+  expect(html).toContain(`<a href="${wayOut}"`);
   expect(body).toBe(
     [
       'Orders',
       '2 November 2026 to 8 November 2026\norder: 21 (+250 % against 6 before)',
       `https://millrace.example.com/console/projects/${tenant.environmentId}/insights?insight=report${made}`,
       'This report is sent every week. The next one comes on Monday, 16 November 2026.',
+      `Unsubscribe: ${wayOut}`,
       '',
     ]
       .join('\n\n')
@@ -276,7 +285,9 @@ test('Q-295: after a crash of whoever has asked, another asks, and each gets one
   await Promise.all([1, 2].map(() => oneRound((slots) => deliverDue(deps, slots))));
   const mails = fixture.mailServer.mails.map(({ to, body }) => [to[0], body]).sort();
   expect(mails.map(([to]) => to)).toEqual(['ada@example.com', 'grace@example.com']);
-  expect(mails[0]?.[1]).toBe(mails[1]?.[1]);
+  const withoutLinks = mails.map(([, body]) => body?.replace(/\/api\/unsubscribe\/\S+/, ''));
+  expect(withoutLinks[0]).toBe(withoutLinks[1]);
+  expect(mails[0]?.[1]).not.toBe(mails[1]?.[1]);
   expect(await sql.query('SELECT attempts FROM subscription_report')).toEqual([{ attempts: 2 }]);
 });
 

@@ -147,7 +147,7 @@ export async function keepReport(sql: Sql, { id }: ClaimedReport, content: Repor
 export interface ClaimedDelivery
   extends Columns<
       'subscription_delivery',
-      'id' | 'occasion' | 'due_at' | 'target' | 'invite_message' | 'subscription_id'
+      'id' | 'unsubscribe_id' | 'occasion' | 'due_at' | 'target' | 'invite_message' | 'subscription_id'
     >,
     Columns<
       'subscription',
@@ -216,7 +216,7 @@ export async function claimDeliveries(
          FROM locked WHERE d.id = locked.id
        RETURNING d.*, locked.organization_id
      )
-     SELECT c.id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
+     SELECT c.id, c.unsubscribe_id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
             s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
             s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook,
             s.next_delivery_date, i.short_id AS insight_short_id, nullif(u.first_name, '') AS created_by,

@@ -76,9 +76,11 @@ interface Asked {
 /** @returns what answers all requests below `/scim`. */
 export function createScim(deps: ScimDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, publicUrl, trustedProxies } = deps;
-  const counter = deps.metrics.counter('millrace_scim_requests_total', 'Requests of SCIM, by the status of their answers', [
-    'status',
-  ]);
+  const counter = deps.metrics.counter(
+    'millrace_scim_requests_total',
+    'Requests of SCIM, by the status of their answers',
+    ['status'],
+  );
   const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
     ['users', (asked) => answerUsers(deps, asked)],
     ['groups', (asked) => answerGroups(deps, asked)],

@@ -111,6 +111,7 @@ export function reportRoutes(
           linkOf: links.insight,
           invite: invite?.trim() ? { by: null, message: invite.trim() } : null,
           end: null,
+          unsubscribe: null,
           content,
         };
         return show(message, { format: query.format, logger });
@@ -228,6 +229,7 @@ function messageOf(
     linkOf: links.insight,
     invite: null,
     end: null,
+    unsubscribe: null,
     content,
   };
 }

@@ -32,6 +32,7 @@ import {
   listSubscriptions,
   type SubscriptionRow,
 } from './store.ts';
+import { unsubscribeRoutes } from './unsubscribe.ts';
 
 /** What a 32-bit number column holds. */
 const largest = 2_147_483_647;
@@ -66,6 +67,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
   const below = environmentBases(addressedSubscriptions(sql), 'projects_');
   return [
     reportPictureRoute({ sql }),
+    ...unsubscribeRoutes({ sql, transaction }),
     ...reportRoutes({ sql, ...deps }, { below, path }),
     ...defineRoutes({
       method: 'GET',

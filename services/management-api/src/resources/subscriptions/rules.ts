@@ -20,6 +20,7 @@ import {
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 import {
   cancelDeliveries,
+  cancelDeliveriesTo,
   countSubscriptions,
   findReportedInsights,
   findSubscription,
@@ -28,6 +29,7 @@ import {
   lockSubscription,
   type SubscriptionRow,
   subjectExists,
+  type Unsubscribable,
   updateSubscription,
 } from './store.ts';
 
@@ -177,7 +179,7 @@ interface SubscriptionAddress {
 /** Records who made, changed or deleted a subscription, in the transaction that does it. */
 export async function recordSubscriptionActivity(
   tx: Sql,
-  { actor, address }: { actor: { userId: number }; address: SubscriptionAddress },
+  { actor, address }: { actor: { userId: number } | null; address: SubscriptionAddress },
   { before, after }: { before?: SubscriptionRow; after: SubscriptionRow },
 ): Promise<void> {
   await recordActivity(tx, {
@@ -186,7 +188,7 @@ export async function recordSubscriptionActivity(
     scope: 'Subscription',
     itemId: after.id,
     activity: before === undefined ? 'created' : after.deleted && !before.deleted ? 'deleted' : 'updated',
-    actor: { userId: actor.userId },
+    actor: actor && { userId: actor.userId },
     name: after.title,
     ...(before && { change: { before: visible(before), after: visible(after), secret: ['target_value'] } }),
   });
@@ -207,4 +209,23 @@ export async function requireReported(
   for (const found of dashboards) requireRecord(rights, 'dashboard', 'viewer', found);
   const insights = await findReportedInsights(sql, environmentId, { insight, dashboard });
   for (const found of insights) requireRecord(rights, 'insight', 'viewer', found);
+}
+
+/** Takes an address out of a subscription by the wish of who got a mail of it. Without any other the subscription ends. */
+export async function unsubscribe(
+  tx: Transaction,
+  { subscriptionId: id, environmentId, organizationId, email }: Unsubscribable,
+): Promise<void> {
+  const before = found(await lockSubscription(tx, environmentId, id));
+  const targets = targetsOf(before);
+  const others = targets.filter((target) => target !== email);
+  if (before.deleted || others.length === targets.length) return;
+  const isLast = others.length === 0;
+  // The last one stays written down, so that whoever brings the subscription back sees whom it was for.
+  const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
+  await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
+  await cancelDeliveriesTo(tx, id, email);
+  const address = { organizationId, environmentId };
+  const after = found(await findSubscription(tx, environmentId, id));
+  await recordSubscriptionActivity(tx, { actor: null, address }, { before, after });
 }

@@ -1,6 +1,7 @@
 // What is stored of subscriptions and of their deliveries.
 
 import { randomUUID } from 'node:crypto';
+import { targetsOf } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { ReportContent } from '@millrace/insights/report';
 import { createConditions } from '../../sql/conditions.ts';
@@ -220,6 +221,47 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
       WHERE subscription_id = $1 AND status = 'pending'`,
     [subscriptionId],
   );
+}
+
+/** Takes back what was not sent to an address yet. */
+export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number, target: string): Promise<void> {
+  await tx.query(
+    `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
+      WHERE subscription_id = $1 AND target = $2 AND status = 'pending'`,
+    [subscriptionId, target],
+  );
+}
+
+/** A mail of a subscription, with whom it went to. */
+export interface Unsubscribable {
+  subscriptionId: number;
+  environmentId: number;
+  organizationId: string;
+  email: string;
+  /** What the reports are about. */
+  name: string;
+  isSubscribed: boolean;
+}
+
+/** The mail with this id in its link. @param days so old it may be. */
+export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
+  const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
+    `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",
+            d.target AS email, s.target_type, s.target_value, s.deleted,
+            coalesce(nullif(trim(s.title), ''), nullif(i.name, ''), i.derived_name, b.name, e.name) AS name
+       FROM subscription_delivery d
+       JOIN subscription s ON s.id = d.subscription_id
+       JOIN environment e ON e.id = s.environment_id
+       JOIN project p ON p.id = e.project_id
+       LEFT JOIN insight i ON i.id = s.insight AND i.project_id = s.environment_id
+       LEFT JOIN dashboard b ON b.id = s.dashboard AND b.project_id = s.environment_id
+      WHERE d.unsubscribe_id = $1::uuid AND d.created_at > now() - make_interval(days => $2) AND s.target_type = 'email'`,
+    [id, days],
+  );
+  if (!row) return undefined;
+  const { subscriptionId, environmentId, organizationId, email, name } = row;
+  const isSubscribed = !row.deleted && targetsOf(row).includes(email);
+  return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
 /** Whether an environment has this dashboard or insight, and it is not deleted. */

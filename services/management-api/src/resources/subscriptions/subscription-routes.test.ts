@@ -183,9 +183,81 @@ test('days and hours are those of the project’s time zone', async () => {
   expect(next.getUTCHours()).toBe(isWinter ? 14 : 13);
 });
 
-test('S14: there is no unsubscribe link in the mails, so there is no token to reject', async () => {
-  // Decided differently: an address is taken out of target_value by a PATCH; the link would need a secret both services share.
-  expect((await api.get('/api/unsubscribe/?token=x', acme.M.key)).status).toBe(404);
+describe('S14: the link of a mail', () => {
+  const three = 'ada@x.com,grace@x.com,alan@x.com';
+  const linkOf = async (id: number, target: string) => {
+    const [row] = await api.database.sql.query<{ link: string }>(
+      "SELECT '/api/unsubscribe/' || unsubscribe_id AS link FROM subscription_delivery WHERE subscription_id = $1 AND target = $2",
+      [id, target],
+    );
+    return row?.link ?? '';
+  };
+  /** As mail programs send it by themselves. */
+  const press = (link: string) =>
+    fetch(api.url + link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+
+  test('takes one of three out, once; the last one ends the subscription; what waits for them is not sent', async () => {
+    const { id } = (await create({ target_value: three })).body;
+    const link = await linkOf(id, 'grace@x.com');
+    for (const isFirst of [true, false]) {
+      const looked = await (await fetch(api.url + link)).json();
+      expect(looked).toEqual({ title: 'Sign-ups', email: 'grace@x.com', is_subscribed: isFirst });
+      expect((await press(link)).status).toBe(200);
+      expect((await read(id)).body).toMatchObject({ target_value: 'ada@x.com,alan@x.com', deleted: false });
+    }
+    expect((await deliveries(id)).map(({ target, status }) => `${target} ${status}`)).toEqual([
+      ...['ada@x.com pending', 'alan@x.com pending', 'grace@x.com cancelled'],
+    ]);
+    for (const target of ['ada@x.com', 'alan@x.com']) await press(await linkOf(id, target));
+    expect((await read(id)).body).toMatchObject({ target_value: 'alan@x.com', deleted: true });
+    const history = await api.get(
+      `/api/organizations/${acme.organizationId}/activity/?scope=Subscription&item_id=${id}`,
+      acme.A.key,
+    );
+    const told = history.body.results.map((one: { activity: string; user: { first_name: string } }) => [
+      ...[one.activity, one.user.first_name],
+    ]);
+    expect(told).toEqual([
+      ['deleted', 'System'],
+      ['updated', 'System'],
+      ['updated', 'System'],
+      ['created', 'Ada'],
+    ]);
+    expect(JSON.stringify(history.body)).not.toContain('grace@x.com');
+  });
+
+  test('a browser gets a page with one button, that shows titles as they are and loads nothing', async () => {
+    const { id } = (await create({ title: '<img src=x onerror=alert(1)>' })).body;
+    const look = async (method: 'GET' | 'POST') => {
+      const headers = { accept: 'text/html' };
+      const response = await fetch(api.url + (await linkOf(id, 'test@x.com')), { method, headers });
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+      return response.text();
+    };
+    const before = await look('GET');
+    expect(before).toContain('&lt;img src=x onerror=alert(1)&gt;');
+    expect(before).not.toContain('<img');
+    expect(before.match(/<button/g)).toHaveLength(1);
+    const after = await look('POST');
+    expect(after).toContain('None go to test@x.com any more.');
+    expect(after).not.toContain('<button');
+  });
+
+  test('is rejected where nobody has it, and after 30 days; the id that members see is none', async () => {
+    const { id } = (await create()).body;
+    const link = await linkOf(id, 'test@x.com');
+    const [delivery] = (await api.get(`${path}${id}/deliveries/`, acme.M.key)).body.results;
+    const good = async (address: string) => (await fetch(api.url + address)).status;
+    expect(JSON.stringify(delivery)).not.toContain(link.slice(-36));
+    expect([await good(link), await good(`/api/unsubscribe/${delivery.id}`), await good('/api/unsubscribe/x')]).toEqual(
+      [...[200, 404, 404]],
+    );
+    await api.database.sql.query(
+      "UPDATE subscription_delivery SET created_at = now() - interval '31 days' WHERE subscription_id = $1",
+      [id],
+    );
+    expect([await good(link), (await press(link)).status, (await read(id)).body.deleted]).toEqual([404, 404, false]);
+  });
 });
 
 test('S15: DELETE is refused without a body, whatever it addresses, after key, scope and project', async () => {

@@ -1,0 +1,105 @@
+// The way out of reports that come by mail: whoever got one takes their address out of its subscription.
+
+import type { Database, Sql } from '@millrace/db';
+import { TextContent } from '@millrace/http';
+import { escapedHtml } from '@millrace/insights/report';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import { unsubscribe } from './rules.ts';
+import { findUnsubscribable, type Unsubscribable } from './store.ts';
+
+/** So long a mail's link works. */
+const linkDays = 30;
+
+const params = Type.Object({
+  unsubscribe_id: Type.String({ format: 'uuid', description: 'Of one mail; only its receiver knows it.' }),
+});
+const state = Type.Object(
+  {
+    title: Type.String({ description: 'What the reports are about.' }),
+    email: Type.String({ description: 'The address.' }),
+    is_subscribed: Type.Boolean({ description: 'Whether reports go to it.' }),
+  },
+  { title: 'MailSubscription' },
+);
+const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
+const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
+
+/** Nothing is loaded, nothing runs, and the form goes nowhere else. */
+const pageHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+};
+
+/**
+ * Looking changes nothing, because programs open every link of a mail. The POST is what mail programs send by themselves when
+ * their button is pressed (RFC 8058).
+ */
+export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const common = {
+    path: '/api/unsubscribe/:unsubscribe_id',
+    tags: ['subscriptions'] as [string],
+    scope: 'public',
+    params,
+    responses: { 200: { description: 'Whether reports go to the address.', schema: state, text: page } },
+  } as const;
+  return [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      operationId: 'unsubscribe_retrieve',
+      summary: 'Look which reports a mail belongs to',
+      description: `By the link of a mail, which works for ${linkDays} days.`,
+      examples: { response: example },
+      handler: async ({ params: { unsubscribe_id: id }, request }) =>
+        answer(await requireMail(sql, id), request.header('accept')),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      operationId: 'unsubscribe_create',
+      summary: 'Have no more reports sent to an address',
+      description:
+        'Takes the address out of the subscription; the last one ends it. Again changes nothing. Others go on getting theirs.',
+      examples: { response: { ...example, is_subscribed: false } },
+      handler: async ({ params: { unsubscribe_id: id }, request }) => {
+        const found = await requireMail(sql, id);
+        await transaction((tx) => unsubscribe(tx, found));
+        return answer(await requireMail(sql, id), request.header('accept'));
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
+  const found = await findUnsubscribable(sql, id, linkDays);
+  if (!found) throw new AppError('not_found', 'This link is not good, or older than 30 days.');
+  return found;
+}
+
+function answer({ name: title, email, isSubscribed }: Unsubscribable, accept = '') {
+  if (!accept.includes('text/html')) return { title, email, is_subscribed: isSubscribed };
+  return new TextContent(pageOf({ title, email, isSubscribed }), pageHeaders);
+}
+
+function pageOf({ title, email, isSubscribed }: { title: string; email: string; isSubscribed: boolean }): string {
+  const heading = isSubscribed ? `No more reports of “${title}”?` : `No more reports of “${title}”`;
+  const sentence = isSubscribed
+    ? `They go to ${email}. Others who get them are not concerned.`
+    : `None go to ${email} any more.`;
+  const button = isSubscribed ? '<form method="post"><button type="submit">Stop these mails</button></form>' : '';
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapedHtml(heading)}</title>
+<style>
+body{max-width:34rem;margin:15vh auto 0;padding:0 1rem;font:16px/1.5 system-ui,sans-serif}
+h1{font-size:1.4rem;line-height:1.3;overflow-wrap:anywhere}
+p{overflow-wrap:anywhere}
+button{padding:.6rem 1.2rem;font:inherit;font-weight:600;color:#fff;background:#0a6c8c;border:0;border-radius:6px;cursor:pointer}
+</style></head>
+<body><main><h1>${escapedHtml(heading)}</h1><p>${escapedHtml(sentence)}</p>${button}</main></body></html>
+`;
+}
