@@ -1,3 +1,4 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { Secret, TOTP } from 'otpauth';
@@ -118,6 +119,39 @@ test('an app is connected by its picture; from then on the code is asked for, wr
   await page.context().close();
 });
 
+test('who is invited joins with a passkey, also after giving up once, and signs in with it', async () => {
+  const invite = { id: randomUUID(), secret: randomBytes(32).toString('base64url') };
+  const shown = createHash('sha256').update(invite.secret).digest().toString('base64url');
+  await console.query(
+    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, token_hash)
+     SELECT $1::text::uuid, id, 'linus@example.com', 'linus@example.com', $2 FROM organization LIMIT 1`,
+    [invite.id, createHash('sha256').update(shown).digest('hex')],
+  );
+  const page = await open('live', { hasKey: true });
+  const link = new URL(`/console/invite/${invite.id}#${invite.secret}`, address('')).href;
+  await page.goto(link);
+  await page.getByLabel('Your name').fill('Linus');
+  await page.route('**/api/webauthn/register/begin', (route) => route.abort());
+  await page.getByRole('button', { name: 'Join with a passkey' }).click();
+  await page.getByText('You have joined. The passkey is not made yet').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.unroute('**/api/webauthn/register/begin');
+  await page.getByRole('button', { name: 'Join with a passkey' }).click();
+  await page.getByRole('button', { name: 'Account: Linus' }).waitFor();
+  const { rows } = await console.query(
+    `SELECT u.first_name, p.hash IS NULL AS is_without, k.label FROM "user" u
+       LEFT JOIN user_password p ON p.user_id = u.id JOIN passkey k ON k.user_id = u.id WHERE u.email = 'linus@example.com'`,
+    [],
+  );
+  expect(rows).toEqual([{ first_name: 'Linus', is_without: true, label: 'Passkey' }]);
+  await page.context().clearCookies();
+  await page.goto(address('live'));
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByRole('button', { name: 'Account: Linus' }).waitFor();
+  await page.context().close();
+  await console.query(`DELETE FROM "user" WHERE email = 'linus@example.com'`, []);
+});
+
 test('a passkey is added, signs in without a password, and is removed', async () => {
   const page = await open('settings/account', { hasKey: true });
   await enterPassword(page);
@@ -127,6 +161,7 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
   // A device has one passkey for an account.
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await dialog.getByRole('button', { name: 'Add a passkey' }).click();

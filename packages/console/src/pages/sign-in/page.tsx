@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { queryClient, sessionEnd } from '../../api/queries.ts';
@@ -7,6 +7,7 @@ import { type Methods, SignInForm } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { knowsPasskeys, makePasskey } from '../../parts/passkey.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
@@ -227,9 +228,42 @@ export function InvitePage() {
             />
             <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
           </Form>
+          {knowsPasskeys() && <JoinWithPasskey path={path} secret={secret} onDone={open} />}
         </Entry>
       )}
     </Loaded>
+  );
+}
+
+/** In place of a password. Who gives up half way has joined already. */
+function JoinWithPasskey({ path, secret, onDone }: { path: string; secret: string; onDone: () => void }) {
+  const [hasJoined, setJoined] = useState(false);
+  const join = useMutation({
+    mutationFn: async () => {
+      if (!hasJoined) {
+        const name = document.querySelector<HTMLInputElement>('input[name=first_name]')?.value.trim();
+        const body = { token: secret, with_passkey: true, ...(name && { first_name: name }) };
+        await call({ method: 'POST', path, body });
+        setJoined(true);
+      }
+      const options = await call({ method: 'POST', path: '/api/webauthn/register/begin' });
+      const credential = await makePasskey(options);
+      const body = { credential, label: text.passkeyName };
+      await call({ method: 'POST', path: '/api/webauthn/register/complete', body });
+    },
+    onSuccess: onDone,
+  });
+  return (
+    <div className="form">
+      <FormProblem problem={join.error} fields={[]} />
+      {hasJoined && join.error !== null && <p className="quiet">{text.inviteJoined}</p>}
+      <div className="form-buttons">
+        <Button isDisabled={join.isPending} onPress={() => join.mutate()}>
+          {text.invitePasskey}
+        </Button>
+        {hasJoined && join.error !== null && <Button onPress={onDone}>{text.inviteOpen}</Button>}
+      </div>
+    </div>
   );
 }
 

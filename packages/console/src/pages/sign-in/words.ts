@@ -50,6 +50,10 @@ export const text = {
   inviteTitle: (organization: string) => `Join ${organization}`,
   inviteText: (email: string) => `You were invited as ${email}.`,
   inviteButton: 'Join',
+  invitePasskey: 'Join with a passkey',
+  inviteJoined: 'You have joined. The passkey is not made yet: try again, or set a password under Account.',
+  inviteOpen: 'Open the console',
+  passkeyName: 'Passkey',
   inviteKnown: 'There is an account for this address. Sign in with it, then join.',
   inviteAccept: 'Join as the account that is signed in',
 };

@@ -178,18 +178,20 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
     return joined;
   };
 
-  /** Computed for whoever has the secret only. @returns null for who wants a key instead. */
+  /** Computed for whoever has the secret only. @returns null for who wants a key instead, or a passkey. */
   async function hashOfNewUser(
     invite: { target_email: string; first_name: string },
     body: Static<typeof signUp>,
     request: ApiRequest,
   ): Promise<string | null> {
-    if (body.password === undefined) return null;
+    if (!wantsSession(body)) return null;
     if (!withSignIn) {
+      const attr = body.password === undefined ? 'with_passkey' : 'password';
       const detail = 'Nobody signs in here. Leave the password out, and you get a personal API key.';
-      throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'password' });
+      throw new AppError('invalid', detail, { code: 'invalid_input', attr });
     }
     requireSessionPlace(request);
+    if (body.password === undefined) return null;
     const { first_name: firstName = invite.first_name, last_name: lastName = '' } = body;
     await checkNewPassword(body.password, [invite.target_email, firstName, lastName]);
     return passwords.hash(body.password);
@@ -231,7 +233,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       operationId: 'signup_create',
       summary: 'Accept an invite as a new user',
       description:
-        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited. With a `password` the new user is signed in instead.',
+        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited. With a `password`, or to register a passkey next, the new user is signed in instead.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
@@ -262,11 +264,13 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 // Having got the mail proves the address; having been shown the link does not.
                 isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
-                withKey: hash === null,
+                withKey: !wantsSession(body),
               });
               if (hash !== null) {
                 const actor = { userId: joined.user.id };
                 await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
+              }
+              if (wantsSession(body)) {
                 signedIn = await begin(deps, tx, request, { user: joined.user, method: 'invite', secondFactor: null });
               }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
@@ -296,6 +300,9 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
     }),
   ];
 }
+
+const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof signUp>) =>
+  password !== undefined || withPasskey === true;
 
 /** @throws AppError `not_found` for whoever has none of its secrets. */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {

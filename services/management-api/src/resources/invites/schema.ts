@@ -173,6 +173,12 @@ export const signUp = Type.Object(
         description: 'A password, 8 to 256 characters: you are signed in then, and get no key.',
       }),
     ),
+    with_passkey: Type.Optional(
+      Type.Boolean({
+        description:
+          'In place of a password: you are signed in to register a passkey next (`/api/webauthn/register/begin`), and get no key.',
+      }),
+    ),
   },
   { title: 'SignUp' },
 );

@@ -167,6 +167,17 @@ describe('an invite', () => {
     expect((await post('/api/login/', { email, password })).status).toBe(200);
   });
 
+  test('S-035: to register a passkey the new account is signed in without a password, and has no key', async () => {
+    const { path, token, email } = await invite();
+    expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
+    const answer = await post(path, { token, with_passkey: true });
+    expect(answer).toMatchObject({ status: 201, body: { personal_api_key: null, user: { email } } });
+    const key = sessionOf(answer.headers);
+    expect((await api.get('/api/users/@me/', key)).body).toMatchObject({ email, has_password: false });
+    expect((await api.send('POST', '/api/webauthn/register/begin/', { key })).status).toBe(200);
+    expect((await post(path, { token, with_passkey: true })).status).toBe(404);
+  });
+
   test('S-035: a password that is easily guessed, or a page of another site, uses nothing up', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
@@ -201,6 +212,7 @@ describe('an invite', () => {
       await off.database.prisma.organization_invite.update({ where: { id }, data });
       const signUp = (fields: object) => off.send('POST', `/api/signup/${id}/`, { body: { token, ...fields } });
       expect(await signUp({ password })).toMatchObject({ status: 400, body: { attr: 'password' } });
+      expect(await signUp({ with_passkey: true })).toMatchObject({ status: 400, body: { attr: 'with_passkey' } });
       expect((await signUp({})).body.personal_api_key).toMatch(/^phx_/);
     } finally {
       await off.stop();
