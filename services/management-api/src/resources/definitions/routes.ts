@@ -6,7 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { Searches } from '../../access/searches.ts';
+import type { EventDeps } from '../events/routes.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { eventDefinition, eventDefinitionExample, propertyDefinition, propertyDefinitionExample } from './schema.ts';
 import {
@@ -42,7 +42,7 @@ const volumesQuery = {
 const path = '/event_definitions';
 
 /** The names of events a project has had. */
-export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+export function eventDefinitionRoutes({ sql, searches, otherStore: store }: EventDeps) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -61,7 +61,8 @@ export function eventDefinitionRoutes({ sql, searches }: { sql: Sql; searches: S
         const list = async (on: Sql) => {
           const { count, rows } = await listEventDefinitions(on, environmentId, query, query);
           const names = rows.map(({ name }) => name);
-          const volumes = query.volumes ? await volumesOfEvents(on, environmentId, names) : undefined;
+          const read = store && { store, projectId: environmentId, signal: request.leaves() };
+          const volumes = query.volumes ? await volumesOfEvents(on, environmentId, { names, read }) : undefined;
           return { count, results: rows.map((row) => toEventDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes;
@@ -132,7 +133,7 @@ const listQuery = Type.Object({
 });
 
 /** The names and types of properties that events, persons and groups of a project have had. */
-export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+export function propertyDefinitionRoutes({ sql, searches, otherStore: store }: EventDeps) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -152,7 +153,8 @@ export function propertyDefinitionRoutes({ sql, searches }: { sql: Sql; searches
         const list = async (on: Sql) => {
           const { count, rows } = await listPropertyDefinitions(on, environmentId, toFilter(query), query);
           const names = rows.map(({ name }) => name);
-          const isCounted = query.volumes && query.type === 'event';
+          // PostgreSQL holds the last days only where another store has the events: of a part nothing is told.
+          const isCounted = query.volumes && query.type === 'event' && store === null;
           const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
           return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
         };

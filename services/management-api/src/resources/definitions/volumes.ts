@@ -1,6 +1,7 @@
 // How much of what is defined there was lately, and how much it is asked for.
 
 import type { Sql } from '@millrace/db';
+import { budgetOf, type StoreRead } from '../events/other-store.ts';
 
 /** Null: nobody asked for it, or it is not counted. */
 export interface Volume {
@@ -21,19 +22,43 @@ const namesOfProperties = `${objects}.keyvalue()
 /** SQL: events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
-/** Events of these names, counted one by one. */
+/** Events of these names, counted one by one. @param read where events are, when PostgreSQL does not keep all of them. */
 export async function volumesOfEvents(
   sql: Sql,
   projectId: number,
-  names: readonly string[],
+  { names, read }: { names: readonly string[]; read: Omit<StoreRead, 'sql'> | null },
 ): Promise<Map<string, Volume>> {
-  const counts = await sql.query<{ name: string; count: number }>(
-    `SELECT e.event AS name, count(*)::float8 AS count FROM event e
-      WHERE ${recent} AND e.event = ANY ($2::text[]) GROUP BY e.event`,
-    [projectId, names],
-  );
+  const counts =
+    read === null
+      ? await sql.query<NameCount & Record<string, unknown>>(
+          `SELECT e.event AS name, count(*)::float8 AS count FROM event e
+            WHERE ${recent} AND e.event = ANY ($2::text[]) GROUP BY e.event`,
+          [projectId, names],
+        )
+      : await countStoredNames(read, names);
   const usage = await usageOf(sql, projectId, { names, path: `${objects}.keyvalue() ? (@.key == "event").value` });
   return volumes(names, { counts, usage, share: 1 });
+}
+
+interface NameCount {
+  name: string;
+  count: number;
+}
+
+const recentMs = 30 * 24 * 60 * 60 * 1000;
+
+async function countStoredNames(read: Omit<StoreRead, 'sql'>, names: readonly string[]): Promise<NameCount[]> {
+  if (names.length === 0) return [];
+  const now = Date.now();
+  const rows = await read.store.events.series(
+    {
+      select: { projectId: read.projectId, events: names, from: now - recentMs + 1, to: now + 1, where: { all: [] } },
+      ...{ edges: [], windows: null, measure: { of: 'events' }, limit: names.length, nullsLast: false },
+      breakdowns: [{ property: { of: 'column', key: 'event' }, isUrl: false, bins: null }],
+    },
+    budgetOf(read),
+  );
+  return rows.map(({ values: [name], number: count }) => ({ name: name ?? '', count }));
 }
 
 /** More events are not looked into: what they hold is as large as it likes. */
