@@ -133,7 +133,7 @@ const listQuery = Type.Object({
 });
 
 /** The names and types of properties that events, persons and groups of a project have had. */
-export function propertyDefinitionRoutes({ sql, searches, otherStore: store }: EventDeps) {
+export function propertyDefinitionRoutes({ sql, searches }: Pick<EventDeps, 'sql' | 'searches'>) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -153,8 +153,7 @@ export function propertyDefinitionRoutes({ sql, searches, otherStore: store }: E
         const list = async (on: Sql) => {
           const { count, rows } = await listPropertyDefinitions(on, environmentId, toFilter(query), query);
           const names = rows.map(({ name }) => name);
-          // PostgreSQL holds the last days only where another store has the events: of a part nothing is told.
-          const isCounted = query.volumes && query.type === 'event' && store === null;
+          const isCounted = query.volumes && query.type === 'event';
           const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
           return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
         };

@@ -199,7 +199,7 @@ const modules = await clickHouseOrSkip();
     expect((await both(`events/?${query}`)).body.attr).toBe(attr);
   });
 
-  test('volumes of event definitions, of which PostgreSQL holds the last days only; of properties nothing is told', async () => {
+  test('volumes of event definitions, where PostgreSQL holds the last days only', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -216,27 +216,22 @@ const modules = await clickHouseOrSkip();
        SELECT $1, name, now() FROM unnest(ARRAY['buy', 'o''clock', 'never']) AS name`,
       [other.environmentId],
     );
-    await sql.query(
-      "INSERT INTO property_definition (project_id, type, name, last_seen_at) VALUES ($1, 1, 'browser', now())",
-      [other.environmentId],
-    );
     const { databaseUrl } = onPostgres;
     await copyEvents(client, { url: databaseUrl }, { projectId: other.environmentId, distinctIds: null });
     await sql.query("DELETE FROM event WHERE project_id = $1 AND timestamp < now() - interval '1 day'", [
       other.environmentId,
     ]);
-    const volumes = async (kind: string, from: TestApi) => {
-      const path = `/api/projects/${other.projectId}/${kind}_definitions/?volumes=true`;
+    const volumes = async (from: TestApi) => {
+      const path = `/api/projects/${other.projectId}/event_definitions/?volumes=true`;
       const { body } = await from.get(path, other.personalApiKey);
       return body.results.map((one: { name: string; volume_30_day: number }) => [one.name, one.volume_30_day]);
     };
-    expect(await volumes('event', api)).toEqual([
+    expect(await volumes(api)).toEqual([
       ['buy', 2],
       ['never', 0],
       ["o'clock", 1],
     ]);
-    expect(await volumes('event', onPostgres)).toContainEqual(['buy', 1]);
-    expect(await volumes('property', api)).toEqual([['browser', null]]);
+    expect(await volumes(onPostgres)).toContainEqual(['buy', 1]);
   });
 
   test('who was exposed to a flag, and what they did then', async () => {
