@@ -76,6 +76,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
       trustedProxies: trustedProxies ?? 0,
     },
     guessLimit: tokenLimit,
+    translateError: translateDatabaseError,
   });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {

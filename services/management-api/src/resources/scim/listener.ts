@@ -17,10 +17,12 @@ import {
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, toPageRequest } from '@millrace/http';
-import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
+import { errorAnswer } from './errors.ts';
 import {
+  type Answer,
   type GroupChange,
   listAnswer,
   pageOf,
@@ -44,6 +46,8 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   metrics: Metrics;
   publicUrl?: string | undefined;
   trustedProxies: number;
+  /** What failures of the database mean for who asks; null for everything else. */
+  translateError: (error: unknown) => AppError | null;
 }
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -53,12 +57,6 @@ const bodyLimitBytes = 1024 * 1024;
 /** Whether a request is for SCIM. */
 export function isScim(url: string): boolean {
   return /^\/scim(\/|\?|$)/.test(url);
-}
-
-interface Answer {
-  status: number;
-  body?: object;
-  location?: string;
 }
 
 /** One request of a provider, once it is known which. */
@@ -103,11 +101,15 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
       given = await answerKind(await searching(asked));
     } catch (error) {
-      given = errorAnswer(error, { logger, request });
+      given = errorAnswer(deps.translateError(error) ?? error, { logger, request });
     }
     if (domain) {
       const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
-      await noteRequest(sql, domain.id, { method, path: pathWithin(request), status: given.status, detail });
+      const row = { method, path: pathWithin(request), status: given.status, detail };
+      // What was done is done, whether it can be written down or not.
+      await noteRequest(sql, domain.id, row).catch((error: unknown) =>
+        logger.warn('a request of SCIM could not be written down', { error, requestId: request.id }),
+      );
     }
     counter.inc({ status: String(given.status) });
     send(response, given, method);
@@ -349,47 +351,10 @@ async function toGroup(sql: Sql, { base, domain, query }: Asked, row: ScimGroupR
   };
 }
 
-const statuses: Partial<Record<AppError['kind'], number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  too_large: 413,
-  unsupported_media_type: 415,
-  rate_limited: 429,
-  unavailable: 503,
-};
-const scimTypes = new Set(['invalidFilter', 'invalidPath', 'invalidSyntax', 'invalidValue', 'mutability']);
-
-/** An error in SCIM's form (RFC 7644, 3.12). What failed here is told by an id that is in the log. */
-function errorAnswer(error: unknown, { logger, request }: { logger: Logger; request: ApiRequest }): Answer {
-  const known = isAppError(error) ? error : null;
-  const status = (known && statuses[known.kind]) ?? 500;
-  if (known === null || status === 500) {
-    logger.error('a request of SCIM failed', { error, requestId: request.id, path: request.path });
-    return { status: 500, body: scimError(500, `A server error occurred (${request.id}).`) };
-  }
-  // The name of a role that is taken is no wrong value but one that is there.
-  const isTaken = known.code === 'unique' && known.attr === 'name';
-  if (isTaken) return { status: 409, body: scimError(409, 'There is a group with this name.', 'uniqueness') };
-  const type = status === 409 && known.code === 'uniqueness' ? 'uniqueness' : typeOf(known);
-  return { status, body: scimError(status, known.message, status === 400 || type === 'uniqueness' ? type : undefined) };
-}
-
-function typeOf({ code }: AppError): string {
-  if (code !== undefined && scimTypes.has(code)) return code;
-  return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
-}
-
-function scimError(status: number, detail: string, scimType?: string) {
-  return { schemas: [schemas.error], status: String(status), ...(scimType && { scimType }), detail };
-}
-
-function send(response: ServerResponse, { status, body, location }: Answer, method: string): void {
+function send(response: ServerResponse, { status, body, location, retryAfterSeconds }: Answer, method: string): void {
   response.setHeader('Cache-Control', 'no-store');
   if (location) response.setHeader('Location', location);
+  if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="SCIM"');
   response.statusCode = status;
   if (body === undefined) return void response.end();

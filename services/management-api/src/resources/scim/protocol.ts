@@ -14,6 +14,14 @@ export const schemas = {
   schema: 'urn:ietf:params:scim:schemas:core:2.0:Schema',
 } as const;
 
+/** What is answered to one request. */
+export interface Answer {
+  status: number;
+  body?: object;
+  location?: string;
+  retryAfterSeconds?: number;
+}
+
 /** What one page holds at most, and where nothing is said. */
 export const mostOnPage = 200;
 const usualOnPage = 100;

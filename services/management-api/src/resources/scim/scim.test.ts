@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createUser } from '@millrace/accounts';
 import { createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** SCIM 2.0 of a domain, as a provider speaks it (docs/api-rules.md#scim). */
 let api: TestApi;
@@ -605,6 +605,37 @@ test.each([
 ])('%s tells what is there', async (path, expected) => {
   expect(await scim('GET', path)).toMatchObject({ status: 200, body: expected });
   expect(await scim('POST', path, {})).toMatchObject(error(405));
+});
+
+test('too many requests, and too many wrong tokens from one address, are 429 and say when to come again', async () => {
+  const limited = await startTestApi({ limits: { ...noLimits, requestsPerMinute: 3, wrongKeysPerMinute: 2 } });
+  try {
+    const of = await createActors(limited.database);
+    const [id, name] = [randomUUID(), 'limited.example'];
+    await limited.database.sql.query(
+      `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
+       VALUES ($1, $2, $3, 'x', now())`,
+      [id, of.organizationId, name],
+    );
+    const path = `/api/organizations/${of.organizationId}/domains/${id}/scim/`;
+    const { scim_bearer_token: good } = (await limited.send('POST', path, { key: of.A.key })).body;
+    const ask = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${limited.url}/scim/v2/${id}/Users`, { headers });
+      const { status } = (await response.json()) as { status?: string };
+      return [response.status, status ?? '200', Number(response.headers.get('retry-after')) > 0];
+    };
+    const asked = [];
+    for (const token of [good, good, good, good, 'wrong', 'wrong', 'wrong', 'wrong']) asked.push(await ask(token));
+    expect(asked).toEqual([
+      ...Array(3).fill([200, '200', false]),
+      [429, '429', true],
+      ...Array(3).fill([401, '401', false]),
+      [429, '429', true],
+    ]);
+  } finally {
+    await limited.stop();
+  }
 });
 
 test('two requests for the same user at once make one', async () => {
