@@ -216,7 +216,7 @@ async function makeFlags(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Who works in the shop: a second member, somebody invited, and the domain of their addresses. */
+/** Who works in the shop: a second member with a role, somebody invited, and the domain of their addresses. */
 async function storePeople(console: RunningConsole): Promise<void> {
   const organization = '(SELECT organization_id FROM project WHERE id = $1)';
   const id = (at: number) => `'0b208ec0-77f1-4c02-b1e4-00000000000${at}'`;
@@ -229,6 +229,10 @@ async function storePeople(console: RunningConsole): Promise<void> {
   await console.query(
     `INSERT INTO organization_invite (id, organization_id, target_email, email_key, token_hash, created_at)
      VALUES (${id(3)}, ${organization}, 'emmy@example.com', 'emmy@example.com', repeat('0', 64), now() - interval '1 day')`,
+  );
+  await console.query(
+    `WITH made AS (INSERT INTO role (id, organization_id, name) VALUES (${id(5)}, ${organization}, 'Counter') RETURNING id)
+     INSERT INTO role_membership (id, role_id, membership_id) SELECT ${id(6)}, id, ${id(2)} FROM made`,
   );
   await console.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, created_at)

@@ -13,6 +13,7 @@ const description = {
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {
+    'access rules': 'Who sees and changes which records of a project.',
     batch_exports: 'What is copied to an object storage or a database at regular times.',
     cohorts: 'Sets of persons, by filters or listed one by one.',
     definitions: 'The names of events and properties that were stored.',
@@ -32,6 +33,7 @@ const description = {
     organizations: 'Organizations.',
     'personal API keys': 'The keys with which this API is asked.',
     persons: 'The persons of a project.',
+    roles: 'Groups of members, whom rules of access name together.',
     query: 'Questions about events: insights, and who is behind a number.',
     projects: 'Projects, with the settings and keys of their first environment.',
     schema: 'This document.',

@@ -4,7 +4,7 @@ import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
+import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
@@ -43,7 +43,7 @@ const scimRequest = Type.Object(
 
 const example = {
   scim_enabled: true,
-  scim_base_url: 'https://millrace.example.com/scim/v2/0193f0c5-7a4e-7000-8000-0000000000aa/',
+  scim_base_url: 'https://example.com/scim/v2/0193f0c5-7a4e-7000-8000-0000000000aa/',
   created_at: '2026-11-21T12:00:00Z',
   last_used_at: null,
 };
@@ -178,7 +178,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       scope: 'organization:read',
       query: Type.Object({
         limit: Type.Integer({ default: 20, minimum: 1, maximum: 100, description: 'Number of rows per page.' }),
-        offset: Type.Integer({ default: 0, minimum: 0, maximum: 500, description: 'Rows to pass over.' }),
+        offset: offsetQuery.offset,
       }),
       responses: { 200: { description: 'One page of requests.', schema: offsetPageOf(scimRequest) } },
       examples: { response: { count: 1, next: null, previous: null, results: [requestExample] } },
