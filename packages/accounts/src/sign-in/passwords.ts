@@ -10,16 +10,18 @@ export interface Passwords {
    * Takes as long for an account without a password as for one with another.
    *
    * @param stored null where there is none.
+   * @param isKnown it comes from a browser in which the account has signed in before: that has places of its own, which nobody
+   *   else can fill.
    * @returns with `outdated`, right, and to be stored anew: it was made at another cost.
    * @throws AppError `rate_limited`, before anything is computed and whatever is stored, when too many wait.
    */
-  compare(password: string, stored: string | null): Promise<'right' | 'outdated' | 'wrong'>;
+  compare(password: string, stored: string | null, isKnown?: boolean): Promise<'right' | 'outdated' | 'wrong'>;
 }
 
 export interface PasswordOptions {
   /** Binary logarithm of scrypt's N. Each step up doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
   cost?: number;
-  /** Hashes computed at once, each with its memory and a thread of libuv's four. */
+  /** Hashes computed at once, each with its memory and a thread of libuv's four; one more for browsers that are known. */
   atOnce?: number;
   /** Those that wait for their turn; who comes then is told to come again. */
   waiting?: number;
@@ -31,30 +33,38 @@ const saltBytes = 16;
 const hashBytes = 32;
 
 export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
-  const inTurn = limitConcurrency(atOnce);
-  let taken = 0;
-
-  async function derive(password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>): Promise<Buffer> {
-    if (taken >= atOnce + waiting) throw tooMany();
-    taken += 1;
-    try {
-      return await inTurn(() => scryptOf(password, salt, ln));
-    } finally {
-      taken -= 1;
-    }
-  }
+  const forAll = createPlaces(atOnce, waiting);
+  const forKnown = createPlaces(1, waiting);
+  const derive = (password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>, places = forAll): Promise<Buffer> =>
+    places(() => scryptOf(password, salt, ln));
 
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
       return format({ ln: cost, salt, hash: await derive(password, { salt, ln: cost }) });
     },
-    async compare(password, stored) {
+    async compare(password, stored, isKnown = false) {
       const known = stored === null ? undefined : parse(stored);
-      const given = await derive(password, known ?? { salt: randomBytes(saltBytes), ln: cost });
+      const places = isKnown ? forKnown : forAll;
+      const given = await derive(password, known ?? { salt: randomBytes(saltBytes), ln: cost }, places);
       if (known === undefined || !timingSafeEqual(given, known.hash)) return 'wrong';
       return known.ln === cost ? 'right' : 'outdated';
     },
+  };
+}
+
+/** Some at once and some that wait; who comes then is told to come again. */
+function createPlaces(atOnce: number, waiting: number) {
+  const inTurn = limitConcurrency(atOnce);
+  let taken = 0;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (taken >= atOnce + waiting) throw tooMany();
+    taken += 1;
+    try {
+      return await inTurn(work);
+    } finally {
+      taken -= 1;
+    }
   };
 }
 

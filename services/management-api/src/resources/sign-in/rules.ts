@@ -64,7 +64,7 @@ export async function signInByPassword(
   const device = account === null ? null : await knownDeviceOf(sql, request, account);
   const takeBack = await signInLimits.countTry(request.address, account ?? email, device);
   const user = account === null ? undefined : await findSigningIn(sql, { email: account });
-  const outcome = await passwords.compare(password, user?.password_hash ?? null);
+  const outcome = await passwords.compare(password, user?.password_hash ?? null, device !== null);
   if (!user || outcome === 'wrong' || !user.is_active) throw refused();
   if (enforced && !(await isExcepted(sql, enforced.domain, user.id))) throw refused();
   const renewed = outcome === 'outdated' ? await hashIfThereIsTime(passwords, password) : null;

@@ -591,6 +591,31 @@ test('S-007: only so many hashes at once; whoever comes then is told to come aga
   expect(await passwords.compare('x', null)).toBe('wrong');
 });
 
+test('while strangers fill the places, somebody who came before gets in from a known browser, and nobody else', async () => {
+  const passwords = createPasswords({ cost: 16, atOnce: 1, waiting: 1 });
+  const busy = await startTestApi({ passwords });
+  try {
+    const attacked = await createTestTenant(busy.database);
+    const user = await findSigningIn(busy.database.sql, { id: attacked.userId });
+    if (!user) throw new Error('no user');
+    const hash = await passwords.hash(password);
+    await busy.database.transaction((tx) => changePassword(tx, user, { hash, actor: null }));
+    const enter = (account: string, cookie = '') =>
+      busy.send('POST', '/api/login/', {
+        body: { email: account, password },
+        headers: { ...(cookie && { cookie }) },
+      });
+    const first = await enter(user.email);
+    const device = /millrace_device=[\w-]{43}/.exec(first.headers.get('set-cookie') ?? '')?.[0] ?? '';
+    const strangers = Promise.all(Array.from({ length: 20 }, (_, n) => enter(`nobody-${n}@example.com`)));
+    const [known, unknown] = await Promise.all([enter(user.email, device), enter(user.email)]);
+    expect([known.status, unknown.status]).toEqual([200, 429]);
+    expect((await strangers).filter(({ status }) => status === 429).length).toBeGreaterThan(10);
+  } finally {
+    await busy.stop();
+  }
+});
+
 test('CONSOLE=off: no route signs in, and no cookie is looked at', async () => {
   const off = await startTestApi({ withSignIn: false });
   const cookie = sessionKey('x'.repeat(43));
