@@ -46,19 +46,20 @@ export function createDeferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** Lets at most `limit` pieces of work run at once; the others wait in line. */
-export function limitConcurrency(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Lets at most `limit` pieces of work run at once; the others wait in line, or with `isFirst` in front of it. */
+export function limitConcurrency(limit: number): <T>(work: () => Promise<T>, isFirst?: boolean) => Promise<T> {
+  const first: (() => void)[] = [];
   const line: (() => void)[] = [];
   let free = Math.max(1, limit);
 
-  return async (work) => {
+  return async (work, isFirst = false) => {
     if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => line.push(resolve));
+    else await new Promise<void>((resolve) => (isFirst ? first : line).push(resolve));
     try {
       return await work();
     } finally {
       // The slot goes directly to the next in line, so that nobody can overtake.
-      const next = line.shift();
+      const next = first.shift() ?? line.shift();
       if (next === undefined) free += 1;
       else next();
     }

@@ -11,7 +11,7 @@ export interface Passwords {
    *
    * @param stored null where there is none.
    * @param isKnown it comes from a browser in which the account has signed in before: that has places of its own, which nobody
-   *   else can fill.
+   *   else can fill, and the next turn.
    * @returns with `outdated`, right, and to be stored anew: it was made at another cost.
    * @throws AppError `rate_limited`, before anything is computed and whatever is stored, when too many wait.
    */
@@ -21,7 +21,7 @@ export interface Passwords {
 export interface PasswordOptions {
   /** Binary logarithm of scrypt's N. Each step up doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
   cost?: number;
-  /** Hashes computed at once, each with its memory and a thread of libuv's four; one more for browsers that are known. */
+  /** Hashes computed at once, each with its memory and a thread of libuv's four. */
   atOnce?: number;
   /** Those that wait for their turn; who comes then is told to come again. */
   waiting?: number;
@@ -33,8 +33,10 @@ const saltBytes = 16;
 const hashBytes = 32;
 
 export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: PasswordOptions = {}): Passwords {
-  const forAll = createPlaces(atOnce, waiting);
-  const forKnown = createPlaces(1, waiting);
+  const inTurn = limitConcurrency(atOnce);
+  const forAll = createPlaces(inTurn, atOnce + waiting);
+  // Theirs is the next turn, so that they wait for one hash at most, and no more memory is taken.
+  const forKnown = createPlaces((work) => inTurn(work, true), atOnce + waiting);
   const derive = (password: string, { salt, ln }: Pick<StoredHash, 'salt' | 'ln'>, places = forAll): Promise<Buffer> =>
     places(() => scryptOf(password, salt, ln));
 
@@ -53,12 +55,11 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Some at once and some that wait; who comes then is told to come again. */
-function createPlaces(atOnce: number, waiting: number) {
-  const inTurn = limitConcurrency(atOnce);
+/** Who comes when all places are taken is told to come again. */
+function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (taken >= atOnce + waiting) throw tooMany();
+    if (taken >= places) throw tooMany();
     taken += 1;
     try {
       return await inTurn(work);
