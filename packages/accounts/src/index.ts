@@ -131,6 +131,7 @@ export {
   findAddressDomain,
   forgetIdentities,
   hasIdentity,
+  isProofInTime,
   type ProviderKind,
   providerKinds,
   useAssertion,

@@ -98,7 +98,7 @@ const entries = [
   entry('/enter', entryPages, 'EnterPage'),
   entry('/reset', entryPages, 'AskResetPage'),
   entry('/reset/$userId', entryPages, 'ResetPage'),
-  entry('/invite/$inviteId', entryPages, 'InvitePage'),
+  entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
   // Open to everybody, like the page of the API's routes: it holds nothing of a project.
   entry('/rules/$document', () => import('./pages/rules/page.tsx'), 'RulesPage'),

@@ -66,15 +66,9 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     ? createSignOnPages({ ...limited, publicUrl, trustedProxies: trustedProxies ?? 0 })
     : null;
   const scim = createScim({
-    ...{
-      sql,
-      transaction: deps.transaction,
-      logger,
-      metrics,
-      requestLimit,
-      publicUrl,
-      trustedProxies: trustedProxies ?? 0,
-    },
+    ...deps,
+    trustedProxies: trustedProxies ?? 0,
+    requestLimit,
     guessLimit: tokenLimit,
     translateError: translateDatabaseError,
   });

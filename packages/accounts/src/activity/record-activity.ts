@@ -67,7 +67,7 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
     id: uuidv7(),
     organization_id: activity.organizationId,
     environment_id: activity.environmentId ?? null,
-    user_id: actor && 'userId' in actor ? actor.userId : null,
+    user_id: userIdOf(actor),
     scope,
     item_id: String(activity.itemId),
     activity: activity.activity,
@@ -75,14 +75,19 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
   });
 }
 
-/** What a person did with the own account, or what happened to it. It belongs to no organization. */
+/** What a person did with the own account, or what an `actor` did to it. It belongs to no organization. */
 export async function recordOwnActivity(
   tx: Sql,
   user: { id: number; uuid: string; email: string },
-  done: Pick<Activity, 'activity' | 'change' | 'changes'>,
+  done: Pick<Activity, 'activity' | 'change' | 'changes'> & { actor?: Actor },
 ): Promise<void> {
   const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: user.email } as const;
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
+}
+
+/** The user who did it; null where it was none. */
+export function userIdOf(actor: Actor): number | null {
+  return actor && 'userId' in actor ? actor.userId : null;
 }
 
 /** Behind a command or a provider there is no person whom we know, so the record says where it came from. */

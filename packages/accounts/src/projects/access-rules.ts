@@ -6,7 +6,7 @@
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { type Actor, recordActivity, userIdOf } from '../activity/record-activity.ts';
 import { invalidField, isRowId, isUuid, notFound } from '../input.ts';
 import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
@@ -133,6 +133,10 @@ async function requireOf(
   throw invalidField(field, 'does_not_exist', `Invalid pk "${id}" - object does not exist.`);
 }
 
+/** SQL for one rule. */
+const thatRule = `environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
+  AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`;
+
 /** @returns what the rule said before; null: there was none. */
 async function writeRule(
   tx: Transaction,
@@ -140,26 +144,16 @@ async function writeRule(
   { level, actor }: { level: string | null; actor: Actor },
 ): Promise<string | null> {
   const key = [environmentId, resource, resourceId, membershipId, roleId];
-  const [before] = await tx.query<{ level: string }>(
-    `SELECT level FROM access_rule
-      WHERE environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
-        AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`,
-    key,
-  );
+  const [before] = await tx.query<{ level: string }>(`SELECT level FROM access_rule WHERE ${thatRule}`, key);
   if (level === null) {
-    await tx.query(
-      `DELETE FROM access_rule
-        WHERE environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
-          AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`,
-      key,
-    );
+    await tx.query(`DELETE FROM access_rule WHERE ${thatRule}`, key);
   } else {
     await tx.query(
       `INSERT INTO access_rule (environment_id, resource, resource_id, membership_id, role_id, level, created_by_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (environment_id, resource, resource_id, membership_id, role_id)
        DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
-      [...key, level, actor !== null && 'userId' in actor ? actor.userId : null],
+      [...key, level, userIdOf(actor)],
     );
   }
   return before?.level ?? null;

@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
+import { type Activity, type Actor, recordActivity, userIdOf } from '../activity/record-activity.ts';
 import { answeringConstraints, checkText, invalidField, isUuid, notFound } from '../input.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 
@@ -31,12 +31,11 @@ export async function createRole(
   if ((row?.count ?? 0) >= mostRoles) {
     throw new AppError('invalid', `An organization has at most ${mostRoles} roles.`, { code: 'limit_exceeded' });
   }
-  const createdById = actor !== null && 'userId' in actor ? actor.userId : null;
   const [role] = await answeringConstraints({ role_organization_id_name_key: isTaken }, () =>
     tx.query<Role>(
       `INSERT INTO role (id, organization_id, name, created_by_id) VALUES ($1, $2, $3, $4)
        RETURNING id, organization_id, name`,
-      [uuidv7(), organizationId, checkName(name), createdById],
+      [uuidv7(), organizationId, checkName(name), userIdOf(actor)],
     ),
   );
   if (!role) throw new Error('A role was inserted without a row.');

@@ -7,7 +7,7 @@ import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
-import { recordActivity } from '../activity/record-activity.ts';
+import { recordOwnActivity } from '../activity/record-activity.ts';
 import { checkEmail, invalidField, isUuid, notFound } from '../input.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
@@ -67,14 +67,14 @@ function checkAddress({ name }: ScimDomain, userName: string): string {
 
 /**
  * Makes somebody a member: with a new account, or with the one that has the address.
- * @returns the id of the user. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
+ * @returns the uuid of the user. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
  * `forbidden` for who is kept out, and for an account that the operator has closed.
  */
 export async function provisionUser(
   tx: Transaction,
   domain: ScimDomain,
   fields: ScimUserFields & { now: Date },
-): Promise<number> {
+): Promise<string> {
   const email = checkAddress(domain, fields.userName);
   await lockOrganization(tx, domain.organizationId);
   const found = await findUser(tx, { email });
@@ -88,7 +88,7 @@ export async function provisionUser(
   // Who is called something already stays so where the provider has no name.
   if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
   if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
-  return user.id;
+  return user.uuid;
 }
 
 async function makeUser(
@@ -97,8 +97,7 @@ async function makeUser(
   { email, firstName, lastName }: ScimUserFields & { email: string },
 ): Promise<User> {
   const user = await createUser(tx, { email, ...cutNames({ firstName, lastName }), isEmailVerified: true });
-  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: email } as const;
-  await recordActivity(tx, { ...about, activity: 'created', actor: { scimDomain: name } });
+  await recordOwnActivity(tx, user, { activity: 'created', actor: { scimDomain: name } });
   return user;
 }
 
@@ -117,8 +116,7 @@ async function writeNames(
   const after = { first_name, last_name };
   const before = { first_name: user.first_name, last_name: user.last_name };
   await updateUser(tx, user.id, after);
-  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: user.email } as const;
-  await recordActivity(tx, { ...about, activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
+  await recordOwnActivity(tx, user, { activity: 'updated', actor: { scimDomain: name }, change: { before, after } });
 }
 
 /** As a member, or with what a pending invite gives. @throws AppError `forbidden`. */
@@ -148,7 +146,7 @@ export async function changeProvisioned(
   tx: Transaction,
   domain: ScimDomain,
   { uuid, fields, now }: { uuid: string; fields: ScimUserFields; now: Date },
-): Promise<number> {
+): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const before = await findScimUser(tx, domain, uuid);
   if (!before) throw notFound('User');
@@ -161,7 +159,6 @@ export async function changeProvisioned(
   await writeNames(tx, domain, { ...user, email }, fields);
   if (fields.isActive && !before.is_active) await letJoin(tx, domain, { user: { ...user, email }, now });
   if (!fields.isActive && before.is_active) await takeOut(tx, domain, user.id);
-  return user.id;
 }
 
 async function changeAddress(

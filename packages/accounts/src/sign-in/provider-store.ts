@@ -26,6 +26,9 @@ export interface AddressDomain
 /** So long a TXT record may be away before nobody joins by it any more. */
 const proofGraceDays = 7;
 
+/** SQL: whether who speaks for the verified domain `d` may still make people members. */
+export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
+
 /** @param name of the domain in lower case and ASCII. */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
   const rows = await sql.query<AddressDomain & Record<string, unknown>>(
@@ -36,7 +39,7 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
             coalesce(d.oidc_issuer, '') <> '' AND coalesce(d.oidc_client_id, '') <> ''
               AND coalesce(d.oidc_client_secret, '') <> '' AS has_oidc,
             d.jit_provisioning_enabled
-              AND coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true) AS provisions
+              AND ${isProofInTime} AS provisions
        FROM organization_domain d JOIN organization o ON o.id = d.organization_id
       WHERE d.domain = $1 AND d.verified_at IS NOT NULL`,
     [name],

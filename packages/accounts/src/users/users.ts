@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { type Actor, recordActivity, recordOwnActivity } from '../activity/record-activity.ts';
+import { type Actor, recordOwnActivity } from '../activity/record-activity.ts';
 import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
 import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
@@ -88,9 +88,8 @@ export async function changeEmail(
     });
   await answeringConstraints({ user_email_key: isTaken }, () => updateEmail(tx, user.id, email));
   await deleteLinks(tx, user.id);
-  const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: email } as const;
   const change = { before: { email: user.email }, after: { email } };
-  await recordActivity(tx, { ...about, activity: 'updated', actor, change });
+  await recordOwnActivity(tx, { ...user, email }, { activity: 'updated', actor, change });
 }
 
 /**

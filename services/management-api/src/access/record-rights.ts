@@ -20,7 +20,7 @@ export const governedKinds = {
   insight: { path: 'insights', table: 'insight', name: 'short_id', creator: 'created_by_id' },
 } as const;
 export type GovernedKind = keyof typeof governedKinds;
-const kinds = Object.keys(governedKinds) as GovernedKind[];
+export const kindsOfRecords = Object.keys(governedKinds) as GovernedKind[];
 
 /** A rule that is for the caller. */
 interface Rule {
@@ -158,7 +158,7 @@ export function addShown(
   where.add(made ? `(${listed} OR coalesce(${made}, false))` : listed);
 }
 
-const kindsByPath = new Map<string, GovernedKind>(kinds.map((kind) => [governedKinds[kind].path, kind]));
+const kindsByPath = new Map<string, GovernedKind>(kindsOfRecords.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
  * Before a route does anything: whether its caller may do that with the kind of record it is about, and with the record it
@@ -178,7 +178,7 @@ export async function requireRouteRights(
   const [object, action] = route.scope.split(':') as [string, 'read' | 'write'];
   const needed = action === 'write' ? 'editor' : 'viewer';
   const kind = kindsByPath.get(route.path.split('/')[1] ?? '');
-  const ofScope = kinds.find((known) => known === object);
+  const ofScope = kindsOfRecords.find((known) => known === object);
   if (ofScope !== undefined && ofScope !== kind) requireKind(rights, ofScope, needed);
   if (kind === undefined) return;
   // A route below a record of another kind, such as its history, looks at the record.

@@ -18,3 +18,4 @@ export function useOrganization() {
 }
 
 export const levels = [1, 8, 15] as const;
+export const administrator = 8;

@@ -1,20 +1,16 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useParams, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
-import { queryClient, sessionEnd } from '../../api/queries.ts';
-import { type ApiCall, call, consolePath } from '../../api/request.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { call } from '../../api/request.ts';
 import { type Methods, SignInForm } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Field, FormProblem } from '../../parts/form.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { knowsPasskeys, makePasskey } from '../../parts/passkey.ts';
-import { Empty, Loaded } from '../../parts/states.tsx';
+import { Field } from '../../parts/form.tsx';
+import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
 import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
+import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
 import { text } from './words.ts';
-
-const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: words.passwordHint };
 
 /** By whatever way, then back to the address that asked for it. */
 export function SignInPage() {
@@ -196,102 +192,6 @@ export function ResetPage() {
   );
 }
 
-/** `/invite/<id>#<secret>` of the mail: an account of one's own in the organization. */
-export function InvitePage() {
-  const { inviteId = '' } = useParams({ strict: false });
-  const [secret] = useState(() => keepSecret(inviteId));
-  const { open } = useEntered();
-  const path = `/api/signup/${encodeURIComponent(inviteId)}`;
-  const invite = useQuery({
-    queryKey: ['invite', inviteId],
-    queryFn: () => call<Invitation>({ path, query: { token: secret } }),
-    retry: false,
-    enabled: secret !== '',
-  });
-  const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
-  // Whoever comes back later has no secret any more, and mostly needs none: the account's address is the invited one.
-  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} secret={secret} />;
-  if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
-  return (
-    <Loaded query={invite} what={text.oneMoment}>
-      {({ target_email, first_name, organization_name }) => (
-        <Entry title={text.inviteTitle(organization_name)}>
-          <p className="quiet">{text.inviteText(target_email)}</p>
-          <Form form={form} button={text.inviteButton} fields={['first_name', 'password']}>
-            <Field
-              name="first_name"
-              label={text.name}
-              autoComplete="name"
-              defaultValue={first_name}
-              autoFocus
-              problem={form.problem}
-            />
-            <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
-          </Form>
-          {knowsPasskeys() && <JoinWithPasskey path={path} secret={secret} onDone={open} />}
-        </Entry>
-      )}
-    </Loaded>
-  );
-}
-
-/** In place of a password. Who gives up half way has joined already. */
-function JoinWithPasskey({ path, secret, onDone }: { path: string; secret: string; onDone: () => void }) {
-  const [hasJoined, setJoined] = useState(false);
-  const join = useMutation({
-    mutationFn: async () => {
-      if (!hasJoined) {
-        const name = document.querySelector<HTMLInputElement>('input[name=first_name]')?.value.trim();
-        const body = { token: secret, with_passkey: true, ...(name && { first_name: name }) };
-        await call({ method: 'POST', path, body });
-        setJoined(true);
-      }
-      const options = await call({ method: 'POST', path: '/api/webauthn/register/begin' });
-      const credential = await makePasskey(options);
-      const body = { credential, label: text.passkeyName };
-      await call({ method: 'POST', path: '/api/webauthn/register/complete', body });
-    },
-    onSuccess: onDone,
-  });
-  return (
-    <div className="form">
-      <FormProblem problem={join.error} fields={[]} />
-      {hasJoined && join.error !== null && <p className="quiet">{text.inviteJoined}</p>}
-      <div className="form-buttons">
-        <Button isDisabled={join.isPending} onPress={() => join.mutate()}>
-          {text.invitePasskey}
-        </Button>
-        {hasJoined && join.error !== null && <Button onPress={onDone}>{text.inviteOpen}</Button>}
-      </div>
-    </div>
-  );
-}
-
-interface Invitation {
-  target_email: string;
-  first_name: string;
-  organization_name: string;
-  has_account: boolean;
-}
-
-/** By whoever is signed in, or signs in for it. */
-function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
-  const { open } = useEntered();
-  const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
-  const form = useForm(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
-  return (
-    <Entry title={text.inviteButton}>
-      <p className="quiet">{text.inviteKnown}</p>
-      <Form form={form} button={text.inviteAccept} fields={[]}>
-        {null}
-      </Form>
-      <Link to="/sign-in" search={{ next: `/invite/${inviteId}` } as never}>
-        {words.signIn}
-      </Link>
-    </Entry>
-  );
-}
-
 /** `/second-factor`: an organization demands one, and nothing else is shown before it is there. */
 export function SecondFactorPage() {
   const { open } = useEntered();
@@ -307,125 +207,4 @@ export function SecondFactorPage() {
       <ConfirmItIsYou />
     </Entry>
   );
-}
-
-function Entry({ title, children }: { title: string; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · ${words.product}`;
-  }, [title]);
-  return (
-    <main className="entry">
-      <span className="rail-brand">
-        <Icon name="mill" size={20} />
-        {words.product}
-      </span>
-      <div className="entry-panel">
-        <h1>{title}</h1>
-        {children}
-      </div>
-    </main>
-  );
-}
-
-function LinkGone({ children }: { children: ReactNode }) {
-  return (
-    <main className="entry">
-      <Empty title={text.linkGoneTitle} icon="gone">
-        <p className="quiet">{children}</p>
-        <Link to="/sign-in">{text.backToSignIn}</Link>
-      </Empty>
-    </main>
-  );
-}
-
-interface FormState {
-  problem: unknown;
-  isSending: boolean;
-  submit: (fields: FormData) => Promise<void>;
-}
-
-function Form({
-  form,
-  button,
-  fields,
-  children,
-}: {
-  form: FormState;
-  button: string;
-  fields: string[];
-  children: ReactNode;
-}) {
-  return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit(new FormData(event.currentTarget));
-      }}
-    >
-      {children}
-      <FormProblem problem={form.problem} fields={fields} />
-      <div className="form-buttons">
-        <Button type="submit" look="main" isDisabled={form.isSending}>
-          {button}
-        </Button>
-      </div>
-    </form>
-  );
-}
-
-/** @param whenDone is told after the server took the form */
-function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
-  const [problem, setProblem] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
-  const submit = async (fields: FormData) => {
-    setSending(true);
-    setProblem(null);
-    try {
-      await call(requestOf(Object.fromEntries(fields)));
-      whenDone();
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setSending(false);
-    }
-  };
-  const [first] = useState(() => ({ submit }));
-  first.submit = submit;
-  const [stable] = useState(() => (fields: FormData) => first.submit(fields));
-  return { problem, isSending, submit: stable };
-}
-
-/** A secret is read from behind the `#`, which no server is sent, and taken out of the address and the history. */
-function takeSecret(): string {
-  const secret = location.hash.slice(1);
-  if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
-  return secret;
-}
-
-/** Secrets of invites until the page is left: signing in lies between opening the link and joining. */
-const keptSecrets = new Map<string, string>();
-
-function keepSecret(inviteId: string): string {
-  const secret = takeSecret() || (keptSecrets.get(inviteId) ?? '');
-  if (secret !== '') keptSecrets.set(inviteId, secret);
-  return secret;
-}
-
-/** After signing in everything is asked anew, and the page that was wanted is opened. */
-function useEntered() {
-  const router = useRouter();
-  return {
-    open: () => {
-      const next = new URLSearchParams(location.search).get('next') ?? '/';
-      sessionEnd.set(false);
-      // What this page itself has asked with a secret that is used up now is not asked again.
-      queryClient.removeQueries({ type: 'inactive' });
-      // Only an address of the console: what begins with two slashes would be another host's.
-      const isOwn = /^\/(?![/\\])/.test(next);
-      const path = isOwn ? next : '/';
-      const within = path.startsWith(consolePath) ? `/${path.slice(consolePath.length)}` : path;
-      router.history.push(consolePath.replace(/\/$/, '') + within, undefined);
-    },
-  };
 }

@@ -12,6 +12,7 @@ import {
   findRecords,
   type GovernedKind,
   governedKinds,
+  kindsOfRecords,
   levelOnKind,
   levelOnRecord,
   mayDo,
@@ -19,8 +20,6 @@ import {
 } from '../../access/record-rights.ts';
 import { accessRule, readRule, ruleExample, ruleNow, ruleWhom, toAccessRule } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
-
-const kinds = Object.keys(governedKinds) as GovernedKind[];
 
 /** Kinds of which nothing is kept here. Scripts have rules for them: they are kept and decide nothing. */
 const kindsWithoutRecords = [
@@ -42,7 +41,7 @@ const access_level = Type.Unknown({
 const kindRuleChange = Type.Object(
   {
     access_level,
-    resource: Type.Enum([...kinds, ...kindsWithoutRecords], { description: 'Kind of record.' }),
+    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], { description: 'Kind of record.' }),
     resource_id: Type.Optional(Type.Null({ description: 'Rules for one record are set below it.' })),
     ...ruleWhom,
   },
@@ -72,7 +71,7 @@ const common = { tags: ['access rules'] as [string] };
 const byDefault = 'editor';
 
 export function recordRuleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
-  return [...kindRoutes(database), ...kinds.flatMap((kind) => routesOfKind(database, kind))];
+  return [...kindRoutes(database), ...kindsOfRecords.flatMap((kind) => routesOfKind(database, kind))];
 }
 
 function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {

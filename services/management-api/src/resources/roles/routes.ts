@@ -125,8 +125,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
 
 /** @throws AppError `not_found`. */
 async function showRole(sql: Database['sql'], organizationId: string, id: string) {
-  const known = await findRole(sql, organizationId, id);
-  const [row] = known ? (await findRoles(sql, organizationId, { id: known.id, limit: 1, offset: 0 })).rows : [];
+  const [row] = (await findRoles(sql, organizationId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');
   return toRole(row);
 }

@@ -31,7 +31,7 @@ export async function findRoles(
 ): Promise<{ count: number; rows: RoleRow[] }> {
   const where = createConditions();
   where.add(`r.organization_id = ${where.parameter(organizationId)}`);
-  if (id !== undefined) where.add(`r.id = ${where.parameter(id)}`);
+  if (id !== undefined) where.add(`r.id::text = lower(${where.parameter(id)})`);
   const rows = await sql.query<Omit<RoleRow, 'members'> & { count: number } & Record<string, unknown>>(
     `SELECT r.id, r.name, r.created_at, u.uuid AS created_by, count(*) OVER ()::int AS count
        FROM role r LEFT JOIN "user" u ON u.id = r.created_by_id

@@ -17,12 +17,12 @@ import {
 } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, toPageRequest } from '@millrace/http';
-import { AppError, type Logger, type Metrics } from '@millrace/runtime';
+import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
-import { errorAnswer } from './errors.ts';
 import {
   type Answer,
+  errorAnswer,
   type GroupChange,
   listAnswer,
   pageOf,
@@ -101,7 +101,10 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
       given = await answerKind(await searching(asked));
     } catch (error) {
-      given = errorAnswer(deps.translateError(error) ?? error, { logger, request });
+      const known = deps.translateError(error) ?? error;
+      const isOurs = !isAppError(known) || known.kind === 'internal';
+      if (isOurs) logger.error('a request of SCIM failed', { error, requestId: request.id, path: request.path });
+      given = errorAnswer(isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known);
     }
     if (domain) {
       const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
@@ -190,9 +193,7 @@ async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promis
     if (method === 'POST') {
       const fields = readUser(await request.body());
       const body = await transaction(async (tx) => {
-        const userId = await provisionUser(tx, domain, { ...fields, now });
-        const [row] = await tx.query<{ uuid: string }>('SELECT uuid FROM "user" WHERE id = $1', [userId]);
-        return show(tx, row?.uuid ?? '');
+        return show(tx, await provisionUser(tx, domain, { ...fields, now }));
       });
       return { status: 201, body: parts(body), location: body.meta.location };
     }

@@ -2,6 +2,7 @@
 
 import type { ScimUserFields } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
+import { statusOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 export const schemas = {
@@ -26,11 +27,38 @@ export interface Answer {
 export const mostOnPage = 200;
 const usualOnPage = 100;
 
-type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'uniqueness';
+const scimTypes = [
+  'invalidFilter',
+  'invalidPath',
+  'invalidSyntax',
+  'invalidValue',
+  'mutability',
+  'uniqueness',
+] as const;
+type ScimType = (typeof scimTypes)[number];
 
 /** What is wrong with a request, with the word that SCIM has for it. */
 function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
+}
+
+/** An error in SCIM's own form (RFC 7644, 3.12). */
+export function errorAnswer(error: AppError): Answer {
+  const { kind, code, attr, message, retryAfterSeconds } = error;
+  // The name of a role that is taken is no wrong value but one that is there.
+  if (code === 'unique' && attr === 'name') return refused(409, 'There is a group with this name.', 'uniqueness');
+  return { ...refused(statusOf(kind), message, scimTypeOf(error)), ...(retryAfterSeconds && { retryAfterSeconds }) };
+}
+
+function refused(status: number, detail: string, scimType?: ScimType): Answer {
+  return { status, body: { schemas: [schemas.error], status: String(status), ...(scimType && { scimType }), detail } };
+}
+
+function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
+  const said = scimTypes.find((known) => known === code);
+  if (kind === 'conflict' || said !== undefined) return said;
+  if (kind !== 'invalid') return undefined;
+  return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
 }
 
 /** @throws AppError `invalid` (`invalidValue`). */

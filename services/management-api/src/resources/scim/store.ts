@@ -1,12 +1,9 @@
 // Tokens of SCIM, what groups are called elsewhere, and the last requests.
 
-import type { ScimDomain } from '@millrace/accounts';
+import { isProofInTime, type ScimDomain } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-
-/** So long a TXT record may be away before the domain's provider may change nothing any more, as for joining by sign-in. */
-const proofGraceDays = 7;
 
 /** The domain that a token is for: verified at this moment, of an organization whose plan has SCIM. */
 export async function findScimDomain(
@@ -16,8 +13,7 @@ export async function findScimDomain(
   const rows = await sql.query<ScimDomain & Record<string, unknown>>(
     `SELECT d.id, d.organization_id AS "organizationId", d.domain AS name
        FROM scim_token t JOIN organization_domain d ON d.id = t.domain_id JOIN organization o ON o.id = d.organization_id
-      WHERE t.domain_id = $1::uuid AND t.token_hash = $2 AND d.verified_at IS NOT NULL
-        AND coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)
+      WHERE t.domain_id = $1::uuid AND t.token_hash = $2 AND d.verified_at IS NOT NULL AND ${isProofInTime}
         AND o.available_product_features @> '[{"key": "scim"}]'`,
     [domainId, hashSecret(token)],
   );
@@ -89,7 +85,9 @@ export async function noteGroup(
   await tx.query('DELETE FROM scim_group WHERE domain_id = $1 AND role_id = $2', [id, roleId]);
   if (externalId === null) return;
   await tx.query('INSERT INTO scim_group (domain_id, role_id, external_id) VALUES ($1, $2, $3)', [
-    ...[id, roleId, externalId],
+    id,
+    roleId,
+    externalId,
   ]);
 }
 

@@ -77,7 +77,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
 /** @throws AppError `not_found`. */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
-  if (!found) throw new AppError('not_found', 'This link is not good, or older than 30 days.');
+  if (!found) throw new AppError('not_found', `This link is not good, or older than ${linkDays} days.`);
   return found;
 }
 

@@ -11,7 +11,7 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
-import { useOrganization } from '../own-organization.ts';
+import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
@@ -148,8 +148,6 @@ function ForEverybody({ access }: { access: AccessRules }) {
     </fieldset>
   );
 }
-
-const administrator = 8;
 
 function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<typeof useOffsetPages<Role>> }) {
   const organization = useOrganization();

@@ -13,7 +13,7 @@ import { More } from '../../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, Sure } from '../block.tsx';
-import { useOrganization } from '../own-organization.ts';
+import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { type Domain, ProofSteps } from './proof-steps.tsx';
 import { Scim } from './scim.tsx';
@@ -23,7 +23,6 @@ import './domains.css';
 
 /** `open`: the id of the domain that is being proved. */
 const parts = { open: part.text() };
-const administrator = 8;
 
 export function Section() {
   const { view, change, unknown } = useAddress(parts);

@@ -8,13 +8,12 @@ import { Field, FormProblem, filled } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { Block, Done } from '../block.tsx';
-import { useOrganization } from '../own-organization.ts';
+import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import type { Domain as DomainFields } from './proof-steps.tsx';
 import { text } from './words.ts';
 
 const { sso } = text;
-const administrator = 8;
 
 interface SignOn {
   sso_enforcement_state: 'off' | 'no effect' | 'waiting' | 'active';

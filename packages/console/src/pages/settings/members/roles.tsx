@@ -9,7 +9,7 @@ import { Field, FormProblem, filled } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
-import { useOrganization } from '../own-organization.ts';
+import { administrator, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
@@ -31,7 +31,6 @@ interface Role {
 }
 
 const { roles } = text;
-const administrator = 8;
 const mostShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 

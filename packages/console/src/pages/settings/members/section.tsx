@@ -13,7 +13,7 @@ import { Search } from '../../../parts/search.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { Block, Sure } from '../block.tsx';
-import { levels, useOrganization } from '../own-organization.ts';
+import { administrator, levels, useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { Invites } from './invites.tsx';
 import { Roles } from './roles.tsx';
@@ -29,7 +29,6 @@ interface Member {
 }
 
 const parts = { search: part.text(), open: part.oneOf(['', 'invite'], '') };
-const administrator = 8;
 const owner = 15;
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 

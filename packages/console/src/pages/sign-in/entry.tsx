@@ -1,0 +1,126 @@
+// What all pages have in common that are shown to who is not signed in.
+
+import { Link, useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { queryClient, sessionEnd } from '../../api/queries.ts';
+import { type ApiCall, call, consolePath } from '../../api/request.ts';
+import { Button } from '../../parts/button.tsx';
+import { FormProblem } from '../../parts/form.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { text } from './words.ts';
+
+export const passwordRules = { type: 'password', autoComplete: 'new-password', minLength: 8, hint: words.passwordHint };
+
+export function Entry({ title, children }: { title: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · ${words.product}`;
+  }, [title]);
+  return (
+    <main className="entry">
+      <span className="rail-brand">
+        <Icon name="mill" size={20} />
+        {words.product}
+      </span>
+      <div className="entry-panel">
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+export function LinkGone({ children }: { children: ReactNode }) {
+  return (
+    <main className="entry">
+      <Empty title={text.linkGoneTitle} icon="gone">
+        <p className="quiet">{children}</p>
+        <Link to="/sign-in">{text.backToSignIn}</Link>
+      </Empty>
+    </main>
+  );
+}
+
+interface FormState {
+  problem: unknown;
+  isSending: boolean;
+  submit: (fields: FormData) => Promise<void>;
+}
+
+export function Form({
+  form,
+  button,
+  fields,
+  children,
+}: {
+  form: FormState;
+  button: string;
+  fields: string[];
+  children: ReactNode;
+}) {
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit(new FormData(event.currentTarget));
+      }}
+    >
+      {children}
+      <FormProblem problem={form.problem} fields={fields} />
+      <div className="form-buttons">
+        <Button type="submit" look="main" isDisabled={form.isSending}>
+          {button}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** @param whenDone is told after the server took the form */
+export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
+  const submit = async (fields: FormData) => {
+    setSending(true);
+    setProblem(null);
+    try {
+      await call(requestOf(Object.fromEntries(fields)));
+      whenDone();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setSending(false);
+    }
+  };
+  const [first] = useState(() => ({ submit }));
+  first.submit = submit;
+  const [stable] = useState(() => (fields: FormData) => first.submit(fields));
+  return { problem, isSending, submit: stable };
+}
+
+/** A secret is read from behind the `#`, which no server is sent, and taken out of the address and the history. */
+export function takeSecret(): string {
+  const secret = location.hash.slice(1);
+  if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
+  return secret;
+}
+
+/** After signing in everything is asked anew, and the page that was wanted is opened. */
+export function useEntered() {
+  const router = useRouter();
+  return {
+    open: () => {
+      const next = new URLSearchParams(location.search).get('next') ?? '/';
+      sessionEnd.set(false);
+      // What this page itself has asked with a secret that is used up now is not asked again.
+      queryClient.removeQueries({ type: 'inactive' });
+      // Only an address of the console: what begins with two slashes would be another host's.
+      const isOwn = /^\/(?![/\\])/.test(next);
+      const path = isOwn ? next : '/';
+      const within = path.startsWith(consolePath) ? `/${path.slice(consolePath.length)}` : path;
+      router.history.push(consolePath.replace(/\/$/, '') + within, undefined);
+    },
+  };
+}

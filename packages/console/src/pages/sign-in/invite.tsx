@@ -1,0 +1,116 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call } from '../../api/request.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { knowsPasskeys, makePasskey } from '../../parts/passkey.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
+import { text } from './words.ts';
+
+/** `/invite/<id>#<secret>` of the mail: an account of one's own in the organization. */
+export function InvitePage() {
+  const { inviteId = '' } = useParams({ strict: false });
+  const [secret] = useState(() => keepSecret(inviteId));
+  const { open } = useEntered();
+  const path = `/api/signup/${encodeURIComponent(inviteId)}`;
+  const invite = useQuery({
+    queryKey: ['invite', inviteId],
+    queryFn: () => call<Invitation>({ path, query: { token: secret } }),
+    retry: false,
+    enabled: secret !== '',
+  });
+  const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
+  // Whoever comes back later has no secret any more, and mostly needs none: the account's address is the invited one.
+  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} secret={secret} />;
+  if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
+  return (
+    <Loaded query={invite} what={text.oneMoment}>
+      {({ target_email, first_name, organization_name }) => (
+        <Entry title={text.inviteTitle(organization_name)}>
+          <p className="quiet">{text.inviteText(target_email)}</p>
+          <Form form={form} button={text.inviteButton} fields={['first_name', 'password']}>
+            <Field
+              name="first_name"
+              label={text.name}
+              autoComplete="name"
+              defaultValue={first_name}
+              autoFocus
+              problem={form.problem}
+            />
+            <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
+          </Form>
+          {knowsPasskeys() && <JoinWithPasskey path={path} secret={secret} onDone={open} />}
+        </Entry>
+      )}
+    </Loaded>
+  );
+}
+
+/** In place of a password. Who gives up half way has joined already. */
+function JoinWithPasskey({ path, secret, onDone }: { path: string; secret: string; onDone: () => void }) {
+  const [hasJoined, setJoined] = useState(false);
+  const join = useMutation({
+    mutationFn: async () => {
+      if (!hasJoined) {
+        const name = document.querySelector<HTMLInputElement>('input[name=first_name]')?.value.trim();
+        const body = { token: secret, with_passkey: true, ...(name && { first_name: name }) };
+        await call({ method: 'POST', path, body });
+        setJoined(true);
+      }
+      const options = await call({ method: 'POST', path: '/api/webauthn/register/begin' });
+      const credential = await makePasskey(options);
+      const body = { credential, label: text.passkeyName };
+      await call({ method: 'POST', path: '/api/webauthn/register/complete', body });
+    },
+    onSuccess: onDone,
+  });
+  return (
+    <div className="form">
+      <FormProblem problem={join.error} fields={[]} />
+      {hasJoined && join.error !== null && <p className="quiet">{text.inviteJoined}</p>}
+      <div className="form-buttons">
+        <Button isDisabled={join.isPending} onPress={() => join.mutate()}>
+          {text.invitePasskey}
+        </Button>
+        {hasJoined && join.error !== null && <Button onPress={onDone}>{text.inviteOpen}</Button>}
+      </div>
+    </div>
+  );
+}
+
+interface Invitation {
+  target_email: string;
+  first_name: string;
+  organization_name: string;
+  has_account: boolean;
+}
+
+/** By whoever is signed in, or signs in for it. */
+function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
+  const { open } = useEntered();
+  const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
+  const form = useForm(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
+  return (
+    <Entry title={text.inviteButton}>
+      <p className="quiet">{text.inviteKnown}</p>
+      <Form form={form} button={text.inviteAccept} fields={[]}>
+        {null}
+      </Form>
+      <Link to="/sign-in" search={{ next: `/invite/${inviteId}` } as never}>
+        {words.signIn}
+      </Link>
+    </Entry>
+  );
+}
+
+/** Secrets of invites until the page is left: signing in lies between opening the link and joining. */
+const keptSecrets = new Map<string, string>();
+
+function keepSecret(inviteId: string): string {
+  const secret = takeSecret() || (keptSecrets.get(inviteId) ?? '');
+  if (secret !== '') keptSecrets.set(inviteId, secret);
+  return secret;
+}
