@@ -98,7 +98,7 @@ test('the link of an invite makes an account with a password, signed in at once'
   expect(guest.url()).not.toContain(token);
   await guest.getByLabel('Your name').fill('Grace');
   await guest.getByLabel('Password').fill('a mill turns while the river runs');
-  await guest.getByRole('button', { name: 'Join' }).click();
+  await guest.getByRole('button', { name: 'Join', exact: true }).click();
   await guest.getByText('Waiting for the first event').waitFor();
   await guest.getByRole('button', { name: /Grace/ }).waitFor();
   await guest.context().close();

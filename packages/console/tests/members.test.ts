@@ -140,7 +140,7 @@ test('C-033: several are invited at once; the links are shown once, and one lead
   expect(guest.url()).not.toContain(secret);
   await guest.getByLabel('Your name').fill('Alan');
   await guest.getByLabel('Password').fill(password);
-  await guest.getByRole('button', { name: 'Join' }).click();
+  await guest.getByRole('button', { name: 'Join', exact: true }).click();
   await guest.getByRole('button', { name: 'Account: Alan' }).waitFor();
   await guest.goto(console.address('settings/members'));
   await row(guest, 'alan@example.com').getByText('you', { exact: true }).waitFor();
