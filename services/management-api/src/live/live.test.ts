@@ -686,7 +686,10 @@ describe('one stream after the other', () => {
 
   test('L-036: Last-Event-ID is ignored: a stream begins now', async () => {
     const event = ofOne(tenant, {});
+    const earlier = await watch(world, tenant);
     await publish(world, event);
+    // Sent to who watched then: read later, it would be new to the second stream, too.
+    await untilMarked(world, tenant, earlier);
     const client = await open(world, pathOf(tenant), { ...bearer(tenant.personalApiKey), 'last-event-id': event.uuid });
     await untilMarked(world, tenant, client);
     expect(client.names()).toEqual(['mark']);
