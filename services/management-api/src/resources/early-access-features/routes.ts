@@ -5,11 +5,9 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { nameOf, requireKind, requireRecord } from '../../access/record-rights.ts';
 import type { FlagDeps } from '../feature-flags/payloads.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
-import type { FlagWriter } from '../feature-flags/write.ts';
 import {
   earlyAccessFeature,
   featureChanges,
@@ -19,7 +17,7 @@ import {
   replacedFeature,
 } from './schema.ts';
 import { type FeatureRow, findFeature, flagsOf, listFeatures } from './store.ts';
-import { changeFeature, createFeature, removeFeature } from './write.ts';
+import { changeFeature, createFeature, type FeatureWriter, removeFeature } from './write.ts';
 
 const path = '/early_access_feature';
 const tags: [string] = ['early access features'];
@@ -30,12 +28,10 @@ const params = Type.Object({
 /** Features that persons turn on for themselves before everybody has them. */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const below = belowEnvironment(sql);
-  const writerOf = ({ userId }: Caller, { environmentId, organizationId }: AddressedProject): FlagWriter => ({
-    userId,
-    environmentId,
-    organizationId,
-    secrets,
-  });
+  const writerOf = (
+    { userId }: Caller,
+    { environmentId, organizationId, rights }: AddressedProject,
+  ): FeatureWriter => ({ userId, environmentId, organizationId, rights, secrets });
 
   return [
     ...defineRoutes({
@@ -72,13 +68,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       responses: { 201: { description: 'The new feature.', schema: earlyAccessFeature } },
       examples: { request: newFeatureExample, response: featureExample },
       handler: async ({ caller, target: place, body }) => {
-        if (!body.feature_flag_id) requireKind(place.rights, 'feature_flag', 'editor');
-        const { feature, flag } = await transaction(async (tx) => {
-          const written = await createFeature(tx, writerOf(caller, place), body);
-          // Whoever makes a feature of a flag changes it.
-          if (body.feature_flag_id) requireRecord(place.rights, 'feature_flag', 'editor', nameOf(written.flag));
-          return written;
-        });
+        const { feature, flag } = await transaction((tx) => createFeature(tx, writerOf(caller, place), body));
         return toFeature(feature, flag);
       },
     }),

@@ -3,6 +3,7 @@ import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
+import { nameOf, type RecordRights, requireKind, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { type FlagRow, findFlag } from '../feature-flags/store.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';
@@ -21,6 +22,11 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
+/** Who writes a feature, and what they may do with its flag: whoever turns a feature on turns its flag on. */
+export interface FeatureWriter extends FlagWriter {
+  rights: RecordRights;
+}
+
 /** A feature with its flag. */
 export interface WrittenFeature {
   feature: FeatureRow;
@@ -29,15 +35,15 @@ export interface WrittenFeature {
 
 /**
  * Makes a feature, and a flag where none is named (docs/api-rules.md#early-access-features).
- * @throws AppError `invalid` naming the field.
+ * @throws AppError `invalid` naming the field, or `forbidden` where the flag is not for the caller to change.
  */
-export async function createFeature(tx: Transaction, writer: FlagWriter, body: NewFeature): Promise<WrittenFeature> {
+export async function createFeature(tx: Transaction, writer: FeatureWriter, body: NewFeature): Promise<WrittenFeature> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
   const { feature_flag_id: flagId, name, stage, description = '', documentation_url = '' } = body;
   const fields: FeatureFields = { name, stage, description, documentation_url };
   checkUrl(fields);
-  const found = flagId ? await findSuitableFlag(tx, environmentId, flagId) : await makeFlag(tx, writer, name);
+  const found = flagId ? await findSuitableFlag(tx, writer, flagId) : await makeFlag(tx, writer, name);
   const id = await insertFeature(tx, { environmentId, flagId: found.id }, fields);
   const flag = await enroll(tx, writer, { flag: found, stage });
   const feature = await foundFeature(tx, environmentId, id);
@@ -45,10 +51,13 @@ export async function createFeature(tx: Transaction, writer: FlagWriter, body: N
   return { feature, flag };
 }
 
-/** Changes what is sent and leaves the rest; the flag follows the stage. @throws AppError `not_found`, or `invalid`. */
+/**
+ * Changes what is sent and leaves the rest; the flag follows the stage.
+ * @throws AppError `not_found`, `invalid`, or `forbidden` where the flag would change and is not for the caller to change.
+ */
 export async function changeFeature(
   tx: Transaction,
-  writer: FlagWriter,
+  writer: FeatureWriter,
   { id, changes }: { id: string; changes: FeatureChanges },
 ): Promise<WrittenFeature> {
   const { environmentId } = writer;
@@ -64,8 +73,11 @@ export async function changeFeature(
   return { feature, flag };
 }
 
-/** Removes a feature for good. Its flag stays, and nobody enrols in it any more. @throws AppError `not_found`. */
-export async function removeFeature(tx: Transaction, writer: FlagWriter, id: string): Promise<void> {
+/**
+ * Removes a feature for good. Its flag stays, and nobody enrols in it any more.
+ * @throws AppError `not_found`, or `forbidden` where the flag would change and is not for the caller to change.
+ */
+export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
   const before = await foundFeature(tx, environmentId, id);
@@ -75,12 +87,17 @@ export async function removeFeature(tx: Transaction, writer: FlagWriter, id: str
   await recordFeatureActivity(tx, writer, { before });
 }
 
-/** @throws AppError `invalid` for a flag that cannot belong to a feature. */
-async function findSuitableFlag(tx: Transaction, environmentId: number, flagId: number): Promise<FlagRow> {
+/** @throws AppError `invalid` for a flag that cannot belong to a feature, or `forbidden`. */
+async function findSuitableFlag(
+  tx: Transaction,
+  { environmentId, rights }: FeatureWriter,
+  flagId: number,
+): Promise<FlagRow> {
   const refuse = (detail: string) =>
     new AppError('invalid', detail, { code: 'invalid_input', attr: 'feature_flag_id' });
   const flag = await findFlag(tx, environmentId, flagId);
   if (flag === undefined || flag.deleted) throw refuse('Feature Flag with this ID does not exist');
+  requireRecord(rights, 'feature_flag', 'editor', nameOf(flag));
   if (await hasFeature(tx, flagId)) {
     throw refuse(`Linked feature flag ${flag.key} already has a feature attached to it.`);
   }
@@ -97,7 +114,8 @@ async function findSuitableFlag(tx: Transaction, environmentId: number, flagId: 
 }
 
 /** A flag that is on for nobody who has not enrolled. */
-async function makeFlag(tx: Transaction, writer: FlagWriter, name: string): Promise<FlagRow> {
+async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): Promise<FlagRow> {
+  requireKind(writer.rights, 'feature_flag', 'editor');
   const key = slug(name);
   if (key === '') {
     const detail = 'No key of a flag can be made of this name. Name a flag by feature_flag_id.';
@@ -113,12 +131,14 @@ async function makeFlag(tx: Transaction, writer: FlagWriter, name: string): Prom
 /** Writes the flag only where it says something else by now. */
 async function enroll(
   tx: Transaction,
-  writer: FlagWriter,
+  writer: FeatureWriter,
   { flag, stage }: { flag: FlagRow; stage: Stage | null },
 ): Promise<FlagRow> {
   const filters = enrollmentFilters(flag.key, stage);
   const isSame = (flag.filters.feature_enrollment ?? null) === filters.feature_enrollment;
-  return isSame ? flag : changeFlag(tx, writer, { id: flag.id, changes: { filters } });
+  if (isSame) return flag;
+  requireRecord(writer.rights, 'feature_flag', 'editor', nameOf(flag));
+  return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
 /** @throws AppError `invalid` unless it is empty or an address of the web. */

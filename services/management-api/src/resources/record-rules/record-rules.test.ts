@@ -330,6 +330,33 @@ test('what is closed stays closed by other ways', async () => {
   ]);
 });
 
+test('who may not change a flag turns nobody on in it through its early access feature', async () => {
+  const feature = await make('early_access_feature', 'Beta');
+  const shown = await send('GET', `early_access_feature/${feature}/`);
+  const flag = shown.body.feature_flag.id;
+  const enrolment = async () =>
+    (await send('GET', `feature_flags/${flag}/`, { key: acme.A.key })).body.filters.feature_enrollment;
+  const change = async (body: object, key?: string) => {
+    const { status } = await send('PATCH', `early_access_feature/${feature}/`, { ...(key && { key }), body });
+    return [status, await enrolment()];
+  };
+  await rule('feature_flag', 'role', 'viewer');
+  expect(await change({ stage: 'draft' })).toEqual([403, true]);
+  expect(
+    await api.send('DELETE', `/api/projects/${acme.projectId}/early_access_feature/${feature}/`, { key: acme.M.key }),
+  ).toMatchObject(refused('editor'));
+  expect((await send('GET', `early_access_feature/${feature}/`)).body.stage).toBe('beta');
+  // What leaves the flag alone is theirs to change.
+  expect(await change({ description: 'soon', stage: 'alpha' })).toEqual([200, true]);
+  expect(await change({ stage: 'draft' }, acme.A.key)).toEqual([200, null]);
+  expect(await change({ stage: 'beta' })).toEqual([403, null]);
+  expect(await send('POST', 'early_access_feature/', { body: { name: 'Another', stage: 'draft' } })).toMatchObject(
+    refused('editor'),
+  );
+  await rule('feature_flag', 'role', 'editor', flag);
+  expect(await change({ stage: 'beta' })).toEqual([200, true]);
+});
+
 test('who is in a closed cohort is told by no question, and by nothing that would ask later', async () => {
   const cohort = await make('cohort');
   const [insight, flag, dashboard] = [
