@@ -38,7 +38,7 @@ export interface CaseFile {
 export const caseFile = JSON.parse(readFileSync(new URL('./insight-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
 /** The id of the person that is made of a distinct id. */
-function uuidOf(projectId: number, distinctId: string): string {
+export function uuidOf(projectId: number, distinctId: string): string {
   const hex = createHash('sha256').update(`${projectId}:${distinctId}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

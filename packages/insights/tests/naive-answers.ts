@@ -12,177 +12,317 @@ export interface History {
   events: ToldEvent[];
   /** When each person was created. */
   created: Map<string, number>;
+  /** The property `tier` of each person, as it is now. */
+  tiers: Map<string, unknown>;
   zone: string;
 }
 
+/** Weeks begin on Monday. */
 export type NaiveInterval = 'day' | 'week' | 'month';
 
+const hourMs = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** `2026-03-29`: what a calendar on the wall shows. */
-function dayIn(zone: string, time: number): string {
+/** `2026-03-29 02:15`: what a calendar and a clock on the wall show. */
+function wallIn(zone: string, time: number): string {
   const formatter =
     formatters.get(zone) ??
-    new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' });
+    new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   formatters.set(zone, formatter);
   return formatter.format(time);
 }
 
-const shifted = (day: string, by: number) =>
+export const dayIn = (zone: string, time: number) => wallIn(zone, time).slice(0, 10);
+export const shifted = (day: string, by: number) =>
   new Date(Date.parse(`${day}T00:00Z`) + by * 86_400_000).toISOString().slice(0, 10);
 
-/** The first day of the interval a day lies in; weeks begin on Monday. */
-function startOfInterval(day: string, interval: NaiveInterval): string {
+export function startOfInterval(day: string, interval: NaiveInterval): string {
   if (interval === 'day') return day;
   if (interval === 'month') return `${day.slice(0, 7)}-01`;
   return shifted(day, -((new Date(`${day}T00:00Z`).getUTCDay() + 6) % 7));
 }
 
-function nextInterval(start: string, interval: NaiveInterval): string {
+export function nextInterval(start: string, interval: NaiveInterval): string {
   if (interval === 'day') return shifted(start, 1);
   return interval === 'week' ? shifted(start, 7) : startOfInterval(shifted(start, 32), 'month');
 }
 
-function intervalsBetween(from: string, to: string, interval: NaiveInterval): string[] {
+export function intervalsBetween(from: string, to: string, interval: NaiveInterval): string[] {
   const starts: string[] = [];
   for (let start = startOfInterval(from, interval); start <= to; start = nextInterval(start, interval))
     starts.push(start);
   return starts;
 }
 
-export type Counting = 'total' | 'dau' | 'weekly_active' | 'sum' | 'avg_count_per_actor';
+/** The moments at which clocks strike an hour on some days. Zones are quarters of an hour apart. */
+function hoursBetween(zone: string, from: string, to: string): number[] {
+  const beginning = Date.parse(from) - 24 * hourMs;
+  const quarters = (Date.parse(to) + 48 * hourMs - beginning) / (hourMs / 4);
+  return Array.from({ length: quarters }, (_, at) => beginning + (at * hourMs) / 4).filter((time) => {
+    const wall = wallIn(zone, time);
+    return wall.endsWith(':00') && wall.slice(0, 10) >= from && wall.slice(0, 10) <= to;
+  });
+}
+
+export interface NaiveProperty {
+  type: 'event' | 'person';
+  key: string;
+}
+
+export interface NaiveFilter extends NaiveProperty {
+  operator: 'exact' | 'is_not' | 'is_set' | 'is_not_set' | 'gt' | 'lte';
+  value: string | number | boolean;
+}
+
+function propertyOf({ tiers }: History, { person, properties }: ToldEvent, { type, key }: NaiveProperty): unknown {
+  return type === 'person' ? tiers.get(person) : properties[key];
+}
+
+/** A number, or a text that is one. */
+function numberIn(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
+}
+
+function holds(value: unknown, { operator, value: asked }: NaiveFilter): boolean {
+  const isSet = value !== undefined && value !== null;
+  const number = numberIn(value);
+  switch (operator) {
+    case 'exact':
+      return isSet && String(value) === String(asked);
+    case 'is_not':
+      return !isSet || String(value) !== String(asked);
+    case 'is_set':
+      return isSet;
+    case 'is_not_set':
+      return !isSet;
+    case 'gt':
+      return number !== null && number > Number(asked);
+    case 'lte':
+      return number !== null && number <= Number(asked);
+    default:
+      return operator satisfies never;
+  }
+}
+
+/** The history with the events for which all filters hold. */
+export function only(history: History, filters: readonly NaiveFilter[]): History {
+  const isAsked = (event: ToldEvent) => filters.every((filter) => holds(propertyOf(history, event, filter), filter));
+  return { ...history, events: history.events.filter(isAsked) };
+}
+
+/** Of a breakdown. Missing, null and the empty text are one value: null. */
+export function labelOf(history: History, event: ToldEvent, by: NaiveProperty): string | null {
+  const value = propertyOf(history, event, by);
+  return value === undefined || value === null || value === '' ? null : String(value);
+}
+
+export type Counting =
+  | ('total' | 'dau' | 'weekly_active' | 'monthly_active' | 'first_time_for_user')
+  | ('sum' | 'avg' | 'min' | 'max' | 'median' | 'p90' | 'avg_count_per_actor' | 'max_count_per_actor');
 
 export interface NaiveTrend {
   event: string | null;
   math: Counting;
-  interval: NaiveInterval;
+  /** Hours end with the first moment of the last day. */
+  interval: NaiveInterval | 'hour';
   from: string;
   to: string;
-  /** Only events with this value of `plan`. */
-  plan: string | null;
+  filters: readonly NaiveFilter[];
+  by: NaiveProperty | null;
+  /** Of values; the others are one line together. */
+  limit: number;
+  shows: 'each' | 'cumulative' | 'total';
 }
 
-export function naiveTrend({ events, zone }: History, { event, math, interval, from, to, plan }: NaiveTrend): number[] {
-  const named = events.filter(
-    (one) => (event === null || one.event === event) && (plan === null || one.properties.plan === plan),
-  );
-  const first = interval === 'month' ? startOfInterval(from, 'month') : from;
+export interface NaiveLine {
+  /** Null: none. */
+  value: string | null;
+  isOther: boolean;
+  data: number[];
+}
+
+/** A line for each value, the largest first; without a breakdown there is one line. */
+export function naiveTrend(history: History, asked: NaiveTrend): NaiveLine[] {
+  const { by, limit, shows } = asked;
+  const counted = countedBy(history, asked);
+  const data = (events: ToldEvent[]) => bucketsOf(history, events, asked).map((bucket) => numberOf(bucket, asked));
+  const filled = (numbers: (number | null)[]) => numbers.map((number) => number ?? 0);
+  if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
+  const lines = [...new Set(counted.map((event) => labelOf(history, event, by)))]
+    .map((value) => ({ value, data: data(counted.filter((event) => labelOf(history, event, by) === value)) }))
+    // A value without any number is not there.
+    .filter(({ data }) => data.some((number) => number !== null))
+    .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
+    // Among totals, events without a value may be the largest.
+    .sort(shows === 'total' ? compareTotals : compareLines);
+  const rest = lines.slice(limit);
+  const others = rest[0]?.data.map((_, at) => sumOf(rest.map(({ data }) => data[at] ?? 0)));
+  return [
+    ...lines.slice(0, limit).sort(compareLines),
+    ...(others === undefined ? [] : [{ value: null, isOther: true, data: others }]),
+  ].map((line) => ({ ...line, data: growing(line.data, shows) }));
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+function compareTotals(a: NaiveLine, b: NaiveLine): number {
+  const [of, than] = [a.value ?? '\uffff', b.value ?? '\uffff'];
+  return sumOf(b.data) - sumOf(a.data) || (of < than ? -1 : Number(of > than));
+}
+
+export function compareLines(a: NaiveLine, b: NaiveLine): number {
+  return Number(a.value === null) - Number(b.value === null) || compareTotals(a, b);
+}
+
+function growing(data: number[], shows: NaiveTrend['shows']): number[] {
+  return shows === 'cumulative' ? data.map((_, at) => sumOf(data.slice(0, at + 1))) : data;
+}
+
+/** The events of the name and filters; of first times those that were the first of their name ever. */
+function countedBy(history: History, { event, math, filters }: NaiveTrend): ToldEvent[] {
+  const isNamed = (one: ToldEvent) => event === null || one.event === event;
+  const named = only(history, filters).events.filter(isNamed);
+  if (math !== 'first_time_for_user') return named;
+  const all = history.events.filter(isNamed);
+  return named.filter((one) => !all.some(({ person, time }) => person === one.person && time < one.time));
+}
+
+/** The events of each bucket; of active persons those of the days before, too. */
+function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): ToldEvent[][] {
+  const { math, interval, to, shows } = asked;
+  const from = interval === 'month' && shows !== 'total' ? startOfInterval(asked.from, 'month') : asked.from;
+  const onDays = (first: string, last: string, some = events) =>
+    some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
+  const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
+  if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
+  // Whoever counts once counts where they were seen first.
+  const counting = (some: ToldEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
+  if (interval === 'hour') {
+    const end = hoursBetween(zone, to, to)[0] ?? 0;
+    const hours = hoursBetween(zone, from, to).filter((hour) => hour <= end);
+    const inRange = counting(events.filter(({ time }) => time >= (hours[0] ?? 0) && time <= end));
+    return hours.map((hour, at) => inRange.filter(({ time }) => time >= hour && time < (hours[at + 1] ?? Infinity)));
+  }
+  const inRange = counting(onDays(from, to));
   return intervalsBetween(from, to, interval).map((start) => {
-    const inBucket = named.filter((one) => {
-      const day = dayIn(zone, one.time);
-      return day >= first && day <= to && startOfInterval(day, interval) === start;
-    });
-    switch (math) {
-      case 'total':
-        return inBucket.length;
-      case 'dau':
-        return new Set(inBucket.map(({ person }) => person)).size;
-      case 'weekly_active': {
-        if (interval !== 'day') return new Set(inBucket.map(({ person }) => person)).size;
-        const days = (day: string) => day > shifted(start, -7) && day <= start;
-        return new Set(named.filter((one) => days(dayIn(zone, one.time))).map(({ person }) => person)).size;
-      }
-      case 'sum':
-        return inBucket.reduce((sum, { properties: { amount } }) => sum + (typeof amount === 'number' ? amount : 0), 0);
-      case 'avg_count_per_actor':
-        return inBucket.length === 0 ? 0 : inBucket.length / new Set(inBucket.map(({ person }) => person)).size;
-      default:
-        return math satisfies never;
-    }
+    if (back !== null && interval === 'day') return onDays(shifted(start, 1 - back), start);
+    if (back === 30 && interval === 'week') return onDays(shifted(start, -29), start);
+    return onDays(start, shifted(nextInterval(start, interval), -1), inRange);
   });
 }
 
-interface NaiveSteps {
-  steps: string[];
-  /** Those of the steps that may be skipped. */
-  optional: string[];
-  order: 'ordered' | 'strict' | 'unordered';
-  windowMs: number;
+/** What each person did first. */
+function firstOfEach(events: ToldEvent[]): ToldEvent[] {
+  return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }
 
-/** How many persons reached each step: from each first step, as far as the next ones follow within the window. */
-export function naiveFunnel(
-  { events, zone }: History,
-  { steps, order, optional, windowMs, from, to }: NaiveSteps & { from: string; to: string },
-): number[] {
-  const counts = steps.map(() => 0);
-  for (const own of byPerson(
-    events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to),
-  ).values()) {
-    const furthest = Math.max(
-      0,
-      ...own.map((_, at) => reachedFrom(own.slice(at), { steps, optional, order, windowMs })),
-    );
-    for (let step = 0; step < furthest; step++) counts[step] = (counts[step] ?? 0) + 1;
+/** Null where there is nothing to make a number of. */
+function numberOf(events: ToldEvent[], { math }: NaiveTrend): number | null {
+  const persons = [...byPerson(events).values()].map((own) => own.length);
+  const amounts = events.flatMap(({ properties: { amount } }) => numberIn(amount) ?? []);
+  switch (math) {
+    case 'total':
+      return events.length || null;
+    case 'dau':
+    case 'weekly_active':
+    case 'monthly_active':
+    case 'first_time_for_user':
+      return persons.length || null;
+    case 'sum':
+      return amounts.length === 0 ? null : sumOf(amounts);
+    case 'avg':
+      return amounts.length === 0 ? null : sumOf(amounts) / amounts.length;
+    case 'min':
+      return percentile(amounts, 0);
+    case 'max':
+      return percentile(amounts, 1);
+    case 'median':
+      return percentile(amounts, 0.5);
+    case 'p90':
+      return percentile(amounts, 0.9);
+    case 'avg_count_per_actor':
+      return persons.length === 0 ? null : sumOf(persons) / persons.length;
+    case 'max_count_per_actor':
+      return percentile(persons, 1);
+    default:
+      return math satisfies never;
   }
-  return counts;
 }
 
-function byPerson(events: ToldEvent[]): Map<string, ToldEvent[]> {
+/** Between the two numbers nearest to it. */
+function percentile(numbers: number[], share: number): number | null {
+  const inOrder = [...numbers].sort((a, b) => a - b);
+  const rank = share * (inOrder.length - 1);
+  const [low, high] = [inOrder[Math.floor(rank)], inOrder[Math.ceil(rank)]];
+  return low === undefined || high === undefined ? null : low + (high - low) * (rank - Math.floor(rank));
+}
+
+export function byPerson(events: readonly ToldEvent[]): Map<string, ToldEvent[]> {
   const lists = new Map<string, ToldEvent[]>();
   for (const one of [...events].sort((a, b) => a.time - b.time))
     lists.set(one.person, [...(lists.get(one.person) ?? []), one]);
   return lists;
 }
 
-function reachedFrom(events: ToldEvent[], { steps, optional, order, windowMs }: NaiveSteps): number {
-  const [first] = events;
-  if (first === undefined) return 0;
-  const within = events.filter(({ time }) => time - first.time <= windowMs);
-  if (order === 'unordered')
-    return new Set(within.map(({ event }) => event).filter((event) => steps.includes(event))).size;
-  if (first.event !== steps[0]) return 0;
-  let reached = 1;
-  for (const { event } of within.slice(1)) {
-    const next = steps.indexOf(event);
-    const isNext = next >= reached && steps.slice(reached, next).every((step) => optional.includes(step));
-    if (isNext) reached = next + 1;
-    else if (order === 'strict' && event !== steps[reached - 1]) break;
-  }
-  return reached;
+export interface NaiveRetention {
+  target: string;
+  returning: string;
+  interval: NaiveInterval;
+  /** Only in the row of their very first one. */
+  isFirstTime: boolean;
+  isCumulative: boolean;
+  from: string;
+  to: string;
+  columns: number;
 }
 
-/** Rows of persons who did it on a day, and how many of them did it again so many days later. */
+/** Rows of persons who did it in an interval, and how many of them came back so many intervals later. */
 export function naiveRetention(
   { events, zone }: History,
-  { event, from, to, columns }: { event: string; from: string; to: string; columns: number },
+  { target, returning, interval, isFirstTime, isCumulative, from, to, columns }: NaiveRetention,
 ): number[][] {
-  const days = intervalsBetween(from, to, 'day');
-  const active = new Map(
-    days.map((day) => [
-      day,
-      new Set(events.filter((one) => one.event === event && dayIn(zone, one.time) === day).map(({ person }) => person)),
-    ]),
+  const rows = intervalsBetween(from, to, interval);
+  const targets = events.filter(({ event }) => event === target);
+  const counted = isFirstTime ? firstOfEach(targets) : targets;
+  const inInterval = (some: ToldEvent[]) =>
+    rows.map((start) => {
+      const own = some.filter(({ time }) => startOfInterval(dayIn(zone, time), interval) === start);
+      return new Set(own.map(({ person }) => person));
+    });
+  const began = inInterval(counted);
+  const came = inInterval(events.filter(({ event }) => event === returning));
+  return began.map((persons, row) =>
+    Array.from({ length: columns }, (_, later) => {
+      if (later === 0) return persons.size;
+      const then = isCumulative ? came.slice(row + later) : came.slice(row + later, row + later + 1);
+      return [...persons].filter((person) => then.some((some) => some.has(person))).length;
+    }),
   );
-  return days.map((day) => {
-    const began = [...(active.get(day) ?? [])];
-    return Array.from({ length: columns }, (_, later) =>
-      later === 0 ? began.length : began.filter((person) => active.get(shifted(day, later))?.has(person)).length,
-    );
-  });
 }
 
-/** new, returning, resurrecting and dormant of each day. */
+/** new, returning, resurrecting and dormant of each interval. */
 export function naiveLifecycle(
   { events, created, zone }: History,
-  { event, from, to }: { event: string; from: string; to: string },
+  { event, interval, from, to }: { event: string; interval: NaiveInterval; from: string; to: string },
 ): number[][] {
-  const days = intervalsBetween(from, to, 'day');
-  const numbers = [0, 1, 2, 3].map(() => days.map(() => 0));
-  const add = (status: number, day: string, by: number) => {
-    const at = days.indexOf(day);
+  const intervals = intervalsBetween(from, to, interval);
+  const numbers = [0, 1, 2, 3].map(() => intervals.map(() => 0));
+  const add = (status: number, start: string, by: number) => {
+    const at = intervals.indexOf(start);
     const row = numbers[status];
     if (at >= 0 && row !== undefined) row[at] = (row[at] ?? 0) + by;
   };
-  const before = shifted(from, -1);
+  const intervalOf = (time: number) => startOfInterval(dayIn(zone, time), interval);
+  const before = intervalsBetween(shifted(intervals[0] ?? from, -1), to, interval);
   for (const [person, own] of byPerson(events.filter((one) => one.event === event))) {
-    const active = [...new Set(own.map(({ time }) => dayIn(zone, time)))]
-      .filter((day) => day >= before && day <= to)
-      .sort();
-    active.forEach((day, at) => {
-      const isNew = at === 0 && dayIn(zone, created.get(person) ?? 0) === day;
-      add(isNew ? 0 : active[at - 1] === shifted(day, -1) ? 1 : 2, day, 1);
-      if (active[at + 1] !== shifted(day, 1)) add(3, shifted(day, 1), -1);
+    const active = [...new Set(own.map(({ time }) => intervalOf(time)))].filter((start) => before.includes(start));
+    active.forEach((start, at) => {
+      const isNew = at === 0 && intervalOf(created.get(person) ?? 0) === start;
+      const isReturning = at > 0 && nextInterval(active[at - 1] ?? '', interval) === start;
+      const next = nextInterval(start, interval);
+      add(isNew ? 0 : isReturning ? 1 : 2, start, 1);
+      if (active[at + 1] !== next) add(3, next, -1);
     });
   }
   return numbers;

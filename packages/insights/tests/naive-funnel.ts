@@ -1,0 +1,133 @@
+/** Funnels worked out from events in memory, in the plainest way: from each beginning, as far as it goes. */
+
+import {
+  byPerson,
+  dayIn,
+  type History,
+  intervalsBetween,
+  labelOf,
+  type NaiveProperty,
+  type ToldEvent,
+} from './naive-answers.ts';
+
+export interface NaiveFunnel {
+  steps: string[];
+  /** Those of the steps that may be skipped. */
+  optional: string[];
+  order: 'ordered' | 'strict' | 'unordered';
+  /** An event that must not happen between two steps. */
+  exclusion: { event: string; fromStep: number; toStep: number } | null;
+  windowMs: number;
+  from: string;
+  to: string;
+}
+
+/** How far a person got, and when they took each step. */
+export interface Way {
+  times: number[];
+  isExcluded: boolean;
+}
+
+/** The best way of each person who got anywhere. */
+export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<string, Way> {
+  const { from, to } = asked;
+  const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
+  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(waysOf(own, asked))] as const);
+  return new Map(ways.flatMap(([person, way]) => (way === null || way.isExcluded ? [] : [[person, way] as const])));
+}
+
+const waysOf = (own: ToldEvent[], asked: NaiveFunnel, mayBegin: (event: ToldEvent) => boolean = () => true) =>
+  own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), asked) ?? []) : []));
+
+/** The furthest one; of those the one that is through first, and that began last. One without an exclusion makes good for others. */
+function bestOf(ways: Way[]): Way | null {
+  const last = ({ times }: Way) => times.at(-1) ?? 0;
+  const better = (a: Way, b: Way) =>
+    b.times.length - a.times.length ||
+    Number(a.isExcluded) - Number(b.isExcluded) ||
+    last(a) - last(b) ||
+    (b.times[0] ?? 0) - (a.times[0] ?? 0);
+  return [...ways].sort(better)[0] ?? null;
+}
+
+function wayFrom(events: ToldEvent[], { steps, optional, order, exclusion, windowMs }: NaiveFunnel): Way | null {
+  const [first] = events;
+  if (first === undefined) return null;
+  const within = events.filter(({ time }) => time - first.time <= windowMs);
+  if (order === 'unordered') {
+    const excluded = within.findIndex(({ event }) => event === exclusion?.event);
+    const clean = excluded < 0 ? within : within.slice(0, excluded);
+    const taken = steps.flatMap((step) => clean.find(({ event }) => event === step)?.time ?? []);
+    return taken.length === 0 ? null : { times: taken.sort((a, b) => a - b), isExcluded: false };
+  }
+  if (first.event !== steps[0]) return null;
+  const times = [first.time];
+  let reached = 1;
+  for (const { event, time } of within.slice(1)) {
+    const isBetween = exclusion !== null && reached > exclusion.fromStep && reached <= exclusion.toStep;
+    if (event === exclusion?.event && isBetween) return { times, isExcluded: true };
+    const next = steps.indexOf(event);
+    const isNext = next >= reached && steps.slice(reached, next).every((step) => optional.includes(step));
+    if (isNext) {
+      reached = next + 1;
+      times[next] = time;
+    } else if (order === 'strict' && event !== steps[reached - 1]) break;
+  }
+  return { times, isExcluded: false };
+}
+
+/** How many persons reached each step, and the seconds they took for it on average. */
+export function naiveSteps(history: History, asked: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
+  const ways = [...naiveWays(history, asked).values()];
+  const seconds = asked.steps.map((_, step) => {
+    const taken = ways.flatMap(({ times }) => ((times[step] ?? 0) - (times[step - 1] ?? Infinity)) / 1000);
+    const some = taken.filter((one) => one > 0 && Number.isFinite(one));
+    return some.length === 0 ? null : some.reduce((sum, one) => sum + one, 0) / some.length;
+  });
+  return { counts: asked.steps.map((_, step) => ways.filter(({ times }) => times.length > step).length), seconds };
+}
+
+/** Steps of each value that some event of a person has, or of the one value that a person has. */
+export function naiveSplit(
+  history: History,
+  asked: NaiveFunnel & { by: NaiveProperty; attribution: 'first_touch' | 'last_touch' | 'all_events' },
+): { value: string; counts: number[] }[] {
+  const { by, attribution, steps, exclusion } = asked;
+  const textOf = (event: ToldEvent) => labelOf(history, event, by) ?? '';
+  const inRange = ({ time }: ToldEvent) =>
+    dayIn(history.zone, time) >= asked.from && dayIn(history.zone, time) <= asked.to;
+  const matters = ({ event }: ToldEvent) => steps.includes(event) || event === exclusion?.event;
+  const touches = new Map(
+    [...byPerson(history.events.filter((event) => inRange(event) && matters(event)))].map(([person, own]) => {
+      const values = own.map(textOf).filter((value) => value !== '');
+      return [person, (attribution === 'first_touch' ? values[0] : values.at(-1)) ?? ''];
+    }),
+  );
+  const valueFor = (event: ToldEvent) =>
+    attribution === 'all_events' ? textOf(event) : (touches.get(event.person) ?? '');
+  return [...new Set(history.events.map(valueFor))]
+    .map((value) => {
+      const events = history.events.filter((event) => valueFor(event) === value);
+      return { value, counts: naiveSteps({ ...history, events }, asked).counts };
+    })
+    .filter(({ counts }) => counts[0] !== 0)
+    .sort((a, b) => {
+      const further = steps.map((_, step) => (b.counts[step] ?? 0) - (a.counts[step] ?? 0)).reverse();
+      return further.find((difference) => difference !== 0) ?? (a.value < b.value ? -1 : 1);
+    });
+}
+
+/** Of those who entered on each day, how many of a hundred took all steps. */
+export function naiveRates(history: History, asked: NaiveFunnel): number[] {
+  const { events, zone } = history;
+  const { from, to, steps } = asked;
+  const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
+  const all = [...byPerson(inRange).values()];
+  return intervalsBetween(from, to, 'day').map((day) => {
+    const ways = all
+      .map((own) => bestOf(waysOf(own, asked, ({ time }) => dayIn(zone, time) === day)))
+      .filter((way): way is Way => way !== null && !way.isExcluded);
+    const converted = ways.filter(({ times }) => times.length === steps.length).length;
+    return ways.length === 0 ? 0 : Math.round((10_000 * converted) / ways.length) / 100;
+  });
+}

@@ -1,0 +1,77 @@
+/** What random questions have in common: ranges, filters, breakdowns, and how a query says them. */
+
+import fc from 'fast-check';
+import { uuidOf } from './case-world.ts';
+import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-answers.ts';
+import { eventNames, type StoredHistory } from './random-history.ts';
+
+/** Days of the two weeks, from the beginning on; or so many days until now. */
+const day = fc.integer({ min: -1, max: 14 });
+export const range = fc.oneof(
+  { weight: 4, arbitrary: fc.tuple(day, day).map(([a, b]) => ({ first: Math.min(a, b), last: Math.max(a, b) })) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 15 }).map((back) => ({ back })) },
+);
+export const eventName = fc.constantFrom(...eventNames);
+export const interval = fc.constantFrom<NaiveInterval[]>('day', 'week', 'month');
+
+const filter = fc.oneof(
+  fc.record({
+    type: fc.constant('event' as const),
+    key: fc.constant('plan'),
+    operator: fc.constantFrom<NaiveFilter['operator'][]>('exact', 'is_not', 'is_set', 'is_not_set'),
+    value: fc.constantFrom<NaiveFilter['value'][]>('free', 'pro', 7, '7', true, ''),
+  }),
+  fc.record({
+    type: fc.constant('event' as const),
+    key: fc.constant('amount'),
+    operator: fc.constantFrom<NaiveFilter['operator'][]>('gt', 'lte'),
+    value: fc.constantFrom(-3, 1, 4),
+  }),
+  fc.record({
+    type: fc.constant('person' as const),
+    key: fc.constant('tier'),
+    operator: fc.constantFrom<NaiveFilter['operator'][]>('exact', 'is_not', 'is_set', 'is_not_set'),
+    value: fc.constantFrom('gold', 'silver'),
+  }),
+);
+export const filters = fc.oneof(fc.constant([]), fc.array(filter, { minLength: 1, maxLength: 2 }));
+export const property = fc.constantFrom<NaiveProperty[]>(
+  { type: 'event', key: 'plan' },
+  { type: 'person', key: 'tier' },
+);
+export const by = fc.option(property);
+
+/** What an arbitrary makes. */
+export type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
+
+/** A query, what the naive way says, and what of the answer is held against it. */
+export interface Translated {
+  query: unknown;
+  expected: unknown;
+  read: (results: never[]) => unknown;
+}
+
+/** Now is noon of the thirteenth day: the days behind are in the future. */
+export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
+
+/** The first and the last day, and how a query says it. */
+export function rangeOf(stored: StoredHistory, { range: asked }: { range: Of<typeof range> }) {
+  if ('back' in asked) {
+    const today = dayIn(stored.memory.zone, nowOf(stored));
+    return { from: shifted(today, -asked.back), to: today, dateRange: { date_from: `-${asked.back}d` } };
+  }
+  const [from, to] = [shifted(stored.beginning, asked.first), shifted(stored.beginning, asked.last)];
+  return { from, to, dateRange: { date_from: from, date_to: to } };
+}
+
+export const node = (event: string | null) => ({ kind: 'EventsNode', event });
+export const breakdownOf = (by: NaiveProperty | null, limit = 25) =>
+  by === null ? {} : { breakdownFilter: { breakdown: by.key, breakdown_type: by.type, breakdown_limit: limit } };
+
+export const idsOf = ({ projectId }: StoredHistory, some: readonly { person: string }[]) =>
+  [...new Set(some.map(({ person }) => uuidOf(projectId, person)))].sort();
+export const readIds = (results: [string][]) => results.map(([id]) => id).sort();
+
+export function raise(): never {
+  throw new Error('Every history has events.');
+}
