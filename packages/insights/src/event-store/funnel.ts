@@ -22,12 +22,16 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
               ON ${sql.numbered('f', at)}.unit = ${dialect.unit(unit)}`,
   );
   const id = dialect.unit(unit);
-  return sql`SELECT unit, at, steps, exclusions${labels(dialect, breakdowns).list}
+  const { columns, list } = labels(dialect, breakdowns);
+  // Events of one moment are told apart by their values only; without these no more is read than the index holds.
+  const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
+  const inOrder = breakdowns.length === 0 ? sql`unit, at, steps, exclusions` : sql`unit, at, uuid`;
+  return sql`SELECT unit, at, steps, exclusions${list}
     FROM (SELECT ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at, ${marks(dialect, steps, select.projectId)} AS steps,
-                 ${marks(dialect, exclusions, select.projectId)} AS exclusions, ${dialect.uuidText(sql`e.uuid`)} AS uuid${labels(dialect, breakdowns).columns}
+                 ${marks(dialect, exclusions, select.projectId)} AS exclusions${uuid}${columns}
             ${from} ${sql.join(firsts, ' ')}
            WHERE ${selected(dialect, select)}${unit.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}) AS events
-   ORDER BY unit, at, uuid`;
+   ORDER BY ${inOrder}`;
 }
 
 /** `101`: it is the first and the third. */
