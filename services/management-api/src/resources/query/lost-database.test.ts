@@ -1,0 +1,109 @@
+/** PostgreSQL goes away in the middle of queries: whoever waits is told at once, and nothing stays taken. */
+
+import { createDatabase, type Database } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type FaultProxy,
+  type TestTenant,
+} from '@millrace/testing';
+import { holdEvents } from '../../testing/hold-events.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent } from '../../testing/stored-data.ts';
+
+let direct: Database;
+let proxy: FaultProxy;
+let api: TestApi;
+let own: TestTenant;
+const ends: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  const testDatabase = await createTestDatabase();
+  ends.push(() => testDatabase.drop());
+  direct = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error'), poolSize: 3 });
+  ends.push(() => direct.stop());
+  const url = new URL(testDatabase.url);
+  proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port || 5432) });
+  ends.push(() => proxy.stop());
+  [url.hostname, url.port] = [proxy.host, String(proxy.port)];
+  api = await startTestApi({}, { databaseUrl: url.toString() });
+  ends.push(() => api.stop());
+  own = await createTestTenant(direct);
+  await createMonths(direct.sql, '2026-11', '2026-11');
+  await storeEvent(direct.sql, own.projectId, { event: 'order', timestamp: '2026-11-10T12:00:00Z' });
+});
+afterAll(async () => {
+  await proxy.pass();
+  for (const end of ends.reverse()) await end();
+});
+
+const path = () => `/api/projects/${own.projectId}/query/`;
+/** Asked anew each time. */
+const ask = (refresh: string, more: object = {}) =>
+  api.send('POST', path(), {
+    key: own.personalApiKey,
+    body: {
+      query: {
+        ...{ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] },
+        dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
+      },
+      refresh,
+      ...more,
+    },
+  });
+const running = async () =>
+  (
+    await direct.sql.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+  ).length;
+
+/** A query that waits in the database when that goes away. */
+async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
+  const lock = await holdEvents(direct);
+  const answer = ask(refresh, { client_query_id: fault });
+  await eventually(async () => (await running()) === 1, { what: 'the query to run' });
+  await proxy[fault]();
+  return { answer: await answer, release: lock.release };
+}
+
+/** Had a lost one kept its place on the connections, the next one would wait for it in vain. */
+async function expectAnswer() {
+  const { status, body } = await ask('force_blocking');
+  expect([status, body.results?.[0].count]).toEqual([200, 1]);
+}
+
+const unavailable = { type: 'server_error', code: 'unavailable' };
+
+test('connections are cut: 503 to who waits, and the next are answered', async () => {
+  // As many as may be under way in a project.
+  for (let count = 0; count < 3; count += 1) {
+    const { answer, release } = await loseQuery('cut', 'force_blocking');
+    expect(answer).toMatchObject({ status: 503, body: unavailable });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    await release();
+  }
+  await expectAnswer();
+});
+
+test('it is away: 503 to all, and answers as soon as it is back', async () => {
+  const { answer, release } = await loseQuery('refuse', 'force_blocking');
+  expect([answer, await ask('force_blocking')]).toMatchObject([{ status: 503 }, { status: 503, body: unavailable }]);
+  await release();
+  await proxy.pass();
+  await expectAnswer();
+});
+
+test('a query behind its request says that it was lost', async () => {
+  const { answer, release } = await loseQuery('cut', 'force_async');
+  expect(answer.status).toBe(202);
+  const status = await eventually(async () => {
+    const { body } = await api.get(`${path()}cut/`, own.personalApiKey);
+    return body.query_status.complete && body.query_status;
+  });
+  expect(status).toMatchObject({ error: true, error_message: 'The query failed. Ask again later.', results: null });
+  await release();
+  await expectAnswer();
+});
