@@ -29,16 +29,14 @@ describe.each(engines)('on $name', (engine) => {
     return environmentId;
   }
 
-  const ask = (projectId: number, query: Record<string, unknown>, run = ample()) =>
+  const askAnything = (projectId: number, query: unknown, run = ample()) =>
     runQuery(
       { sql: store.database.sql, events: store.events },
-      {
-        projectId,
-        query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], ...query },
-        now: Date.parse('2026-12-01T00:00Z'),
-      },
+      { projectId, query, now: Date.parse('2026-12-01T00:00Z') },
       run,
     );
+  const ask = (projectId: number, query: Record<string, unknown>, run = ample()) =>
+    askAnything(projectId, { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], ...query }, run);
 
   interface Series {
     data: number[];
@@ -427,5 +425,35 @@ describe.each(engines)('on $name', (engine) => {
     await ask(projectId, query);
     const maxMs = Math.floor((performance.now() - begun) / 4);
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
+  });
+
+  test('retention over more intervals than one number has bits for', async () => {
+    const hours = [0, 51, 52, 53, 90, 119];
+    const moment = (hour: number) => new Date(Date.parse('2026-11-01T00:30Z') + hour * 3_600_000).toISOString();
+    const project = await projectWith([
+      ...hours.map((hour): Told => [moment(hour), { plan: 'a' }]),
+      ...[20, 119].map((hour): Told => [moment(hour), {}, 'somebody else']),
+    ]);
+    const entity = { id: 'e', type: 'events' };
+    const rows = async (more: object = {}) => {
+      const { results } = await askAnything(project, {
+        ...{ kind: 'RetentionQuery', ...more },
+        dateRange: { date_from: '2026-11-01T00:00Z', date_to: '2026-11-05T23:00Z' },
+        retentionFilter: { period: 'Hour', totalIntervals: 100, targetEntity: entity, returningEntity: entity },
+      });
+      return (results as { values: { count: number }[] }[]).map(({ values }) =>
+        Object.fromEntries(values.map((value, at) => [at, value.count]).filter(([, number]) => number !== 0)),
+      );
+    };
+    const shown = await rows();
+    expect([0, 20, 52, 119].map((row) => shown[row])).toEqual([
+      { 0: 1, 51: 1, 52: 1, 53: 1, 90: 1 },
+      { 0: 1, 99: 1 },
+      { 0: 1, 1: 1, 38: 1, 67: 1 },
+      { 0: 2 },
+    ]);
+    // The value that more have comes first.
+    const byPlan = await rows({ breakdownFilter: { breakdown: 'plan' } });
+    expect([0, 140].map((row) => byPlan[row])).toEqual([shown[0], shown[20]]);
   });
 });

@@ -2,8 +2,90 @@
 
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { RetentionQuestion } from './port.ts';
+import type { RetentionQuestion, RetentionRow } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
+
+/**
+ * Whether nothing matters but in which intervals of the calendar a unit began and returned. Units that did so in the same ones
+ * are then counted together, instead of joining what each of them did with itself.
+ */
+export function isOfIntervals({ windowMs, brackets, aggregated }: RetentionQuestion): boolean {
+  return windowMs === null && brackets === null && aggregated === null;
+}
+
+/** Intervals that one number has a bit for: so many a double holds. */
+const bitsOfNumber = 52;
+
+/** Rows of the number of units, the intervals in which they began and those in which they returned as bits, and the values of breakdowns. */
+export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fragment {
+  const { edges, least, breakdowns } = question;
+  const { list } = labels(dialect, breakdowns);
+  const numbers = numbersOf(edges.length);
+  const bits = (name: 't' | 'r', happened: Fragment) =>
+    numbers.map((at) => {
+      const first = at * bitsOfNumber;
+      const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsOfNumber)}`;
+      return sql`sum(CASE WHEN ${happened} AND ${isIn} THEN power(2, bucket - ${sql.int(first)}) ELSE 0 END) AS ${sql.numbered(name, at)}`;
+    });
+  const columns = [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)];
+  const names = sql.join(
+    [...numbers.map((at) => sql.numbered('t', at)), ...numbers.map((at) => sql.numbered('r', at))],
+    ', ',
+  );
+  return sql`WITH ${active(dialect, question)}
+    SELECT count(*) AS units, ${names}${list}
+      FROM (SELECT unit${list}, ${sql.join(columns, ', ')} FROM active GROUP BY unit${list}) AS lives
+     GROUP BY ${names}${list}`;
+}
+
+const numbersOf = (intervals: number) => Array.from({ length: Math.ceil(intervals / bitsOfNumber) }, (_, at) => at);
+
+/** Gathers rows of `intervalsText` to those of the question. */
+export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestion): {
+  add(row: unknown[]): void;
+  rows(): RetentionRow[];
+} {
+  const length = Math.ceil(edges.length / bitsOfNumber);
+  /** Of each value, units by the interval in which they began and the column. */
+  const tables = new Map<string, { values: RetentionRow['values']; counts: number[][] }>();
+  return {
+    add([count, ...row]) {
+      const units = Number(count);
+      const [begun, back] = [intervalsIn(row.slice(0, length)), intervalsIn(row.slice(length, 2 * length))];
+      const values = row.slice(2 * length).map((value) => (value === null ? null : String(value)));
+      const key = JSON.stringify(values);
+      const { counts } = tables.get(key) ?? { counts: edges.map(() => []) };
+      tables.set(key, { values, counts });
+      for (const began of begun) {
+        const cells = counts[began] ?? [];
+        const add = (later: number) => {
+          cells[later] = (cells[later] ?? 0) + units;
+        };
+        add(0);
+        const last = back.at(-1) ?? 0;
+        // Whoever returned last in an interval returned in it or later for all before.
+        if (cumulative && last > began) add(last - began);
+        if (cumulative) continue;
+        for (const interval of back) if (interval > began && interval < began + columns) add(interval - began);
+      }
+    },
+    rows: () =>
+      [...tables.values()].flatMap(({ values, counts }) =>
+        counts.flatMap((cells, row) =>
+          [...cells.entries()].flatMap(([later, count = 0]) =>
+            count === 0 ? [] : [{ values, row, later, count, total: 0, numbers: 0 }],
+          ),
+        ),
+      ),
+  };
+}
+
+/** The intervals whose bits are set. */
+function intervalsIn(numbers: unknown[]): number[] {
+  return numbers.flatMap((number, at) =>
+    [...Number(number).toString(2)].reverse().flatMap((bit, place) => (bit === '1' ? [at * bitsOfNumber + place] : [])),
+  );
+}
 
 /** Rows of the row, the column, number of units, sum and number of the aggregated values, and the values of breakdowns. */
 export function retentionText(dialect: Dialect, question: RetentionQuestion): Fragment {

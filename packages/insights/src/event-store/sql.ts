@@ -38,7 +38,7 @@ export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[
 sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
   Fragment.of(['', ...pieces.slice(1).map(() => separator), ''].slice(0, pieces.length + 1), pieces);
 /** `b1`, `b2` …: names of columns whose number a question decides. */
-sql.numbered = (name: 'b' | 'g' | 'f', position: number): Fragment =>
+sql.numbered = (name: 'b' | 'f' | 'g' | 'r' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 sql.text = (value: string): Value => ({ type: 'text', value });
 sql.texts = (value: readonly string[]): Value => ({ type: 'texts', value });

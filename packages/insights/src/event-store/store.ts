@@ -18,7 +18,7 @@ import {
   type UnitsBehind,
   type UnitsQuestion,
 } from './port.ts';
-import { retentionText, unitsOfRetentionText } from './retention.ts';
+import { gatherIntervals, intervalsText, isOfIntervals, retentionText, unitsOfRetentionText } from './retention.ts';
 import { seriesText, unitsOfSeriesText } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 import { valuesText } from './values.ts';
@@ -53,15 +53,21 @@ export function createEventStore(engine: Engine): EventStore {
       if (unit !== null) each(unit);
     },
 
-    retention: (question, run) =>
-      rowsOf(retentionText(dialect, question), run, ([row, later, count, total, numbers, ...values]) => ({
+    async retention(question, run) {
+      if (isOfIntervals(question)) {
+        const { add, rows } = gatherIntervals(question);
+        await engine.read(intervalsText(dialect, question), run, add);
+        return rows();
+      }
+      return rowsOf(retentionText(dialect, question), run, ([row, later, count, total, numbers, ...values]) => ({
         row: Number(row),
         later: Number(later),
         count: Number(count),
         total: Number(total),
         numbers: Number(numbers),
         values: values.map(textOrNull),
-      })),
+      }));
+    },
 
     lifecycle: (question, run) =>
       rowsOf(
