@@ -3,6 +3,8 @@ import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import type { PreparedAnswer, PrepareMessage, SentAnswer, StartMessage } from './e2e/e2e-load.ts';
 import { eventsPerRequest, type Marker, requestProperty } from './e2e/stamped-requests.ts';
+import { fillQuestions } from './insights/fill.ts';
+import { dashboardTiles } from './insights/questions.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import { environmentFacts, everyRun, percentile, readable, report, textTable } from './report/report.ts';
@@ -14,6 +16,8 @@ export interface E2eBenchOptions {
   rate: number;
   /** Length of the part that is measured. */
   seconds: number;
+  /** Stored events about which questions are asked meanwhile, in a second run; null: only one run. */
+  askedAbout: number | null;
 }
 
 interface System {
@@ -41,6 +45,7 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
   try {
     await topics.create(Object.values(topicNames(prefix)), partitions);
     for (const line of await environmentFacts(topics, database)) print(line);
+    if (options.askedAbout !== null) await fillQuestions(database, options.askedAbout);
     print('compiling and starting gateway, consumer and management API');
     const programs = await compilePrograms([
       'services/ingest-gateway/src/main.ts',
@@ -60,6 +65,9 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
       INGEST_PORT: '0',
       HEALTH_PORT: '0',
       API_PORT: '0',
+      // Counted as always, never reached.
+      API_REQUESTS_PER_MINUTE: '1000000000',
+      API_REQUESTS_PER_HOUR: '1000000000',
     };
     const start = async (file = '') => {
       const one = await startMeasured(file, settings);
@@ -75,9 +83,18 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
     };
     for (const { port } of [system.gateway, system.consumer, system.management]) await waitUntilReady(port);
     print(`${options.rate} events/s for ${options.seconds} s, after ${warmUpMs / 1000} s to warm up`);
-    const run = await measure(system, { options, topics, prefix }, database);
+    const parts = { options, topics, prefix };
+    const run = await measure(system, { ...parts, seed: 1 }, database);
     print('');
     print(e2eReport(run));
+    if (options.askedAbout === null) return;
+    print(`The same beside questions about ${options.askedAbout} events`);
+    const asking = askWithoutEnd(system.management, database);
+    const beside = await measure(system, { ...parts, seed: 2 }, database);
+    const asked = await asking.stop();
+    print('');
+    print(e2eReport(beside));
+    print(besideReport(run, beside, { ...asked, maxRssBytes: (await system.management.usage()).maxRssBytes }));
   } finally {
     for (const one of started.reverse()) await one.stop();
     await topics.stop();
@@ -88,7 +105,7 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
 
 async function measure(
   system: System,
-  { options, topics, prefix }: { options: E2eBenchOptions; topics: BenchTopics; prefix: string },
+  { options, topics, prefix, seed }: { options: E2eBenchOptions; topics: BenchTopics; prefix: string; seed: number },
   database: BenchDatabase,
 ): Promise<E2eMeasurement> {
   const { gateway, consumer, load } = system;
@@ -100,11 +117,13 @@ async function measure(
       requestsPerSecond: options.rate / eventsPerRequest,
       durationMs,
       markerEveryMs,
+      seed,
     } satisfies PrepareMessage,
     'prepared',
   );
   const measured = markers.filter(({ dueAfterMs }) => dueAfterMs >= warmUpMs);
   const startAtMs = performance.timeOrigin + performance.now() + 500;
+  const sinceMs = Date.now();
   const sending = load.ask<SentAnswer>(
     { type: 'start', port: gateway.port, connections: 64, startAtMs } satisfies StartMessage,
     'sent',
@@ -129,7 +148,7 @@ async function measure(
     answerP99Ms: sent.p99Ms,
     sent: sent.requests * eventsPerRequest,
     acknowledged: (sent.requests - sent.unacknowledged.length) * eventsPerRequest,
-    ...(await countStored(database, sent.unacknowledged)),
+    ...(await countStored(database, sent.unacknowledged, sinceMs)),
     isListed: await isListed(system.management, database, measured.at(-1)),
     processes: [
       ...(['gateway', 'consumer'] as const).map((name) => ({
@@ -166,13 +185,14 @@ async function waitUntilDrained(topics: BenchTopics, prefix: string, database: B
   }
 }
 
-async function countStored(database: BenchDatabase, unacknowledged: number[]) {
+/** Of what was sent since then. */
+async function countStored(database: BenchDatabase, unacknowledged: number[], sinceMs: number) {
   const [found] = await database.query<{ rows: number; uuids: number; uuidsAcknowledged: number }>(
     `SELECT count(*)::int AS rows, count(DISTINCT uuid)::int AS uuids,
             (count(DISTINCT uuid) FILTER (WHERE NOT (properties->>'${requestProperty}')::int = ANY($1)))::int
               AS "uuidsAcknowledged"
-       FROM event`,
-    [unacknowledged],
+       FROM event WHERE captured_at >= to_timestamp($2::float8 / 1000)`,
+    [unacknowledged, sinceMs],
   );
   return found ?? { rows: 0, uuids: 0, uuidsAcknowledged: 0 };
 }
@@ -244,6 +264,69 @@ export function e2eReport(run: E2eMeasurement): string {
       ['events acknowledged and not stored', lost, { atMost: 0 }],
       ['events stored more than once', doubled, { atMost: 0 }],
       ['markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }],
+    ],
+  );
+}
+
+/** Questions under way at once: as many as a project may have. */
+const askers = 3;
+
+interface Asked {
+  /** Milliseconds of each that was answered. */
+  answeredMs: number[];
+  /** Answers with another status, by it. */
+  others: Map<number, number>;
+}
+
+/** Asks one question after the other, each computed anew. */
+function askWithoutEnd(management: MeasuredProcess, database: BenchDatabase): { stop(): Promise<Asked> } {
+  const asked: Asked = { answeredMs: [], others: new Map() };
+  let isOver = false;
+  const ask = async (query: object) => {
+    const began = performance.now();
+    const response = await fetch(`http://127.0.0.1:${management.port}/api/projects/${database.projectId}/query/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${database.personalApiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query, refresh: 'force_blocking' }),
+    });
+    await response.text();
+    if (response.ok) asked.answeredMs.push(performance.now() - began);
+    else asked.others.set(response.status, (asked.others.get(response.status) ?? 0) + 1);
+  };
+  const work = async (first: number) => {
+    for (let at = first; !isOver; at += 1) await ask(dashboardTiles[at % dashboardTiles.length] ?? {});
+  };
+  const workers = Array.from({ length: askers }, (_, at) => work(at));
+  return {
+    async stop() {
+      isOver = true;
+      await Promise.all(workers);
+      return asked;
+    },
+  };
+}
+
+function besideReport(
+  alone: E2eMeasurement,
+  beside: E2eMeasurement,
+  { answeredMs, others, maxRssBytes }: Asked & { maxRssBytes: number },
+): string {
+  const growth = percentile(beside.visibleAfterMs, 0.95) / percentile(alone.visibleAfterMs, 0.95);
+  const figures = textTable([
+    ['questions answered', 'p50 ms', 'p95 ms', 'not answered', 'max RSS of the API, MB'],
+    [
+      readable(answeredMs.length),
+      ...[0.5, 0.95].map((share) => readable(percentile(answeredMs, share))),
+      [...others].map(([status, count]) => `${count} x ${status}`).join(', ') || '0',
+      readable(maxRssBytes / 2 ** 20),
+    ],
+  ]);
+  return report(
+    [[`Beside it ${askers} questions at a time`, figures]],
+    [
+      ['ms until visible, p95, times that alone', growth, { atMost: 1.2 }],
+      ['events not acknowledged', beside.sent - beside.acknowledged, { atMost: 0 }],
+      ['RSS of the API, MB', maxRssBytes / 2 ** 20, { atMost: 250 }],
     ],
   );
 }

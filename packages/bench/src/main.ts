@@ -15,7 +15,7 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench consumer [--pairs 3] [--events 100000] [--copy]
        pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 100000]
                           [--warm-up 20000] [--statements]
-       pnpm bench e2e      [--rate 5000] [--seconds 20]
+       pnpm bench e2e      [--rate 5000] [--seconds 20] [--questions --events 1000000]
        pnpm bench management [--connections 16] [--seconds 5]
        pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
        pnpm bench browser  [--pairs 3] [--visits 20]
@@ -26,7 +26,7 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about, flags with posthog-node; e2e follows events from the request to the row.
+about, flags with posthog-node; e2e follows events from the request to the row, with --questions beside questions about others.
 browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH; console needs both, and npm for Unleash's pages.`;
 
 const { values, positionals } = orUsage(usage, () =>
@@ -46,6 +46,7 @@ const { values, positionals } = orUsage(usage, () =>
       visits: { type: 'string', default: '20' },
       watchers: { type: 'string', default: '50' },
       clickhouse: { type: 'boolean', default: false },
+      questions: { type: 'boolean', default: false },
       only: { type: 'string', default: consoleParts.join(',') },
     },
   }),
@@ -95,7 +96,10 @@ switch (isValid ? positionals[0] : 'none') {
     }
     break;
   case 'e2e':
-    await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);
+    await benchE2e(
+      { rate: Number(values.rate), seconds: seconds(20), askedAbout: values.questions ? events(1_000_000) : null },
+      print,
+    );
     break;
   case 'management':
     await benchManagement({ connections: connections(16), seconds: seconds(5) }, print);

@@ -12,7 +12,7 @@ const eventsPerStatement = 300_000;
  * indexes of that size. Properties are small: what costs with size are the indexes. Uuids rise as v7 ones do.
  */
 export async function prefill(database: BenchDatabase, count: number): Promise<void> {
-  await createPartition(database.url);
+  await createMonths(database.url);
   const until = new Date().toISOString();
   for (let first = 0; first < count; first += eventsPerStatement) {
     const range = [first, Math.min(first + eventsPerStatement, count) - 1, count, until];
@@ -26,11 +26,15 @@ export async function prefill(database: BenchDatabase, count: number): Promise<v
   await database.query('VACUUM (ANALYZE) event, event_identity, person, person_distinct_id');
 }
 
-async function createPartition(url: string): Promise<void> {
+/** The partitions of this month and of so many before it, as the consumer makes them. */
+export async function createMonths(url: string, before = 0): Promise<void> {
   const own = createDatabase({ url, logger: createLogger('bench', 'warn'), poolSize: 1 });
-  const month = monthOf(Date.now());
+  const now = new Date();
   try {
-    if (month !== null) await own.transaction((tx) => createMonthPartition(tx, month));
+    for (let back = before; back >= 0; back -= 1) {
+      const month = monthOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back));
+      if (month !== null) await own.transaction((tx) => createMonthPartition(tx, month));
+    }
   } finally {
     await own.stop();
   }

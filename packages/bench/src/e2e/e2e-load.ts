@@ -9,6 +9,8 @@ export interface PrepareMessage {
   requestsPerSecond: number;
   durationMs: number;
   markerEveryMs: number;
+  /** Other events for each run. */
+  seed: number;
 }
 export interface PreparedAnswer {
   type: 'prepared';

@@ -27,10 +27,10 @@ export interface StampedRequests {
  */
 export function buildStampedRequests(
   projectApiKey: string,
-  load: { requestsPerSecond: number; durationMs: number; markerEveryMs: number },
+  load: { requestsPerSecond: number; durationMs: number; markerEveryMs: number; seed?: number },
 ): StampedRequests {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);
-  const events = mixedEvents(count * eventsPerRequest, projectApiKey);
+  const events = mixedEvents(count * eventsPerRequest, projectApiKey, load.seed);
   const markers: Marker[] = [];
   const requests = Array.from({ length: count }, (_, index) => {
     const batch = Array.from({ length: eventsPerRequest }, () => {

@@ -1,3 +1,4 @@
+import { createMonths } from '../drain/prefill.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 const days = 90;
@@ -9,9 +10,7 @@ const eventsPerStatement = 200_000;
  * a hundred merged into another after the fact.
  */
 export async function fillQuestions(database: BenchDatabase, count: number): Promise<void> {
-  await database.query(
-    `CREATE TABLE event_bench PARTITION OF event FOR VALUES FROM ('2015-01-01Z') TO ('2100-01-01Z')`,
-  );
+  await createMonths(database.url, Math.ceil(days / 28));
   const { projectId } = database;
   for (let first = 0; first < count; first += eventsPerStatement) {
     const last = Math.min(first + eventsPerStatement, count) - 1;
