@@ -140,21 +140,49 @@ function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean
   return [...new Set(own)].filter((id) => mayDo(rights, kind, 'viewer', { id, createdById: null }) === isShown);
 }
 
+/** Ids of the records of a kind that the caller made. Where no rule is about the kind, nobody asks, and nothing is read. */
+export async function ownRecords(
+  sql: Sql,
+  rights: RecordRights,
+  { environmentId, kind }: { environmentId: number; kind: GovernedKind },
+): Promise<ReadonlySet<string>> {
+  if (!rights.rules?.some(({ resource }) => resource === kind)) return new Set();
+  const { table, creator } = governedKinds[kind];
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id::text AS id FROM ${table} WHERE project_id = $1 AND ${creator} = $2`,
+    [environmentId, rights.userId],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What tells of each record of a kind whether the caller may see it, for many of them. */
+export async function sightOf(
+  sql: Sql,
+  rights: RecordRights,
+  place: { environmentId: number; kind: GovernedKind },
+): Promise<(record: { id: string | number }) => boolean> {
+  const own = await ownRecords(sql, rights, place);
+  return ({ id }) =>
+    mayDo(rights, place.kind, 'viewer', { id, createdById: own.has(String(id)) ? rights.userId : null });
+}
+
 /**
  * Leaves out of a list what the caller may not see.
- * @param columns SQL of the record's id and of who made it, where that is known.
+ * @param columns SQL of the record's id and of who made it, or the ids that the caller made.
  */
 export function addShown(
   where: Conditions,
   rights: RecordRights,
   kind: GovernedKind,
-  columns: { id: string; createdById?: string },
+  columns: { id: string; createdById?: string; own?: ReadonlySet<string> },
 ): void {
   const isOpen = reaches(levelOnKind(rights, kind), 'viewer');
   const ids = idsWithRules(rights, kind, !isOpen);
   if (isOpen && ids.length === 0) return;
   const listed = `${columns.id}::text ${isOpen ? '<> ALL' : '= ANY'} (${where.parameter(ids)}::text[])`;
-  const made = columns.createdById && `${columns.createdById} = ${where.parameter(rights.userId)}::int`;
+  const made = columns.own
+    ? `${columns.id}::text = ANY (${where.parameter([...columns.own])}::text[])`
+    : columns.createdById && `${columns.createdById} = ${where.parameter(rights.userId)}::int`;
   where.add(made ? `(${listed} OR coalesce(${made}, false))` : listed);
 }
 

@@ -1,6 +1,6 @@
 import type { ActivityDetail } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
-import { addShown, type GovernedKind, type RecordRights } from '../../access/record-rights.ts';
+import { addShown, type GovernedKind, ownRecords, type RecordRights } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import type { TimeRange } from '../../time/time-range.ts';
@@ -16,7 +16,7 @@ export interface ActivityFilter {
   itemId?: string;
   environmentId?: number;
   /** Of records of this kind only those that a caller may see. */
-  seen?: { rights: RecordRights; kind: GovernedKind };
+  seen?: { rights: RecordRights; kind: GovernedKind; environmentId: number };
 }
 
 /** What the changes on one page may take; each change may be of settings as large as a request. */
@@ -35,7 +35,7 @@ export async function listActivity(
   where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
   if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
-  if (seen) addShown(where, seen.rights, seen.kind, { id: 'a.item_id' });
+  if (seen) addShown(where, seen.rights, seen.kind, { id: 'a.item_id', own: await ownRecords(sql, seen.rights, seen) });
   const count = [...where.values];
   const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
   const [counted, rows] = await Promise.all([

@@ -50,7 +50,12 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       summary: 'Show who changed cohorts',
       description: 'What was done to the cohorts of a project, the latest first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'cohort' } }),
+        readActivity(sql, request, {
+          ...query,
+          scopes,
+          environmentId,
+          seen: { rights, kind: 'cohort', environmentId },
+        }),
     }),
     ...defineRoutes({
       ...activity,

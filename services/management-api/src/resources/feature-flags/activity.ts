@@ -30,7 +30,12 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       summary: 'Show who changed feature flags',
       description: 'What was done to the flags of a project, the latest first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'feature_flag' } }),
+        readActivity(sql, request, {
+          ...query,
+          scopes,
+          environmentId,
+          seen: { rights, kind: 'feature_flag', environmentId },
+        }),
     }),
     ...defineRoutes({
       ...common,

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { mayDo, nameOf, sightOf } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from './list-query.ts';
@@ -85,8 +85,8 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
           throw new AppError('invalid', 'Invalid flag IDs provided', { code: 'invalid_input', attr: 'ids' });
         }
         const found = [...(await findFlagKeys(sql, environmentId, known))];
-        const isSeen = ([id]: [number, string]) => mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
-        const keys = Object.fromEntries(found.filter(isSeen));
+        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
+        const keys = Object.fromEntries(found.filter(([id]) => isSeen({ id })));
         return odd === 0 ? { keys } : { keys, warning: `${odd} of the ids are no numbers of flags and were ignored.` };
       },
     }),

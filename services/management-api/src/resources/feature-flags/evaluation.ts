@@ -17,7 +17,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo } from '../../access/record-rights.ts';
+import { sightOf } from '../../access/record-rights.ts';
 import { flagConditions, flagOrder } from './list-query.ts';
 import type { FlagDeps } from './payloads.ts';
 import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from './schema.ts';
@@ -83,7 +83,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const personProperties = parsePersonProperties(query.person_properties);
         const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
         if (evaluated === null) return {};
-        const isSeen = ({ id }: { id: number }) => mayDo(rights, 'feature_flag', 'viewer', { id, createdById: null });
+        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         const results = evaluated.results.filter(isSeen);
         const inactive = (await findInactiveFlags(sql, environmentId)).filter(isSeen);
         return inTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));

@@ -9,7 +9,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedCohorts } from '../../access/named-cohorts.ts';
-import { mayDo } from '../../access/record-rights.ts';
+import { sightOf } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../cohorts/schema.ts';
 import { createCohort } from '../cohorts/write.ts';
@@ -125,8 +125,9 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
       handler: async ({ target: { environmentId, rights }, params: { id } }) => {
         const dependents = await dependentsOf(sql, await requireFlag(sql, environmentId, id));
+        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         return dependents
-          .filter((flag) => flag.active && mayDo(rights, 'feature_flag', 'viewer', { id: flag.id, createdById: null }))
+          .filter((flag) => flag.active && isSeen(flag))
           .map((flag) => ({ id: flag.id, key: flag.key, name: flag.name }));
       },
     }),

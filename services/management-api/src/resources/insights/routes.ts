@@ -216,7 +216,12 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       summary: 'Show who changed insights',
       description: 'What was done to the insights of a project, the latest first.',
       handler: async ({ target: { environmentId, rights }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId, seen: { rights, kind: 'insight' } }),
+        readActivity(sql, request, {
+          ...query,
+          scopes,
+          environmentId,
+          seen: { rights, kind: 'insight', environmentId },
+        }),
     }),
     ...defineRoutes({
       ...common,

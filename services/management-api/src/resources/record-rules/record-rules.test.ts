@@ -200,6 +200,29 @@ test('who made a record keeps it, and says who else may use it', async () => {
   }
 });
 
+test('who made a flag finds it wherever flags are named', async () => {
+  const base = await make('feature_flag', 'base');
+  const groups = [{ properties: [{ key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true }] }];
+  const made: number[] = [];
+  for (const [key, who] of [
+    ['own', acme.M.key],
+    ['theirs', acme.A.key],
+  ] as const) {
+    const { body } = await send('POST', 'feature_flags/', { key: who, body: { key, filters: { groups } } });
+    await rule('feature_flag', 'everybody', 'none', body.id);
+    made.push(body.id);
+  }
+  const [own = 0, theirs = 0] = made;
+  const asked = async (rest: string) => (await send('GET', `feature_flags/${rest}`)).body;
+  expect((await send('POST', 'feature_flags/bulk_keys/', { body: { ids: [own, theirs] } })).body).toEqual({
+    keys: { [own]: 'own' },
+  });
+  expect(await asked(`${base}/dependent_flags/`)).toMatchObject([{ key: 'own' }]);
+  expect(Object.keys(await asked('evaluation_reasons/?distinct_id=a')).sort()).toEqual(['base', 'own']);
+  const named = (await asked('activity/')).results.map(({ item_id }: { item_id: string }) => Number(item_id));
+  expect([named.includes(own), named.includes(theirs)]).toEqual([true, false]);
+});
+
 test('rules for kinds are set by administrators, and shown to all', async () => {
   const body = { resource: 'dashboard', access_level: 'manager' };
   const denied = PD('Must be admin to modify project permissions.');
