@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
+import { askWithoutEnd, besideReport } from './e2e/beside-questions.ts';
 import type { PreparedAnswer, PrepareMessage, SentAnswer, StartMessage } from './e2e/e2e-load.ts';
 import { eventsPerRequest, type Marker, requestProperty } from './e2e/stamped-requests.ts';
 import { fillQuestions } from './insights/fill.ts';
-import { dashboardTiles } from './insights/questions.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import { environmentFacts, everyRun, percentile, readable, report, textTable } from './report/report.ts';
@@ -94,7 +94,14 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
     const asked = await asking.stop();
     print('');
     print(e2eReport(beside));
-    print(besideReport(run, beside, { ...asked, maxRssBytes: (await system.management.usage()).maxRssBytes }));
+    const p95 = ({ visibleAfterMs }: E2eMeasurement) => percentile(visibleAfterMs, 0.95);
+    const { maxRssBytes } = await system.management.usage();
+    print(
+      besideReport(
+        { ...asked, maxRssBytes },
+        { growth: p95(beside) / p95(run), refused: beside.sent - beside.acknowledged },
+      ),
+    );
   } finally {
     for (const one of started.reverse()) await one.stop();
     await topics.stop();
@@ -264,69 +271,6 @@ export function e2eReport(run: E2eMeasurement): string {
       ['events acknowledged and not stored', lost, { atMost: 0 }],
       ['events stored more than once', doubled, { atMost: 0 }],
       ['markers the management API does not list', run.isListed ? 0 : 1, { atMost: 0 }],
-    ],
-  );
-}
-
-/** Questions under way at once: as many as a project may have. */
-const askers = 3;
-
-interface Asked {
-  /** Milliseconds of each that was answered. */
-  answeredMs: number[];
-  /** Answers with another status, by it. */
-  others: Map<number, number>;
-}
-
-/** Asks one question after the other, each computed anew. */
-function askWithoutEnd(management: MeasuredProcess, database: BenchDatabase): { stop(): Promise<Asked> } {
-  const asked: Asked = { answeredMs: [], others: new Map() };
-  let isOver = false;
-  const ask = async (query: object) => {
-    const began = performance.now();
-    const response = await fetch(`http://127.0.0.1:${management.port}/api/projects/${database.projectId}/query/`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${database.personalApiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query, refresh: 'force_blocking' }),
-    });
-    await response.text();
-    if (response.ok) asked.answeredMs.push(performance.now() - began);
-    else asked.others.set(response.status, (asked.others.get(response.status) ?? 0) + 1);
-  };
-  const work = async (first: number) => {
-    for (let at = first; !isOver; at += 1) await ask(dashboardTiles[at % dashboardTiles.length] ?? {});
-  };
-  const workers = Array.from({ length: askers }, (_, at) => work(at));
-  return {
-    async stop() {
-      isOver = true;
-      await Promise.all(workers);
-      return asked;
-    },
-  };
-}
-
-function besideReport(
-  alone: E2eMeasurement,
-  beside: E2eMeasurement,
-  { answeredMs, others, maxRssBytes }: Asked & { maxRssBytes: number },
-): string {
-  const growth = percentile(beside.visibleAfterMs, 0.95) / percentile(alone.visibleAfterMs, 0.95);
-  const figures = textTable([
-    ['questions answered', 'p50 ms', 'p95 ms', 'not answered', 'max RSS of the API, MB'],
-    [
-      readable(answeredMs.length),
-      ...[0.5, 0.95].map((share) => readable(percentile(answeredMs, share))),
-      [...others].map(([status, count]) => `${count} x ${status}`).join(', ') || '0',
-      readable(maxRssBytes / 2 ** 20),
-    ],
-  ]);
-  return report(
-    [[`Beside it ${askers} questions at a time`, figures]],
-    [
-      ['ms until visible, p95, times that alone', growth, { atMost: 1.2 }],
-      ['events not acknowledged', beside.sent - beside.acknowledged, { atMost: 0 }],
-      ['RSS of the API, MB', maxRssBytes / 2 ** 20, { atMost: 250 }],
     ],
   );
 }

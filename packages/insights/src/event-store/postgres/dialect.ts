@@ -79,7 +79,7 @@ export const postgresDialect: Dialect = {
   contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
   matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(postgresPattern(pattern))}, false)`,
   label,
-  // Times are stored by the millisecond. `extract` would work it out in decimals, for four times as long.
+  // Times are stored by the millisecond. `extract` would work it out in decimals, which takes longer.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
