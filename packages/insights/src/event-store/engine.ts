@@ -18,3 +18,6 @@ export async function readRows<T>(
   await engine.read(text, run, (row) => void rows.push(read(row)));
   return rows;
 }
+
+/** A value of a row that is a text. */
+export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));

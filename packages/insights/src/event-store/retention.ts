@@ -2,6 +2,7 @@
 
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
+import { textOrNull } from './engine.ts';
 import type { RetentionQuestion, RetentionRow } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
@@ -45,14 +46,14 @@ export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestio
   add(row: unknown[]): void;
   rows(): RetentionRow[];
 } {
-  const length = Math.ceil(edges.length / bitsOfNumber);
+  const { length } = numbersOf(edges.length);
   /** Of each value, units by the interval in which they began and the column. */
   const tables = new Map<string, { values: RetentionRow['values']; counts: number[][] }>();
   return {
     add([count, ...row]) {
       const units = Number(count);
       const [begun, back] = [intervalsIn(row.slice(0, length)), intervalsIn(row.slice(length, 2 * length))];
-      const values = row.slice(2 * length).map((value) => (value === null ? null : String(value)));
+      const values = row.slice(2 * length).map(textOrNull);
       const key = JSON.stringify(values);
       const { counts } = tables.get(key) ?? { counts: edges.map(() => []) };
       tables.set(key, { values, counts });

@@ -2,7 +2,7 @@
 
 import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { type Engine, readRows } from './engine.ts';
+import { type Engine, readRows, textOrNull } from './engine.ts';
 import { exposuresText } from './exposures.ts';
 import { funnelText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
@@ -147,8 +147,6 @@ function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {
       return question satisfies never;
   }
 }
-
-const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));
 
 /** `101` is 5: the first bit is the last of the number. */
 function bitsOf(marks: unknown): number {
