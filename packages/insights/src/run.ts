@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { answerActors, unitsOfFunnel } from './answer/actors.ts';
 import { answerEvents, personsShown } from './answer/events.ts';
-import { funnelAnswer } from './answer/funnel.ts';
+import { funnelAnswer, needsUnits } from './answer/funnel.ts';
 import { answerLifecycle } from './answer/lifecycle.ts';
 import { answerRetention } from './answer/retention.ts';
 import { answerTrends, shownRange } from './answer/trends.ts';
@@ -116,7 +116,8 @@ async function answerQuery(
     case 'FunnelsQuery': {
       const plan = planFunnel(query, context);
       const answer = funnelAnswer(plan, context);
-      await events.funnel(plan.question, run, answer.add);
+      if (needsUnits(plan)) await events.funnel(plan.question, run, (unit) => answer.add(unit, 1));
+      else await events.lives(plan.question, run, answer.add);
       return { results: answer.finish(), resolved_date_range: shownRange(plan.period, context) };
     }
     case 'RetentionQuery': {

@@ -61,6 +61,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
         series: async (question, run) => follow(projectOf(question)).then(() => events.series(question, run)),
         funnel: async (question, run, each) =>
           follow(projectOf(question)).then(() => events.funnel(question, run, each)),
+        lives: async (question, run, each) => follow(projectOf(question)).then(() => events.lives(question, run, each)),
         retention: async (question, run) => follow(projectOf(question)).then(() => events.retention(question, run)),
         lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
         units: async (question, run) => follow(question.projectId).then(() => events.units(question, run)),

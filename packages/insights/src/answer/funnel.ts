@@ -1,6 +1,6 @@
 // From the walks of all units to steps, times and trends of a funnel.
 
-import type { FunnelEvent, FunnelUnit } from '../event-store/port.ts';
+import type { FunnelEvent, FunnelLife } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
@@ -19,7 +19,7 @@ const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan):
 });
 
 /** One for each value the unit has, or one. Only of those that got somewhere. */
-export function outcomesOf(plan: FunnelPlan, unit: FunnelUnit, rules: WalkRules = rulesOf(plan)): Outcome[] {
+export function outcomesOf(plan: FunnelPlan, unit: FunnelLife, rules: WalkRules = rulesOf(plan)): Outcome[] {
   return partsOf(plan, unit)
     .map(({ values, events }) => ({ values, ...walk(events, rules) }))
     .filter(({ reached }) => reached > 0);
@@ -28,8 +28,8 @@ export function outcomesOf(plan: FunnelPlan, unit: FunnelUnit, rules: WalkRules 
 /** The events of a unit that count for each of its values. */
 function partsOf(
   { attribution, breakdown }: FunnelPlan,
-  { events }: FunnelUnit,
-): { values: string[]; events: FunnelUnit['events'] }[] {
+  { events }: FunnelLife,
+): { values: string[]; events: FunnelEvent[] }[] {
   if (breakdown.breakdowns.length === 0) return [{ values: [], events }];
   const shown = events.map(({ values }) => values.map((value) => (value === null ? '' : shownValue(value, null))));
   const none = breakdown.breakdowns.map(() => '');
@@ -63,11 +63,16 @@ function partsOf(
   }
 }
 
+/** Whether it matters who or when it was that took the first step and no other. */
+export function needsUnits({ shows, exclusions, breakdown }: FunnelPlan): boolean {
+  return shows === 'trends' || exclusions.length > 0 || breakdown.breakdowns.length > 0;
+}
+
 /** Gathers the units of a funnel as they are read. */
 export function funnelAnswer(
   plan: FunnelPlan,
   context: PlanContext,
-): { add: (unit: FunnelUnit) => void; finish: () => unknown } {
+): { add: (life: FunnelLife, units: number) => void; finish: () => unknown } {
   switch (plan.shows) {
     case 'steps':
       return stepsAnswer(plan);
@@ -98,16 +103,16 @@ function stepsAnswer(plan: FunnelPlan) {
   });
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
-    add(unit: FunnelUnit) {
-      for (const { values, times } of outcomesOf(plan, unit)) {
+    add(life: FunnelLife, units: number) {
+      for (const { values, times } of outcomesOf(plan, life)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
         all.set(key, sum);
         let before: number | null = null;
         for (const [step, time] of times.entries()) {
           if (time === null) continue;
-          sum.counts[step] = (sum.counts[step] ?? 0) + 1;
-          if (before !== null) sum.seconds[step]?.push((time - before) / 1000);
+          sum.counts[step] = (sum.counts[step] ?? 0) + units;
+          if (before !== null) addTimes(sum.seconds[step], (time - before) / 1000, units);
           before = time;
         }
       }
@@ -156,7 +161,8 @@ function stepResult(plan: FunnelPlan, { values, counts, seconds }: Steps, step: 
   const node = plan.series[step];
   const isUnordered = plan.order === 'unordered';
   const event = node?.event ?? null;
-  const measured = (seconds[step] ?? []).filter((time) => time !== 0);
+  // In one order, as sums of fractions depend on it.
+  const measured = (seconds[step] ?? []).filter((time) => time !== 0).sort((a, b) => a - b);
   return {
     action_id: isUnordered ? null : event,
     name: isUnordered ? `Completed ${step + 1} step${step === 0 ? '' : 's'}` : event,
@@ -178,12 +184,16 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
+/** That of each unit. */
+function addTimes(times: number[] | undefined, seconds: number, units: number): void {
+  for (let unit = 0; unit < units; unit++) times?.push(seconds);
+}
+
 const average = (numbers: number[]) =>
   numbers.length === 0 ? null : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 
-function median(numbers: number[]): number | null {
-  if (numbers.length === 0) return null;
-  const inOrder = numbers.sort((a, b) => a - b);
+function median(inOrder: readonly number[]): number | null {
+  if (inOrder.length === 0) return null;
   const middle = (inOrder.length - 1) / 2;
   return ((inOrder[Math.floor(middle)] ?? 0) + (inOrder[Math.ceil(middle)] ?? 0)) / 2;
 }
@@ -195,14 +205,15 @@ function timesAnswer(plan: FunnelPlan) {
   const { fromStep, toStep, binCount } = plan;
   const times: number[] = [];
   return {
-    add(unit: FunnelUnit) {
-      for (const outcome of outcomesOf(plan, unit)) {
+    add(life: FunnelLife, units: number) {
+      for (const outcome of outcomesOf(plan, life)) {
         if (outcome.reached > toStep)
-          times.push(((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000);
+          addTimes(times, ((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000, units);
       }
     },
     finish() {
       if (times.length === 0) return { bins: [], average_conversion_time: null };
+      times.sort((a, b) => a - b);
       const [least, most] = times.reduce(
         ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
         [Number.POSITIVE_INFINITY, 0],
@@ -237,7 +248,7 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
   });
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
-    add(unit: FunnelUnit) {
+    add(unit: FunnelLife) {
       for (const { values, bucket, isConverted } of entrancesOf(plan, unit)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
@@ -270,7 +281,7 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
 /** A unit enters once in each interval in which it begins, and converts from there on. */
 export function entrancesOf(
   plan: FunnelPlan,
-  unit: FunnelUnit,
+  unit: FunnelLife,
 ): { values: string[]; bucket: number; isConverted: boolean }[] {
   const { fromStep, toStep, order } = plan;
   const { edges, end } = plan.period;
@@ -288,7 +299,7 @@ export function entrancesOf(
     const events = unit.events.map((event) =>
       !isBeginning(event) || mayBegin(event.time) ? event : { ...event, steps: (event.steps & ~beginning) >>> 0 },
     );
-    return outcomesOf(plan, { ...unit, events }, rules)
+    return outcomesOf(plan, { events }, rules)
       .filter(({ reached }) => reached > fromStep)
       .map(({ values, reached }) => ({ values, bucket, isConverted: reached > toStep }));
   });

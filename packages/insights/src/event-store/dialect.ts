@@ -45,6 +45,8 @@ export interface Dialect {
   /** Index of the interval a time lies in, -1 before the first. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
   percentile(share: number, number: Fragment): Fragment;
+  /** What a group has in two columns of numbers: two lists in the same order, as a text of JSON. */
+  lists(one: Fragment, other: Fragment): Fragment;
   /** A table `w` of the indexes `point` from 0 on, `first` and `beyond`. */
   windows(spans: readonly { first: number; end: number }[]): Fragment;
   /** A uuid as it is ordered: by its text. */

@@ -7,40 +7,66 @@ import { type Fragment, sql } from './sql.ts';
 
 /** Rows of unit, time, steps and exclusions as texts of `0` and `1`, and the values of breakdowns. */
 export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment {
-  const { select, unit, steps, exclusions, breakdowns } = question;
-  const all = [...steps, ...exclusions];
-  const from = fromEvents(dialect, {
-    projectId: select.projectId,
-    units: [unit],
-    conditions: [select.where, ...all.map(({ where }) => where)],
-    properties: breakdowns.map(({ property }) => property),
-  });
-  const firsts = steps.map(({ first }, at) =>
-    first === null
-      ? sql``
-      : sql`LEFT JOIN ${firstTimes(dialect, first, unit)} AS ${sql.numbered('f', at)}
-              ON ${sql.numbered('f', at)}.unit = ${dialect.unit(unit)}`,
-  );
-  const id = dialect.unit(unit);
+  const { select, steps, exclusions, breakdowns } = question;
   const { columns, list } = labels(dialect, breakdowns);
   // Events of one moment are told apart by their values only; without these no more is read than the index holds.
   const uuid = breakdowns.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
   const inOrder = breakdowns.length === 0 ? sql`unit, at, steps, exclusions` : sql`unit, at, uuid`;
+  const marks = (some: readonly FunnelStep[]) =>
+    some.length === 0
+      ? sql`''`
+      : sql.join(
+          some.map((step, at) => sql`CASE WHEN ${isTaken(dialect, step, { at, select })} THEN '1' ELSE '0' END`),
+          ' || ',
+        );
   return sql`SELECT unit, at, steps, exclusions${list}
-    FROM (SELECT ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at, ${marks(dialect, steps, select.projectId)} AS steps,
-                 ${marks(dialect, exclusions, select.projectId)} AS exclusions${uuid}${columns}
-            ${from} ${sql.join(firsts, ' ')}
-           WHERE ${selected(dialect, select)}${unit.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}) AS events
+    FROM (${matching(dialect, question, sql`${marks(steps)} AS steps, ${marks(exclusions)} AS exclusions${uuid}${columns}`)}) AS events
    ORDER BY ${inOrder}`;
 }
 
-/** `101`: it is the first and the third. */
-function marks(dialect: Dialect, steps: readonly FunnelStep[], projectId: number): Fragment {
-  if (steps.length === 0) return sql`''`;
-  const mark = (step: FunnelStep, at: number) => {
-    const isIt = isStep(dialect, step, projectId);
-    const isFirst = step.first === null ? sql`` : sql` AND ${sql.numbered('f', at)}.first = e.timestamp`;
-    return sql`CASE WHEN ${isIt}${isFirst} THEN '1' ELSE '0' END`;
-  };
-  return sql.join(steps.map(mark), ' || ');
+/**
+ * Rows of the number of units and of what they did: a list of times and one of steps, as JSON, the first step being 1, the second 2, the third
+ * 4. Most units take the first step and no other: these are one row, without their times. No row for who took none.
+ */
+export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment {
+  const { select, steps } = question;
+  const bits = steps.map(
+    (step, at) => sql`CASE WHEN ${isTaken(dialect, step, { at, select })} THEN ${sql.float(2 ** at)} ELSE 0 END`,
+  );
+  return sql`SELECT count(*) AS units, life
+    FROM (SELECT CASE WHEN max(steps) > 1 THEN ${dialect.lists(sql`at`, sql`steps`)} END AS life
+            FROM (${matching(dialect, question, sql`${sql.join(bits, ' + ')} AS steps`)}) AS events
+           GROUP BY unit HAVING max(steps) > 0) AS lives
+   GROUP BY life`;
+}
+
+/** The events that matter, with their unit, time and some columns. */
+function matching(
+  dialect: Dialect,
+  { select, unit, steps, exclusions, breakdowns }: FunnelQuestion,
+  columns: Fragment,
+): Fragment {
+  const from = fromEvents(dialect, {
+    projectId: select.projectId,
+    units: [unit],
+    conditions: [select.where, ...[...steps, ...exclusions].map(({ where }) => where)],
+    properties: breakdowns.map(({ property }) => property),
+  });
+  const id = dialect.unit(unit);
+  const firsts = steps.map(({ first }, at) =>
+    first === null
+      ? sql``
+      : sql`LEFT JOIN ${firstTimes(dialect, first, unit)} AS ${sql.numbered('f', at)} ON ${sql.numbered('f', at)}.unit = ${id}`,
+  );
+  return sql`SELECT ${id} AS unit, ${dialect.millis(sql`e.timestamp`)} AS at, ${columns} ${from} ${sql.join(firsts, ' ')}
+              WHERE ${selected(dialect, select)}${unit.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}`;
+}
+
+function isTaken(
+  dialect: Dialect,
+  step: FunnelStep,
+  { at, select }: { at: number; select: FunnelQuestion['select'] },
+): Fragment {
+  const isFirst = step.first === null ? sql`` : sql` AND ${sql.numbered('f', at)}.first = e.timestamp`;
+  return sql`${isStep(dialect, step, select.projectId)}${isFirst}`;
 }

@@ -5,6 +5,11 @@ export interface EventStore {
   series(question: SeriesQuestion, run: Budget): Promise<SeriesRow[]>;
   /** The events of each unit that are steps or exclusions, unit by unit in the order of time; `each` is called for each unit. */
   funnel(question: FunnelQuestion, run: Budget, each: (unit: FunnelUnit) => void): Promise<void>;
+  /**
+   * The same for who asks how many and not who or when they began: units that did the same come as one, and of those that took the first
+   * step only it is one event without its time. Needs a question without exclusions and breakdowns.
+   */
+  lives(question: FunnelQuestion, run: Budget, each: (life: FunnelLife, units: number) => void): Promise<void>;
   /** How many units began in an interval, and how many of them came back in later ones. */
   retention(question: RetentionQuestion, run: Budget): Promise<RetentionRow[]>;
   lifecycle(question: LifecycleQuestion, run: Budget): Promise<LifecycleRow[]>;
@@ -185,9 +190,13 @@ export interface FunnelEvent {
   values: (string | null)[];
 }
 
-export interface FunnelUnit {
-  id: string;
+export interface FunnelLife {
+  /** In the order of time. */
   events: FunnelEvent[];
+}
+
+export interface FunnelUnit extends FunnelLife {
+  id: string;
 }
 
 export interface RetentionQuestion {

@@ -28,7 +28,7 @@ export class Fragment {
   }
 }
 
-type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ';
+type Separator = ', ' | ' AND ' | ' OR ' | ' ' | ' UNION ALL ' | ' || ' | ' + ';
 
 /** Slots take pieces and typed values; a bare text does not compile. */
 export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[]): Fragment {

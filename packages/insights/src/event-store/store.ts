@@ -4,7 +4,7 @@ import { fromEvents, personsText } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
 import { exposuresText } from './exposures.ts';
-import { funnelText } from './funnel.ts';
+import { funnelText, livesText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
 import { readList } from './list.ts';
 import { pageText } from './page.ts';
@@ -12,6 +12,7 @@ import {
   type Budget,
   displayNames,
   type EventStore,
+  type FunnelEvent,
   type FunnelUnit,
   type LifecycleRow,
   type LifecycleStatus,
@@ -52,6 +53,11 @@ export function createEventStore(engine: Engine): EventStore {
       });
       if (unit !== null) each(unit);
     },
+
+    lives: (question, run, each) =>
+      engine.read(livesText(dialect, question), run, ([count, life]) =>
+        each({ events: eventsOf(textOrNull(life)) }, Number(count)),
+      ),
 
     async retention(question, run) {
       if (isOfIntervals(question)) {
@@ -146,6 +152,20 @@ function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {
     default:
       return question satisfies never;
   }
+}
+
+/** From lists of times and steps; without any, the first step was taken and no other. */
+function eventsOf(life: string | null): FunnelEvent[] {
+  const [times = [], steps = []]: number[][] = life === null ? [[0], [1]] : JSON.parse(life);
+  return times
+    .map((time, at) => ({ time, steps: (steps[at] ?? 0) >>> 0, exclusions: 0, values: [] }))
+    .sort((a, b) => a.time - b.time || inOrderOfTexts(a.steps, b.steps));
+}
+
+/** Of one moment they come as they do with their ids: `01` before `10`, the first step being the first letter. */
+function inOrderOfTexts(a: number, b: number): number {
+  const differing = a ^ b;
+  return (a & differing & -differing) === 0 ? -1 : 1;
 }
 
 /** `101` is 5: the first bit is the last of the number. */

@@ -102,6 +102,7 @@ export const clickhouseDialect: Dialect = {
       toInt32(transform(roundDown(${millis}, ${sql.times(edges)}), ${sql.times(edges)}, ${sql.ints(places)}, -1)))`;
   },
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
+  lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   windows: (spans) => sql`(SELECT span.1 AS point, span.2 AS first, span.3 AS beyond
     FROM (SELECT arrayJoin(arrayZip(range(${sql.int(spans.length)}), ${sql.ints(spans.map(({ first }) => first))},
                                     ${sql.ints(spans.map(({ end }) => end))})) AS span)) AS w`,
