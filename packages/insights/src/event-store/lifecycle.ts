@@ -22,7 +22,8 @@ export function unitsOfLifecycleText(
 
 /**
  * Persons and groups that have no record are left out: an event without a person profile belongs to nobody whose life it could be
- * part of.
+ * part of. Each stay is there twice: as it is, and as it is missed in the interval after; naming `lives` twice would compute it twice on
+ * ClickHouse.
  */
 function states(dialect: Dialect, { select, unit, edges }: LifecycleQuestion): Fragment {
   const id = dialect.unit(unit);
@@ -38,11 +39,9 @@ function states(dialect: Dialect, { select, unit, edges }: LifecycleQuestion): F
              lead(${dialect.nullable(sql`bucket`)}) OVER (PARTITION BY unit ORDER BY bucket) AS after
         FROM active),
     states AS (
-      SELECT unit, bucket, events,
-             CASE WHEN before IS NULL AND born = bucket THEN 'new' WHEN before = bucket - 1 THEN 'returning'
-                  ELSE 'resurrecting' END AS status
-        FROM lives
-      UNION ALL
-      SELECT unit, bucket + 1 AS bucket, 0 AS events, 'dormant' AS status
-        FROM lives WHERE after IS NULL OR after > bucket + 1)`;
+      SELECT unit, bucket + missed AS bucket, CASE WHEN missed = 1 THEN 0 ELSE events END AS events,
+             CASE WHEN missed = 1 THEN 'dormant' WHEN before IS NULL AND born = bucket THEN 'new'
+                  WHEN before = bucket - 1 THEN 'returning' ELSE 'resurrecting' END AS status
+        FROM lives CROSS JOIN (SELECT 0 AS missed UNION ALL SELECT 1 AS missed) AS twice
+       WHERE missed = 0 OR after IS NULL OR after > bucket + 1)`;
 }

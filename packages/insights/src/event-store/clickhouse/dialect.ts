@@ -164,8 +164,8 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
 /** Numbers are written in their shortest form; lists as JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
-  const { document, key, kind } = found(property);
-  return sql`if(${kind} = 'Null', NULL, JSONExtractString(${document}, ${key}))`;
+  const { document, key } = found(property);
+  return sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
 function label({ property, isUrl, bins }: Breakdown): Fragment {
