@@ -37,14 +37,21 @@ export function timeZone(name: string): TimeZone {
       // Clocks are not changed twice within two days.
       const before = wallTime - offsetAt(wallTime - dayMs);
       const after = wallTime - offsetAt(wallTime + dayMs);
+      if (before === after) return before;
       const shown = [before, after].filter((instant) => instant + offsetAt(instant) === wallTime);
       return shown.length > 0 ? Math.min(...shown) : before;
     },
   };
 }
 
+/** Making one takes longer than what is asked of it. Names that are none are not kept, so there are some hundreds at most. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** @throws RangeError when there is no such zone. */
 function formatterOf(name: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-US', {
+  const known = formatters.get(name);
+  if (known !== undefined) return known;
+  const formatter = new Intl.DateTimeFormat('en-US', {
     timeZone: name,
     hourCycle: 'h23',
     year: 'numeric',
@@ -54,6 +61,8 @@ function formatterOf(name: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   });
+  formatters.set(name, formatter);
+  return formatter;
 }
 
 /** To the second: clocks never differ from UTC by less. */
