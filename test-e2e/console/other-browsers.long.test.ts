@@ -6,6 +6,7 @@ import { createConsoleLink, eventually } from '@millrace/testing';
 import { openFirefox } from '@millrace/testing/other-browsers/firefox';
 import type { DrivenBrowser, Tab } from '@millrace/testing/other-browsers/tab';
 import { openWebKit } from '@millrace/testing/other-browsers/webkit';
+import { startSamlProvider } from '@millrace/testing/saml-provider';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
@@ -89,5 +90,30 @@ describe.each([
     await tab.type('input[name=first_name]', `Ada of ${name}${enter}`);
     await shows('Saved.');
     await tab.close();
+  });
+
+  test('a SAML provider, whose page posts from another site, signs in whoever began it in this browser', async () => {
+    const provider = await startSamlProvider(() => `${services.apiUrl}/api/saml/metadata/`);
+    try {
+      const domain = `${name.toLowerCase()}.example`;
+      await services.database.query(
+        `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at, jit_provisioning_enabled,
+                                          saml_entity_id, saml_acs_url, saml_x509_cert)
+         VALUES (gen_random_uuid(), $1, $2, 'c', now(), true, $3, $4, $5)`,
+        [services.tenant.organizationId, domain, provider.entityId, provider.signOnUrl, provider.certificate],
+      );
+      provider.person = { nameId: 'grace', email: `grace@${domain}`, firstName: 'Grace' };
+      tab = await browser.openTab(`${services.apiUrl}/login/saml/?email=grace@${domain}&next=/console/`);
+      await eventually(() => tab.run<boolean>(`return /^\\/console\\/projects\\//.test(location.pathname)`), {
+        what: `the console after SAML in ${name}`,
+      });
+      const me = await tab.run<string>(
+        `const request = new XMLHttpRequest(); request.open('GET', '/api/users/@me/', false); request.send(); return request.responseText`,
+      );
+      expect(JSON.parse(me)).toMatchObject({ email: `grace@${domain}`, first_name: 'Grace' });
+      await tab.close();
+    } finally {
+      await provider.stop();
+    }
   });
 });

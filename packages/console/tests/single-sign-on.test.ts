@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type OpenIdProvider, startOpenIdProvider } from '@millrace/testing/openid-provider';
+import { type SamlProvider, startSamlProvider } from '@millrace/testing/saml-provider';
 import type { Page } from 'playwright-core';
 import { lookAt, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
-/** Ways in by a provider in a real browser, with a real OpenID provider. */
+/** Ways in by a provider in a real browser, with a real OpenID provider and a real SAML provider. */
 let console: RunningConsole;
 let provider: OpenIdProvider;
+let samlProvider: SamlProvider;
 const redirects: string[] = [];
 let domainId: string;
 let organizationId: string;
 const owner = 'owner@corp.example';
 beforeAll(async () => {
   provider = await startOpenIdProvider(() => redirects);
+  samlProvider = await startSamlProvider(() => new URL('/api/saml/metadata/', console.address('')).href);
   const { id, secret } = provider.client;
   console = await startConsole({
     settings: {
@@ -39,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await console?.stop();
   await provider?.stop();
+  await samlProvider?.stop();
 });
 
 const ada = { email: 'ada@corp.example', email_verified: true, given_name: 'Ada' };
@@ -124,6 +128,25 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await member.getByRole('button', { name: 'Sign in', exact: true }).click();
   await member.waitForURL(/\/console\/projects\//);
   await member.context().close();
+});
+
+test('S-121: by the SAML provider of the domain, whose page posts from another site', async () => {
+  const { entityId, signOnUrl, certificate } = samlProvider;
+  await console.query(
+    `UPDATE organization_domain SET oidc_issuer = NULL, saml_entity_id = $2, saml_acs_url = $3, saml_x509_cert = $4, sso_enforcement = '',
+            jit_provisioning_enabled = true WHERE id = $1`,
+    [domainId, entityId, signOnUrl, certificate],
+  );
+  samlProvider.person = { nameId: 'grace', email: 'grace@corp.example', firstName: 'Grace <b>' };
+  const wanted = new URL(console.address('events')).pathname;
+  const page = await openSignIn(`?next=${wanted}`);
+  await page.getByLabel('E-mail').fill('grace@corp.example');
+  await page.getByRole('button', { name: 'Single sign-on' }).click();
+  await page.getByRole('heading', { name: 'Events' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(wanted);
+  const { rows } = await console.query('SELECT first_name FROM "user" WHERE email = $1', ['grace@corp.example']);
+  expect(rows).toEqual([{ first_name: 'Grace <b>' }]);
+  await page.context().close();
 });
 
 test('a second factor that the account has is asked for after a provider of the installation', async () => {

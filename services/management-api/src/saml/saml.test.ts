@@ -1,9 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { readSamlCertificates } from '@millrace/accounts';
+import { createTestKey } from '@millrace/testing/provider-key';
 import { checkSamlAnswer, type SamlExpectation, type SamlRefusal } from './check-answer.ts';
 import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
 import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';
-import { createTestKey } from './testing/certificate.ts';
 
 const [key, otherKey, ecKey] = [createTestKey(), createTestKey(), createTestKey({ type: 'ec' })];
 const now = new Date('2026-11-20T12:00:00Z');

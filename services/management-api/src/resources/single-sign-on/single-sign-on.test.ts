@@ -13,8 +13,8 @@ import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { type OpenIdProvider, type Person, startOpenIdProvider } from '@millrace/testing/openid-provider';
+import { createTestKey } from '@millrace/testing/provider-key';
 import { type AnswerParts, encode, samlXml, sign } from '../../saml/testing/answer.ts';
-import { createTestKey } from '../../saml/testing/certificate.ts';
 import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 

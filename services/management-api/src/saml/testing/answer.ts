@@ -1,6 +1,6 @@
 import { createHash, createSign } from 'node:crypto';
+import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
-import type { TestKey } from './certificate.ts';
 
 /** What a provider says. Every part can be another one, or none. */
 export interface AnswerParts {

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as samlify from 'samlify';
+import { createTestKey } from './provider-key.ts';
+
+/** A real SAML provider on this machine (samlify), at which one person after the other is signed in without being asked. */
+export interface SamlProvider {
+  entityId: string;
+  /** On another site than `127.0.0.1`, so that browsers send no cookies with what its pages post. */
+  signOnUrl: string;
+  certificate: string;
+  /** Who is at the provider from now on. */
+  person: { nameId: string; email: string; firstName: string };
+  stop(): Promise<void>;
+}
+
+const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
+const attribute = (name: string, tag: string) => ({
+  name,
+  valueTag: tag,
+  nameFormat: 'urn:oasis:names:tc:SAML:2.0:attrname-format:basic',
+  valueXsiType: 'xs:string',
+});
+const { redirect, post } = { redirect: 'redirect', post: 'post' };
+
+/** @param metadata address of the metadata of whoever sends people here */
+export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
+  // It checks schemas only if it is given something that does.
+  samlify.setSchemaValidator({ validate: async () => 'not checked' });
+  const { privateKey, certificate } = createTestKey();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  const base = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const running: SamlProvider = {
+    entityId: `${base}/metadata`,
+    signOnUrl: `${base}/sign-on`,
+    certificate,
+    person: { nameId: 'nobody', email: '', firstName: '' },
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  const binding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
+  const provider = samlify.IdentityProvider({
+    entityID: running.entityId,
+    privateKey: String(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+    signingCert: certificate,
+    isAssertionEncrypted: false,
+    nameIDFormat: [persistent],
+    singleSignOnService: [{ Binding: binding, Location: running.signOnUrl }],
+    singleLogoutService: [{ Binding: binding, Location: running.signOnUrl }],
+    loginResponseTemplate: {
+      // Without it nobody says that the person signed in at all.
+      context: samlify.SamlLib.defaultLoginResponseTemplate.context.replace(
+        '{AuthnStatement}',
+        '<saml:AuthnStatement AuthnInstant="{IssueInstant}"><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>',
+      ),
+      attributes: [attribute('email', 'email'), attribute('first_name', 'firstName')],
+    },
+  });
+  /** What the provider posts for a request, by its own page. */
+  async function answer(url: URL): Promise<string> {
+    const client = samlify.ServiceProvider({ metadata: await (await fetch(metadata())).text() });
+    const query = Object.fromEntries(url.searchParams);
+    const { extract } = await provider.parseLoginRequest(client, redirect, { query });
+    const { nameId, email, firstName } = running.person;
+    const now = Date.now();
+    const soon = new Date(now + 300_000).toISOString();
+    const id = `_${crypto.randomUUID()}`;
+    const target = String(client.entityMeta.getAssertionConsumerService(post));
+    const tags = {
+      ...{ ID: id, AssertionID: `_${crypto.randomUUID()}`, NameID: nameId, NameIDFormat: persistent },
+      ...{ attrEmail: email, attrFirstName: firstName, Issuer: running.entityId },
+      ...{ StatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Success', InResponseTo: String(extract.request?.id) },
+      ...{ IssueInstant: new Date(now).toISOString(), ConditionsNotBefore: new Date(now).toISOString() },
+      ...{ ConditionsNotOnOrAfter: soon, SubjectConfirmationDataNotOnOrAfter: soon },
+      ...{ Audience: String(client.entityMeta.getEntityID()), Destination: target, SubjectRecipient: target },
+    };
+    const { context } = await provider.createLoginResponse(
+      client,
+      { extract },
+      post,
+      {},
+      {
+        customTagReplacement: (template) => ({ id, context: samlify.SamlLib.replaceTagsByValue(template, tags) }),
+      },
+    );
+    const field = (name: string, value: string) => `<input type="hidden" name="${name}" value="${value}">`;
+    const fields = [field('SAMLResponse', context), field('RelayState', url.searchParams.get('RelayState') ?? '')];
+    return `<!doctype html><form method="post" action="${target}">${fields.join('')}</form><script>document.forms[0].submit()</script>`;
+  }
+  server.on('request', (request, response) => {
+    answer(new URL(request.url ?? '/', base)).then(
+      (page) => response.setHeader('content-type', 'text/html').end(page),
+      (error) => response.writeHead(500).end(String(error?.stack ?? error)),
+    );
+  });
+  return running;
+}
