@@ -47,6 +47,8 @@ export interface Dialect {
   percentile(share: number, number: Fragment): Fragment;
   /** What a group has in two columns of numbers: two lists in the same order, as a text of JSON. */
   lists(one: Fragment, other: Fragment): Fragment;
+  /** Of a group, a number with the bits that some of its rows name, from 0 to 51. */
+  bits(place: Fragment, happened: Fragment): Fragment;
   /** A table `w` of the indexes `point` from 0 on, `first` and `beyond`. */
   windows(spans: readonly { first: number; end: number }[]): Fragment;
   /** A uuid as it is ordered: by its text. */

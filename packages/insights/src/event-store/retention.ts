@@ -26,16 +26,20 @@ export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fr
     numbers.map((at) => {
       const first = at * bitsOfNumber;
       const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsOfNumber)}`;
-      return sql`sum(CASE WHEN ${happened} AND ${isIn} THEN power(2, bucket - ${sql.int(first)}) ELSE 0 END) AS ${sql.numbered(name, at)}`;
+      return sql`${dialect.bits(sql`bucket - ${sql.int(first)}`, sql`${happened} AND ${isIn}`)} AS ${sql.numbered(name, at)}`;
     });
-  const columns = [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)];
+  // Who returned once needs no count of an interval.
+  const [marked, columns] =
+    least > 1
+      ? [sql`active`, [...bits('t', sql`begins > 0`), ...bits('r', sql`times >= ${sql.int(least)}`)]]
+      : [sql`events`, [...bits('t', sql`began = 1`), ...bits('r', sql`returned = 1`)]];
   const names = sql.join(
     [...numbers.map((at) => sql.numbered('t', at)), ...numbers.map((at) => sql.numbered('r', at))],
     ', ',
   );
   return sql`WITH ${active(dialect, question)}
     SELECT count(*) AS units, ${names}${list}
-      FROM (SELECT unit${list}, ${sql.join(columns, ', ')} FROM active GROUP BY unit${list}) AS lives
+      FROM (SELECT unit${list}, ${sql.join(columns, ', ')} FROM ${marked} GROUP BY unit${list}) AS lives
      GROUP BY ${names}${list}`;
 }
 

@@ -103,6 +103,7 @@ export const clickhouseDialect: Dialect = {
   },
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
+  bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   windows: (spans) => sql`(SELECT span.1 AS point, span.2 AS first, span.3 AS beyond
     FROM (SELECT arrayJoin(arrayZip(range(${sql.int(spans.length)}), ${sql.ints(spans.map(({ first }) => first))},
                                     ${sql.ints(spans.map(({ end }) => end))})) AS span)) AS w`,

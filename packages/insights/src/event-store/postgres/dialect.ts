@@ -84,6 +84,7 @@ export const postgresDialect: Dialect = {
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
+  bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
   windows: (spans) => sql`(SELECT point - 1 AS point, first, beyond
     FROM unnest(${sql.ints(spans.map(({ first }) => first))}, ${sql.ints(spans.map(({ end }) => end))})
          WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
