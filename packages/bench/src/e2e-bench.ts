@@ -5,6 +5,7 @@ import { askWithoutEnd, besideReport } from './e2e/beside-questions.ts';
 import type { PreparedAnswer, PrepareMessage, SentAnswer, StartMessage } from './e2e/e2e-load.ts';
 import { eventsPerRequest, type Marker, requestProperty } from './e2e/stamped-requests.ts';
 import { fillQuestions } from './insights/fill.ts';
+import { unlimited } from './insights/over-api.ts';
 import { backendCpuBetween, readBackendCpu } from './process/backend-cpu.ts';
 import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
 import { environmentFacts, everyRun, percentile, readable, report, textTable } from './report/report.ts';
@@ -65,9 +66,7 @@ export async function benchE2e(options: E2eBenchOptions, print: (line: string) =
       INGEST_PORT: '0',
       HEALTH_PORT: '0',
       API_PORT: '0',
-      // Counted as always, never reached.
-      API_REQUESTS_PER_MINUTE: '1000000000',
-      API_REQUESTS_PER_HOUR: '1000000000',
+      ...unlimited,
     };
     const start = async (file = '') => {
       const one = await startMeasured(file, settings);

@@ -1,4 +1,5 @@
 /** Questions that are asked while events are stored. */
+import { askOverApi } from '../insights/over-api.ts';
 import { dashboardTiles } from '../insights/questions.ts';
 import type { MeasuredProcess } from '../process/measured-process.ts';
 import { percentile, readable, report, textTable } from '../report/report.ts';
@@ -20,12 +21,7 @@ export function askWithoutEnd(management: MeasuredProcess, database: BenchDataba
   let isOver = false;
   const ask = async (query: object) => {
     const began = performance.now();
-    const response = await fetch(`http://127.0.0.1:${management.port}/api/projects/${database.projectId}/query/`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${database.personalApiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query, refresh: 'force_blocking' }),
-    });
-    await response.text();
+    const response = await askOverApi(management, database, { query, refresh: 'force_blocking' });
     if (response.ok) asked.answeredMs.push(performance.now() - began);
     else asked.others.set(response.status, (asked.others.get(response.status) ?? 0) + 1);
   };

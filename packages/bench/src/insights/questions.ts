@@ -102,6 +102,13 @@ export const questions: readonly Question[] = [
   },
 ];
 
+/** What the tiles below are, one by one: the targets of these count for them. */
+export const questionsOfTiles: readonly string[] = [
+  ...['trend, one event, 30 days', 'trend of a rare event', 'trend, one event, 30 days'],
+  ...['daily uniques, 30 days', 'daily uniques, 30 days'],
+  ...['daily uniques by browser', 'funnel of rare steps', 'retention, 8 weeks'],
+];
+
 /** Three trends, two of uniques, a breakdown, a funnel of rare steps and a retention. */
 export const dashboardTiles: readonly object[] = [
   ...[daily, rare, trend(event('clicked'))],
