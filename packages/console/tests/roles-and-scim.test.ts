@@ -88,6 +88,71 @@ test('C-035: a member sees roles and is told who makes them', async () => {
   await page.context().close();
 });
 
+test('C-035: who may use one dashboard, insight or flag is said where it is shown, and holds at once', async () => {
+  const dashboard = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth' });
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ordered' }] };
+  const insight = await console.api<{ short_id: string }>('POST', 'insights', { name: 'Orders', saved: true, query });
+  const flag = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-menu' });
+  const hedy = await openAs(console, 1, 'account', 'hedy@example.com');
+  const other = await openAs(console, 1, 'account');
+  const page = await openAs(console, 8, 'account');
+  const dialog = page.getByRole('dialog');
+  const stored = async () => {
+    const { rows } = await console.query(
+      'SELECT resource, level, membership_id IS NULL AS "isForAll" FROM access_rule WHERE resource_id IS NOT NULL ORDER BY resource, level',
+      [],
+    );
+    return rows;
+  };
+
+  await page.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
+  await page.getByRole('button', { name: 'Access' }).click();
+  await dialog.getByText('as for all of its kind: see and change').waitFor({ state: 'attached' });
+  await lookAt(page);
+  await dialog.getByLabel('What is allowed to Every member').selectOption('not see');
+  await dialog.getByLabel('For whom', { exact: true }).selectOption('Ada (hedy@example.com)');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').waitFor();
+  expect(await stored()).toEqual([
+    { resource: 'dashboard', level: 'none', isForAll: true },
+    { resource: 'dashboard', level: 'viewer', isForAll: false },
+  ]);
+  await lookAt(page);
+
+  await other.goto(console.address('dashboards'));
+  await other.getByRole('heading', { name: 'No dashboard yet' }).waitFor();
+  await other.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
+  await other.locator('[data-state]').filter({ hasText: 'viewer access' }).waitFor();
+  await hedy.goto(console.address(`dashboards?dashboard=${dashboard.id}`));
+  await hedy.getByRole('button', { name: 'Access' }).click();
+  await hedy.getByText('Only administrators of the project, who made it').waitFor();
+  expect(await hedy.getByRole('dialog').getByRole('combobox').count()).toBe(2);
+  expect(await hedy.getByRole('dialog').locator('select:not(:disabled)').count()).toBe(0);
+  await lookAt(hedy);
+
+  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').selectOption('no rule');
+  await dialog.getByLabel('What is allowed to Ada (hedy@example.com)').waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  await page.goto(console.address(`insights?insight=${insight.short_id}`));
+  await page.getByRole('button', { name: 'Access' }).click();
+  await dialog.getByLabel('What is allowed to Every member').selectOption('see');
+  await eventually(async () =>
+    expect(await stored()).toContainEqual({ resource: 'insight', level: 'viewer', isForAll: true }),
+  );
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  await page.goto(console.address(`flags?flag=${flag.id}`));
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Access' }).click();
+  await dialog.getByRole('heading', { name: 'Who may use “new-menu”' }).waitFor();
+  await dialog.getByLabel('What is allowed to Every member').selectOption('manager');
+  await eventually(async () =>
+    expect(await stored()).toContainEqual({ resource: 'feature_flag', level: 'manager', isForAll: true }),
+  );
+  for (const one of [page, hedy, other]) await one.context().close();
+});
+
 test('C-033: the token of SCIM is shown once, and what the provider asked for is listed with its reason', async () => {
   const id = randomUUID();
   await console.query(

@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { text as accessText } from '../../access/words.ts';
 import { useChange } from '../../answers/change.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
@@ -44,7 +46,7 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
   });
   const [said, setSaid] = useState('');
   const change = useChange<Dashboard>();
-  const [dialog, setDialog] = useState<'insight' | 'text' | 'edit' | null>(null);
+  const [dialog, setDialog] = useState<'insight' | 'text' | 'edit' | 'access' | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const { data } = query;
   const tiles = data?.tiles ?? [];
@@ -97,6 +99,7 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
         <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
         <Button onPress={() => setDialog('text')}>{text.addText}</Button>
         <Button onPress={() => setDialog('edit')}>{text.edit}</Button>
+        <Button onPress={() => setDialog('access')}>{accessText.open}</Button>
         <Button onPress={() => void box.current?.requestFullscreen()}>{text.full}</Button>
       </Chips>
       {(change.error ?? again.error) && (
@@ -139,6 +142,13 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
       </div>
       {data && dialog === 'insight' && <AddInsightDialog dashboard={data} onClose={() => setDialog(null)} />}
       {data && dialog === 'text' && <AddTextDialog path={path} onClose={() => setDialog(null)} />}
+      {data && dialog === 'access' && (
+        <RecordAccessDialog
+          path={`dashboards/${data.id}`}
+          name={visible(data.name || text.unnamed)}
+          onClose={() => setDialog(null)}
+        />
+      )}
       {data && dialog === 'edit' && (
         <EditDialog dashboard={data} path={path} onRemoved={onList} onClose={() => setDialog(null)} />
       )}

@@ -4,6 +4,8 @@ import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
+import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { text as accessText } from '../../access/words.ts';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
@@ -164,7 +166,7 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
   );
 }
 
-type Asked = 'archive' | 'delete' | 'call' | null;
+type Asked = 'archive' | 'delete' | 'call' | 'access' | null;
 
 function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'close' | 'notify'> & { flag: Flag }) {
   const project = useProject();
@@ -203,6 +205,9 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
             <MenuItem id="call" className="menu-item">
               {words.asApiCall}
             </MenuItem>
+            <MenuItem id="access" className="menu-item">
+              {accessText.open}
+            </MenuItem>
             {mayEdit && (
               <MenuItem id={flag.archived ? 'unarchive' : 'archive'} className="menu-item">
                 {flag.archived ? text.unarchive : text.archive}
@@ -217,6 +222,9 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
         </Popover>
       </MenuTrigger>
       {asked === 'call' && <AsApiCall request={request} onClose={() => setAsked(null)} />}
+      {asked === 'access' && (
+        <RecordAccessDialog path={`feature_flags/${flag.id}`} name={flag.key} onClose={() => setAsked(null)} />
+      )}
       {asked === 'archive' && (
         <PutAway
           flag={flag}

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { text as accessText } from '../../access/words.ts';
 import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
 import { ApiProblem } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
@@ -26,7 +28,7 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
   const isChanged = written !== null && JSON.stringify(written) !== JSON.stringify(kept);
   const [asked, setAsked] = useState(0);
   const answer = useAnswer(question, asked);
-  const [dialog, setDialog] = useState<'save' | 'copy' | 'dashboards' | 'remove' | null>(null);
+  const [dialog, setDialog] = useState<'save' | 'copy' | 'dashboards' | 'access' | 'remove' | null>(null);
   const edit = (next: Question) => change({ question: JSON.stringify(next), persons: '' }, { replace: true });
   const problem = answer.error instanceof ApiProblem && answer.error.status === 400 ? answer.error.message : '';
   const state = stored === null ? text.unsaved : isChanged ? text.changed : text.saved;
@@ -68,6 +70,9 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
               <Button look="plain" onPress={() => setDialog('dashboards')}>
                 {text.dashboards}
               </Button>
+              <Button look="plain" onPress={() => setDialog('access')}>
+                {accessText.open}
+              </Button>
               <Button look="plain" onPress={() => setDialog('copy')}>
                 {text.saveAs}
               </Button>
@@ -99,6 +104,13 @@ export function Builder({ stored, address }: { stored: Insight | null; address: 
         />
       )}
       {dialog === 'dashboards' && stored !== null && <OnDashboards stored={stored} onClose={() => setDialog(null)} />}
+      {dialog === 'access' && stored !== null && (
+        <RecordAccessDialog
+          path={`insights/${stored.id}`}
+          name={nameOfInsight(stored)}
+          onClose={() => setDialog(null)}
+        />
+      )}
       {dialog === 'remove' && stored !== null && (
         <RemoveDialog
           stored={stored}

@@ -143,10 +143,10 @@ export function OnDashboards({ stored, onClose }: { stored: Insight; onClose: ()
           results.length === 0 ? (
             <p className="quiet">{text.noDashboard}</p>
           ) : (
-            <fieldset className="insight-choices">
+            <fieldset className="insight-boards">
               <legend className="only-heard">{text.dashboards}</legend>
               {results.map(({ id: one, name }) => (
-                <label key={one} className="insight-choice">
+                <label key={one} className="insight-board">
                   <input
                     type="checkbox"
                     checked={chosen.includes(one)}

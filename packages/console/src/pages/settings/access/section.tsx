@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { WithoutPlan } from '../../../access/without-plan.tsx';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
@@ -68,7 +69,7 @@ export function Section() {
               }
               buttons={<AsApiCallButton request={request} />}
             >
-              <WithoutPlan />
+              <WithoutPlan>{text.noPlan}</WithoutPlan>
               <ForEverybody access={access} />
             </Block>
             <ForRoles access={access} roles={roles} />
@@ -79,18 +80,6 @@ export function Section() {
       </Loaded>
     </>
   );
-}
-
-function WithoutPlan() {
-  const organization = useOrganization();
-  const { data } = useQuery({
-    queryKey: ['organization', organization.id, 'plan'],
-    queryFn: ({ signal }) =>
-      call<{ available_product_features: { key: string }[] }>({ path: organization.path }, signal),
-  });
-  const features = data?.available_product_features;
-  if (features === undefined || features.some(({ key }) => key === 'project_based_permissioning')) return null;
-  return <p className="settings-note warn">{text.noPlan}</p>;
 }
 
 /** Sets one rule, of a member or of everybody, and shows what holds now. */

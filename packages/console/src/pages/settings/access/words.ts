@@ -1,3 +1,4 @@
+import { text as ofRecords } from '../../../access/words.ts';
 import { words } from '../../../words.ts';
 
 export const text = {
@@ -38,7 +39,7 @@ export const text = {
   records: {
     title: 'Kinds of records',
     about:
-      'What members may do with all insights, dashboards and the like. Administrators may do everything, and who made a record keeps it. Rules for one record are set by the API.',
+      'What members may do with all insights, dashboards and the like. Administrators may do everything, and who made a record keeps it. Rules for one insight, dashboard or flag are set where it is shown, others by the API.',
     whom: 'For',
     role: (name: string) => `Role: ${name}`,
     columns: { kind: 'Kind', level: 'May' },
@@ -51,13 +52,7 @@ export const text = {
       cohort: 'Cohorts',
     },
     usual: 'no rule: see and change',
-    levels: {
-      '': 'no rule',
-      none: 'not see',
-      viewer: 'see',
-      editor: 'see and change',
-      manager: 'see, change and say who else may',
-    },
+    levels: ofRecords.levels,
   },
   alone: 'There is nobody for a rule',
   aloneText: 'All who belong to the organization administrate it, and have access to every project.',

@@ -110,10 +110,10 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
   );
   return (
     <Block title={one.name} about={about} buttons={buttons}>
-      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      {!mayChange && <p className="note">{text.mayNot}</p>}
       <FormProblem problem={pause.error} fields={[]} />
       {one.paused && one.last_paused_at && (
-        <p className="settings-note">{text.pausedSince(formatMinute(one.last_paused_at, timezone))}</p>
+        <p className="note">{text.pausedSince(formatMinute(one.last_paused_at, timezone))}</p>
       )}
       <AllSettings one={one} />
       {dialog === 'call' && <AsApiCall request={{ path }} onClose={close} />}

@@ -168,7 +168,7 @@ export function PastDialog({
   return (
     <Dialog title={isTrial ? text.tryTitle : text.pastTitle} onClose={onClose}>
       <p className="quiet">{isTrial ? text.tryText(one.interval) : text.pastText[one.destination.type]}</p>
-      {one.model === 'persons' && <p className="settings-note">{text.personsHint}</p>}
+      {one.model === 'persons' && <p className="note">{text.personsHint}</p>}
       {begin.isSuccess ? (
         <div className="form-buttons">
           <Done>{text.started(runs)}</Done>
@@ -179,7 +179,7 @@ export function PastDialog({
       ) : (
         <form className="form" onSubmit={submit}>
           {!isTrial && <SpanFields interval={one.interval} start={start} end={end} onSpan={setSpan} />}
-          <div className="settings-note" aria-live="polite">
+          <div className="note" aria-live="polite">
             {preview.error ? (
               <span className="bad">{explain(preview.error)}</span>
             ) : preview.data ? (

@@ -69,7 +69,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string) => void }) 
   );
   return (
     <Block title={text.what} about={text.about} buttons={buttons}>
-      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      {!mayChange && <p className="note">{text.mayNot}</p>}
       <Loaded query={query} what={text.what}>
         {({ rows }) =>
           rows.length === 0 ? (

@@ -99,7 +99,7 @@ export function KeyForm({
           onChoose={begin}
         />
         {isAll ? (
-          <p className="settings-note warn">{text.allWarning}</p>
+          <p className="note warn">{text.allWarning}</p>
         ) : (
           <ScopeTable powers={powers} onChange={(object, access) => setPowers({ ...powers, [object]: access })} />
         )}

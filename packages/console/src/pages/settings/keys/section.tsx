@@ -61,7 +61,7 @@ export function Section() {
           }
           return (
             <Block title={text.keys} about={text.keysText} buttons={newKey} request={{ path: keysPath }}>
-              {keys.length >= limit && <p className="settings-note">{text.limitReached(limit)}</p>}
+              {keys.length >= limit && <p className="note">{text.limitReached(limit)}</p>}
               {keys.length === 0 ? (
                 <Empty title={text.noKeys} icon="lock">
                   <p className="quiet">{text.noKeysText}</p>

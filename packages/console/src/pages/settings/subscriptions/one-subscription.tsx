@@ -93,8 +93,8 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
   );
   return (
     <Block title={title} about={text.sentence(ruleInWords(one, timezone), text.by[one.target_type])} buttons={buttons}>
-      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
-      {one.deleted ? <p className="settings-note">{text.deletedNote}</p> : <Next at={one.next_delivery_date} />}
+      {!mayChange && <p className="note">{text.mayNot}</p>}
+      {one.deleted ? <p className="note">{text.deletedNote}</p> : <Next at={one.next_delivery_date} />}
       <FormProblem problem={restore.error} fields={[]} />
       <ul className="subscription-targets">
         {targetsOf(one).map((target) => (

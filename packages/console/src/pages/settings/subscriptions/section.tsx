@@ -76,7 +76,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
   return (
     <Block title={deleted ? text.deletedOnes : text.what} about={text.about} buttons={buttons}>
-      {!mayChange && <p className="settings-note">{text.mayNot}</p>}
+      {!mayChange && <p className="note">{text.mayNot}</p>}
       <Loaded query={list} what={text.what}>
         {({ rows }) => {
           if (rows.length === 0) return deleted ? <NoneDeleted /> : <None mayChange={mayChange} onNew={onNew} />;

@@ -120,7 +120,7 @@ export function SubscriptionForm({
           before={before}
           problem={save.error}
         />
-        <p className="settings-note" aria-live="polite">
+        <p className="note" aria-live="polite">
           <Summary draft={draft} first={first} before={before} />
         </p>
         <FormProblem problem={save.error} fields={fields} />

@@ -1,0 +1,229 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryClient } from '../api/queries.ts';
+import { type ApiCall, call } from '../api/request.ts';
+import { visible } from '../event-detail/json-text.ts';
+import { useProject } from '../frame/project.ts';
+import { Button } from '../parts/button.tsx';
+import { AsApiCallButton, Dialog } from '../parts/dialog.tsx';
+import { FormProblem } from '../parts/form.tsx';
+import { Loaded } from '../parts/states.tsx';
+import { words } from '../words.ts';
+import { WithoutPlan } from './without-plan.tsx';
+import { text } from './words.ts';
+import './access.css';
+
+const levels = ['none', 'viewer', 'editor', 'manager'] as const;
+type Level = (typeof levels)[number];
+
+interface Rules {
+  access_controls: { access_level: Level; organization_member: string | null; role: string | null }[];
+  default_access_level: Level;
+  user_can_edit_access_levels: boolean;
+}
+
+interface People {
+  roles: { id: string; name: string }[];
+  members: { id: string; user: { first_name: string; last_name: string; email: string } }[];
+  /** Of the members, those that are not listed too. */
+  count: number;
+}
+
+/** A member, a role, or nobody in particular: every member. */
+interface Whom {
+  organization_member: string | null;
+  role: string | null;
+}
+
+const everybody: Whom = { organization_member: null, role: null };
+const isSame = (a: Whom, b: Whom) => a.organization_member === b.organization_member && a.role === b.role;
+const mostMembers = 200;
+
+/** Who may see and change one record. @param path of the record in the API, below its project */
+export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
+  const { id, organization } = useProject();
+  const request = { path: `/api/projects/${id}/${path}/access_controls` };
+  const rules = useQuery({
+    queryKey: ['access', id, path],
+    queryFn: ({ signal }) => call<Rules>(request, signal),
+  });
+  const people = useQuery({
+    queryKey: ['organization', organization, 'people'],
+    queryFn: async ({ signal }): Promise<People> => {
+      const base = `/api/organizations/${organization}`;
+      const query = { limit: mostMembers };
+      const [roles, members] = await Promise.all([
+        call<{ results: People['roles'] }>({ path: `${base}/roles`, query }, signal),
+        call<{ results: People['members']; count: number }>({ path: `${base}/members`, query }, signal),
+      ]);
+      return { roles: roles.results, members: members.results, count: members.count };
+    },
+  });
+  return (
+    <Dialog title={text.title(name)} onClose={onClose}>
+      <p className="quiet">{text.about}</p>
+      <WithoutPlan>{text.noPlan}</WithoutPlan>
+      <Loaded query={rules} what={text.what}>
+        {(loaded) => (
+          <Loaded query={people} what={text.what}>
+            {(all) => <RuleList rules={loaded} people={all} request={request} queryKey={['access', id, path]} />}
+          </Loaded>
+        )}
+      </Loaded>
+      <div className="form-buttons">
+        <AsApiCallButton request={request} />
+        <Button onPress={onClose}>{words.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function RuleList({
+  rules: { access_controls: all, default_access_level: usual, user_can_edit_access_levels: mayEdit },
+  people,
+  request,
+  queryKey,
+}: {
+  rules: Rules;
+  people: People;
+  request: ApiCall;
+  queryKey: readonly unknown[];
+}) {
+  const change = useMutation({
+    mutationFn: ({ whom, level }: { whom: Whom; level: Level | null }) =>
+      call({
+        method: 'PUT',
+        ...request,
+        body: {
+          access_level: level,
+          ...(whom.organization_member !== null && { organization_member: whom.organization_member }),
+          ...(whom.role !== null && { role: whom.role }),
+        },
+      }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey }),
+  });
+  const single = all.filter((rule) => !isSame(rule, everybody));
+  const rows: Whom[] = [everybody, ...single];
+  return (
+    <>
+      {!mayEdit && <p className="hint">{text.onlyManagers}</p>}
+      <ul className="access-rules" aria-label={text.list}>
+        {rows.map((whom) => {
+          const name = nameOf(whom, people);
+          const level = all.find((rule) => isSame(rule, whom))?.access_level ?? '';
+          return (
+            <li key={`${whom.role} ${whom.organization_member}`} className="access-rule">
+              <span className="cut">{visible(name)}</span>
+              <select
+                className="input"
+                aria-label={text.may(name)}
+                value={level}
+                disabled={!mayEdit || change.isPending}
+                onChange={({ target }) => change.mutate({ whom, level: (target.value as Level) || null })}
+              >
+                <option value="">{isSame(whom, everybody) ? text.asKind(text.levels[usual]) : text.levels['']}</option>
+                {levels.map((one) => (
+                  <option key={one} value={one}>
+                    {text.levels[one]}
+                  </option>
+                ))}
+              </select>
+            </li>
+          );
+        })}
+      </ul>
+      {mayEdit && (
+        <AddRule
+          people={people}
+          taken={single}
+          isPending={change.isPending}
+          onAdd={(whom, level) => change.mutate({ whom, level })}
+        />
+      )}
+      <FormProblem problem={change.error} fields={[]} />
+    </>
+  );
+}
+
+function AddRule({
+  people: { roles, members, count },
+  taken,
+  isPending,
+  onAdd,
+}: {
+  people: People;
+  taken: readonly Whom[];
+  isPending: boolean;
+  onAdd: (whom: Whom, level: Level) => void;
+}) {
+  const [chosen, setChosen] = useState('');
+  const [level, setLevel] = useState<Level>('viewer');
+  const isFree = (whom: Whom) => !taken.some((one) => isSame(one, whom));
+  const freeRoles = roles.filter(({ id }) => isFree({ ...everybody, role: id }));
+  const freeMembers = members.filter(({ id }) => isFree({ ...everybody, organization_member: id }));
+  return (
+    <form
+      className="form"
+      aria-label={text.adding}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const isRole = roles.some(({ id }) => id === chosen);
+        onAdd({ ...everybody, [isRole ? 'role' : 'organization_member']: chosen }, level);
+        setChosen('');
+      }}
+    >
+      <div className="access-rule">
+        <select
+          className="input"
+          aria-label={text.whom}
+          value={chosen}
+          onChange={({ target }) => setChosen(target.value)}
+        >
+          <option value="">{text.choose}</option>
+          <optgroup label={text.roles}>
+            {freeRoles.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {visible(name)}
+              </option>
+            ))}
+          </optgroup>
+          <optgroup label={text.members}>
+            {freeMembers.map((member) => (
+              <option key={member.id} value={member.id}>
+                {visible(nameOfMember(member))}
+              </option>
+            ))}
+          </optgroup>
+        </select>
+        <select
+          className="input"
+          aria-label={text.may(text.whom)}
+          value={level}
+          onChange={({ target }) => setLevel(target.value as Level)}
+        >
+          {levels.map((one) => (
+            <option key={one} value={one}>
+              {text.levels[one]}
+            </option>
+          ))}
+        </select>
+        <Button type="submit" isDisabled={chosen === '' || isPending}>
+          {text.add}
+        </Button>
+      </div>
+      {count > members.length && <p className="hint">{text.someMembers(String(members.length))}</p>}
+    </form>
+  );
+}
+
+const nameOfMember = ({ user }: People['members'][number]) =>
+  `${user.first_name} ${user.last_name}`.trim() === ''
+    ? user.email
+    : `${`${user.first_name} ${user.last_name}`.trim()} (${user.email})`;
+
+function nameOf({ role, organization_member: id }: Whom, { roles, members }: People): string {
+  if (role !== null) return text.role(roles.find((one) => one.id === role)?.name ?? '');
+  if (id === null) return text.everybody;
+  const member = members.find((one) => one.id === id);
+  return member === undefined ? text.somebody : nameOfMember(member);
+}
