@@ -14,6 +14,8 @@ import { text } from './words.ts';
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
+  /** As it was typed; null: as the invite has it. */
+  const [typedName, setTypedName] = useState<string | null>(null);
   const { open } = useEntered();
   const path = `/api/signup/${encodeURIComponent(inviteId)}`;
   const invite = useQuery({
@@ -36,13 +38,16 @@ export function InvitePage() {
               name="first_name"
               label={text.name}
               autoComplete="name"
-              defaultValue={first_name}
+              value={typedName ?? first_name}
+              onChange={({ target }) => setTypedName(target.value)}
               autoFocus
               problem={form.problem}
             />
             <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
           </Form>
-          {knowsPasskeys() && <JoinWithPasskey path={path} secret={secret} onDone={open} />}
+          {knowsPasskeys() && (
+            <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
+          )}
         </Entry>
       )}
     </Loaded>
@@ -50,13 +55,22 @@ export function InvitePage() {
 }
 
 /** In place of a password. Who gives up half way has joined already. */
-function JoinWithPasskey({ path, secret, onDone }: { path: string; secret: string; onDone: () => void }) {
+function JoinWithPasskey({
+  path,
+  secret,
+  name,
+  onDone,
+}: {
+  path: string;
+  secret: string;
+  name: string;
+  onDone: () => void;
+}) {
   const [hasJoined, setJoined] = useState(false);
   const join = useMutation({
     mutationFn: async () => {
       if (!hasJoined) {
-        const name = document.querySelector<HTMLInputElement>('input[name=first_name]')?.value.trim();
-        const body = { token: secret, with_passkey: true, ...(name && { first_name: name }) };
+        const body = { token: secret, with_passkey: true, ...(name !== '' && { first_name: name }) };
         await call({ method: 'POST', path, body });
         setJoined(true);
       }
