@@ -9,5 +9,5 @@ export {
   foundEnvironmentColumns,
   mayHavePrivateEnvironments,
 } from './environment-access-store.ts';
-export { findKeyInUse, findLiveKey, isProjectInKey, type Membership, noteKeyUse } from './live-key-store.ts';
-export { findLiveSession, findSessionInUse, noteSessionUse } from './live-session-store.ts';
+export { findKeyInUse, findLiveKey, isProjectInKey, keyIsLive, type Membership, noteKeyUse } from './live-key-store.ts';
+export { findLiveSession, findSessionInUse, noteSessionUse, sessionIsLive } from './live-session-store.ts';

@@ -55,12 +55,15 @@ interface KeyInUse {
   last_rolled_at: Date | null;
 }
 
+/** SQL: whether key `k` of user `u` works. */
+export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
+
 /** A key by its id, as long as it works: for what goes on without showing it again. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {
   const rows = await sql.query<KeyInUse & Record<string, unknown>>(
     `SELECT k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations, k.last_rolled_at
        FROM personal_api_key k JOIN "user" u ON u.id = k.user_id
-      WHERE k.id = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,
+      WHERE k.id = $1 AND ${keyIsLive}`,
     [keyId],
   );
   return rows[0];

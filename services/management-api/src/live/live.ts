@@ -12,17 +12,20 @@ import { readStreamFilter, type streamQuery } from './filters.ts';
 import { createLag, type Lag } from './lag.ts';
 import { checkRight, type Granted, type StreamRight } from './rights.ts';
 import { createSource } from './source.ts';
-import { countDistinctIds } from './store.ts';
+import { countDistinctIds, findEnded } from './store.ts';
 import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
-  /** How often it is asked whether the right to a stream still holds. */
+  /** How often it is asked whether sessions, keys and memberships are still there. */
+  lookMs: number;
+  /** How often it is asked whether the right to a stream still holds in full. */
   recheckMs: number;
 }
 
 export const liveTimes: LiveTimes = {
   tickMs: 1000,
+  lookMs: 1500,
   recheckMs: 20_000,
   heartbeatMs: 10_000,
   stalledMs: 60_000,
@@ -59,9 +62,9 @@ const windowSeconds = 60;
 
 /** The streams of this process. Nothing is read while there are none. */
 export function createLive({ log, ...deps }: LiveDeps) {
-  const { sql, logger, metrics } = deps;
+  const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
-  const open = new Set<LiveStream>();
+  const open = createRightWatch({ ...deps, times });
   const places = createPlaces(deps);
   const parts = log === null ? null : createParts({ ...deps, log });
   const gauge = metrics.gauge('millrace_live_streams', 'Streams of live events that are open');
@@ -79,7 +82,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }
 
   const measures = setInterval(() => {
-    if (open.size > 0) void parts?.measure();
+    if (open.streams().length > 0) void parts?.measure();
   }, times.tickMs * 2).unref();
 
   /**
@@ -108,31 +111,19 @@ export function createLive({ log, ...deps }: LiveDeps) {
       const unwatch = source.watch(right.environmentId, stream, since);
       // Each in its own time: a thousand at once would hold up every request.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
-      const rechecks = setInterval(() => void recheck(stream, right), times.recheckMs);
-      open.add(stream);
-      gauge.set(open.size);
+      const unwatchRight = open.watch(stream, right);
+      gauge.set(open.streams().length);
       const close = () => {
         clearInterval(ticks);
-        clearInterval(rechecks);
+        unwatchRight();
         unwatch();
-        open.delete(stream);
-        gauge.set(open.size);
+        gauge.set(open.streams().length);
         leave();
       };
       output.on('close', close);
       if (output.destroyed) close();
       else if (isStopping) stream.end('The service is stopping.', retryMs());
     });
-  }
-
-  async function recheck(stream: LiveStream, right: StreamRight): Promise<void> {
-    try {
-      const granted = await checkRight(sql, right);
-      if (typeof granted === 'string') stream.end(granted);
-    } catch (error) {
-      logger.warn('the right to a stream cannot be checked; it ends', { error });
-      stream.end('Whether you may read on cannot be checked at the moment.', retryMs());
-    }
   }
 
   return {
@@ -151,9 +142,53 @@ export function createLive({ log, ...deps }: LiveDeps) {
     async stop(): Promise<void> {
       isStopping = true;
       clearInterval(measures);
-      for (const stream of [...open]) stream.end('The service is stopping.', retryMs());
+      open.stop();
+      for (const stream of open.streams()) stream.end('The service is stopping.', retryMs());
       await parts?.source.stop();
     },
+  };
+}
+
+/** Ends streams whose right ends. */
+function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
+  const open = new Map<LiveStream, StreamRight>();
+  async function check(stream: LiveStream, right: StreamRight): Promise<void> {
+    try {
+      const granted = await checkRight(sql, right);
+      if (typeof granted === 'string') stream.end(granted);
+    } catch (error) {
+      logger.warn('the right to a stream cannot be checked; it ends', { error });
+      stream.end('Whether you may read on cannot be checked at the moment.', retryMs());
+    }
+  }
+  /** Within two seconds, as everything else that a session or a membership gives. */
+  async function look(): Promise<void> {
+    const watched = [...open];
+    if (watched.length === 0) return;
+    const ended = await findEnded(
+      sql,
+      watched.map(([, right]) => right),
+    );
+    for (const [place, [stream, right]] of watched.entries()) if (ended.has(place)) await check(stream, right);
+  }
+  const looks = setInterval(() => {
+    look().catch((error) =>
+      logger.warn('it is not known which streams have ended; each is asked in its turn', { error }),
+    );
+  }, times.lookMs).unref();
+  return {
+    streams: () => [...open.keys()],
+    /** @returns what ends it, when the stream is over. */
+    watch(stream: LiveStream, right: StreamRight): () => void {
+      // Each in its own time: a thousand at once would hold up every request.
+      const checks = setInterval(() => void check(stream, right), times.recheckMs);
+      open.set(stream, right);
+      return () => {
+        clearInterval(checks);
+        open.delete(stream);
+      };
+    },
+    stop: () => clearInterval(looks),
   };
 }
 

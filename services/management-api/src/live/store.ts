@@ -1,3 +1,4 @@
+import { keyIsLive, sessionIsLive } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 
 export interface DropRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
@@ -35,6 +36,40 @@ export async function findStreamSettings(
     [environmentId],
   );
   return rows[0];
+}
+
+/** What the right to a stream stands on. */
+interface Standing {
+  userId: number;
+  environmentId: number;
+  credential: { kind: 'key' | 'session'; id: string };
+}
+
+/**
+ * Of many rights, by their place, those that have ended because the session or the key has, or the membership: one statement however many they
+ * are. What else ends one (a rule, a scope, another key of the project) is not looked at.
+ */
+export async function findEnded(sql: Sql, rights: readonly Standing[]): Promise<ReadonlySet<number>> {
+  const rows = await sql.query<{ place: number }>(
+    `SELECT (r.place - 1)::int AS place
+       FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS r (kind, id, user_id, environment_id, place)
+      WHERE NOT EXISTS (SELECT FROM environment e
+                          JOIN project p ON p.id = e.project_id
+                          JOIN membership m ON m.organization_id = p.organization_id AND m.user_id = r.user_id
+                         WHERE e.id = r.environment_id)
+         OR NOT CASE r.kind
+              WHEN 'session' THEN EXISTS (SELECT FROM session s JOIN "user" u ON u.id = s.user_id
+                                           WHERE s.id = r.id::uuid AND ${sessionIsLive})
+              ELSE EXISTS (SELECT FROM personal_api_key k JOIN "user" u ON u.id = k.user_id WHERE k.id = r.id AND ${keyIsLive})
+            END`,
+    [
+      rights.map(({ credential }) => credential.kind),
+      rights.map(({ credential }) => credential.id),
+      rights.map(({ userId }) => userId),
+      rights.map(({ environmentId }) => environmentId),
+    ],
+  );
+  return new Set(rows.map(({ place }) => place));
 }
 
 /** Rows of a minute and its neighbour that are looked at to count who is there: more take too long. */
