@@ -114,20 +114,13 @@ function RuleList({
           return (
             <li key={`${whom.role} ${whom.organization_member}`} className="access-rule">
               <span className="cut">{visible(name)}</span>
-              <select
-                className="input"
-                aria-label={text.may(name)}
-                value={level}
-                disabled={!mayEdit || change.isPending}
-                onChange={({ target }) => change.mutate({ whom, level: (target.value as Level) || null })}
-              >
-                <option value="">{isSame(whom, everybody) ? text.asKind(text.levels[usual]) : text.levels['']}</option>
-                {levels.map((one) => (
-                  <option key={one} value={one}>
-                    {text.levels[one]}
-                  </option>
-                ))}
-              </select>
+              <LevelChoice
+                label={text.may(name)}
+                level={level}
+                none={isSame(whom, everybody) ? text.asKind(text.levels[usual]) : text.levels['']}
+                isDisabled={!mayEdit || change.isPending}
+                onLevel={(next) => change.mutate({ whom, level: next || null })}
+              />
             </li>
           );
         })}
@@ -195,24 +188,45 @@ function AddRule({
             ))}
           </optgroup>
         </select>
-        <select
-          className="input"
-          aria-label={text.may(text.whom)}
-          value={level}
-          onChange={({ target }) => setLevel(target.value as Level)}
-        >
-          {levels.map((one) => (
-            <option key={one} value={one}>
-              {text.levels[one]}
-            </option>
-          ))}
-        </select>
+        <LevelChoice label={text.may(text.whom)} level={level} onLevel={(next) => next !== '' && setLevel(next)} />
         <Button type="submit" isDisabled={chosen === '' || isPending}>
           {text.add}
         </Button>
       </div>
       {count > members.length && <p className="hint">{text.someMembers(String(members.length))}</p>}
     </form>
+  );
+}
+
+/** @param none what it says of no rule; absent: there must be one */
+function LevelChoice({
+  label,
+  level,
+  none,
+  isDisabled = false,
+  onLevel,
+}: {
+  label: string;
+  level: Level | '';
+  none?: string;
+  isDisabled?: boolean;
+  onLevel: (level: Level | '') => void;
+}) {
+  return (
+    <select
+      className="input"
+      aria-label={label}
+      value={level}
+      disabled={isDisabled}
+      onChange={({ target }) => onLevel(target.value as Level | '')}
+    >
+      {none !== undefined && <option value="">{none}</option>}
+      {levels.map((one) => (
+        <option key={one} value={one}>
+          {text.levels[one]}
+        </option>
+      ))}
+    </select>
   );
 }
 
