@@ -15,6 +15,7 @@ import { installClickHouse, startClickHouse } from '@millrace/testing';
 import { fillQuestions } from './insights/fill.ts';
 import { crowd, measureOverApi, type OverApi, timed } from './insights/over-api.ts';
 import { dashboardTiles, type Question, questions, questionsOfTiles } from './insights/questions.ts';
+import { fillUmami } from './insights/umami.ts';
 import { median, processorFacts, readable, report, serverFacts, type Target, textTable } from './report/report.ts';
 import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 
@@ -44,6 +45,7 @@ export async function benchInsights(
     for (const line of [...processorFacts(), ...(await serverFacts(database))]) print(line);
     print(`Storing ${events} events of 90 days`);
     await fillQuestions(database, events);
+    await fillUmami(database);
     const logger = createLogger('bench', 'warn');
     const reader = createReader({ url: database.url, logger, poolSize: 2, statementTimeoutMs: 120_000 });
     const records = createSqlDatabase({ url: database.url, logger, poolSize: 1 });
@@ -107,12 +109,13 @@ async function openCopy(
 }
 
 async function measureQuestion(
-  { query, naive }: Question,
+  { query, naive, umami }: Question,
   { engines, database, runs }: { engines: ReadonlyMap<string, Engine>; database: BenchDatabase; runs: number },
 ): Promise<Map<string, Measured>> {
   const ways = new Map<string, () => Promise<unknown>>();
   for (const [name, engine] of engines) ways.set(name, () => engine(query));
   if (naive !== undefined) ways.set('naive SQL', () => database.query(naive, [database.projectId]));
+  if (umami !== undefined) ways.set('Umami', () => database.query(umami));
   const measured = new Map<string, Measured>();
   for (const [name, ask] of ways) {
     const firstMs = await timed(ask);
@@ -144,7 +147,7 @@ interface Results {
 }
 
 function insightsReport({ results, dashboards, overApi, events }: Results): string {
-  const names = ['PostgreSQL', 'ClickHouse', 'naive SQL'].filter((name) =>
+  const names = ['PostgreSQL', 'ClickHouse', 'naive SQL', 'Umami'].filter((name) =>
     [...results.values()].some((one) => one.has(name)),
   );
   const rows = [...results].map(([question, ways]) => [

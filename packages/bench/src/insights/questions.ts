@@ -1,8 +1,12 @@
+import { umamiPageviews, umamiVisitors } from './umami.ts';
+
 export interface Question {
   name: string;
   query: object;
   /** What somebody would write who has the table before them; $1 is the project. */
   naive?: string;
+  /** What Umami asks, where it means the same. */
+  umami?: string;
   /** With ten million events of 90 days, warm. */
   targetMs: { PostgreSQL: number; ClickHouse: number };
 }
@@ -39,6 +43,7 @@ export const questions: readonly Question[] = [
     name: 'trend, one event, 30 days',
     query: daily,
     naive: `SELECT date_trunc('day', e.timestamp), count(*) FROM event e WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
+    umami: umamiPageviews,
     targetMs: { PostgreSQL: 1000, ClickHouse: 100 },
   },
   {
@@ -51,6 +56,7 @@ export const questions: readonly Question[] = [
     name: 'daily uniques, 30 days',
     query: uniques,
     naive: `SELECT date_trunc('day', e.timestamp), count(DISTINCT ${today}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
+    umami: umamiVisitors,
     targetMs: { PostgreSQL: 2000, ClickHouse: 400 },
   },
   {
