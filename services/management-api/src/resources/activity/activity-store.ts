@@ -11,13 +11,11 @@ export interface ActivityRow extends Columns<'activity_log', 'id' | 'activity' |
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
-export interface ActivityFilter {
-  scopes: string[];
-  itemId?: string;
-  environmentId?: number;
+export type ActivityFilter = { scopes: string[]; itemId?: string } & (
+  | { environmentId?: number; seen?: undefined }
   /** Of records of this kind only those that a caller may see. */
-  seen?: { rights: RecordRights; kind: GovernedKind; environmentId: number };
-}
+  | { environmentId: number; seen: { rights: RecordRights; kind: GovernedKind } }
+);
 
 /** What the changes on one page may take; each change may be of settings as large as a request. */
 const maxChangesBytes = 2 * 1024 * 1024;
@@ -28,14 +26,20 @@ const maxChangesBytes = 2 * 1024 * 1024;
  */
 export async function listActivity(
   sql: Sql,
-  { scopes, itemId, environmentId, seen }: ActivityFilter,
+  { scopes, itemId, ...place }: ActivityFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const where = createConditions();
   where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
-  if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
-  if (seen) addShown(where, seen.rights, seen.kind, { id: 'a.item_id', own: await ownRecords(sql, seen.rights, seen) });
+  if (place.environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(place.environmentId)}`);
+  if (place.seen) {
+    const { rights, kind } = place.seen;
+    addShown(where, rights, kind, {
+      id: 'a.item_id',
+      own: await ownRecords(sql, rights, { kind, environmentId: place.environmentId }),
+    });
+  }
   const count = [...where.values];
   const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
   const [counted, rows] = await Promise.all([

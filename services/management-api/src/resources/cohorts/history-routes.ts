@@ -54,7 +54,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
           ...query,
           scopes,
           environmentId,
-          seen: { rights, kind: 'cohort', environmentId },
+          seen: { rights, kind: 'cohort' },
         }),
     }),
     ...defineRoutes({

@@ -220,7 +220,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
           ...query,
           scopes,
           environmentId,
-          seen: { rights, kind: 'insight', environmentId },
+          seen: { rights, kind: 'insight' },
         }),
     }),
     ...defineRoutes({
