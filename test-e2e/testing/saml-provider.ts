@@ -21,7 +21,6 @@ const attribute = (name: string, tag: string) => ({
   nameFormat: 'urn:oasis:names:tc:SAML:2.0:attrname-format:basic',
   valueXsiType: 'xs:string',
 });
-const { redirect, post } = { redirect: 'redirect', post: 'post' };
 
 /** @param metadata address of the metadata of whoever sends people here */
 export async function startSamlProvider(metadata: () => string): Promise<SamlProvider> {
@@ -64,12 +63,12 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
   async function answer(url: URL): Promise<string> {
     const client = samlify.ServiceProvider({ metadata: await (await fetch(metadata())).text() });
     const query = Object.fromEntries(url.searchParams);
-    const { extract } = await provider.parseLoginRequest(client, redirect, { query });
+    const { extract } = await provider.parseLoginRequest(client, 'redirect', { query });
     const { nameId, email, firstName } = running.person;
     const now = Date.now();
     const soon = new Date(now + 300_000).toISOString();
     const id = `_${crypto.randomUUID()}`;
-    const target = String(client.entityMeta.getAssertionConsumerService(post));
+    const target = String(client.entityMeta.getAssertionConsumerService('post'));
     const tags = {
       ...{ ID: id, AssertionID: `_${crypto.randomUUID()}`, NameID: nameId, NameIDFormat: persistent },
       ...{ attrEmail: email, attrFirstName: firstName, Issuer: running.entityId },
@@ -81,7 +80,7 @@ export async function startSamlProvider(metadata: () => string): Promise<SamlPro
     const { context } = await provider.createLoginResponse(
       client,
       { extract },
-      post,
+      'post',
       {},
       {
         customTagReplacement: (template) => ({ id, context: samlify.SamlLib.replaceTagsByValue(template, tags) }),

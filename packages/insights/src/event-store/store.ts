@@ -165,6 +165,7 @@ function eventsOf(life: string | null): FunnelEvent[] {
 /** Of one moment they come as they do with their ids: `01` before `10`, the first step being the first letter. */
 function inOrderOfTexts(a: number, b: number): number {
   const differing = a ^ b;
+  if (differing === 0) return 0;
   return (a & differing & -differing) === 0 ? -1 : 1;
 }
 
