@@ -198,15 +198,18 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
     await tx.query('SELECT 1');
     // A whole millisecond, which must not lie before the moment the transaction began in.
     const end = new Date(Date.now() + 2);
+    // Of one hour: of two, the one that is over would be exported.
+    const startOfHour = end.getTime() - 1 - ((end.getTime() - 1) % 3_600_000);
+    const start = new Date(Math.max(end.getTime() - 60_000, startOfHour));
     await sql.query(
       'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
-      [id, new Date(end.getTime() - 60_000), end],
+      [id, start, end],
     );
     // One that was paused meanwhile asks for the same interval.
     await sql.query(
       `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
        VALUES ('late', $1, $2, $3, $2, true)`,
-      [id, new Date(end.getTime() - 60_000), end],
+      [id, start, end],
     );
     expect(await plan()).toBe(false);
     await untilNothingIsLeft(() => planBackfill(fixture.database));
