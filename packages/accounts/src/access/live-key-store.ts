@@ -28,6 +28,9 @@ interface PersonalKeyRow {
   current_environment_id: number | null;
 }
 
+/** SQL: whether key `k` of user `u` works. */
+export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
+
 /** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
@@ -40,7 +43,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
             u.current_environment_id
        FROM personal_api_key k
        JOIN "user" u ON u.id = k.user_id
-      WHERE k.secure_value = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,
+      WHERE k.secure_value = $1 AND ${keyIsLive}`,
     [secureValue],
   );
   return rows[0];
@@ -54,9 +57,6 @@ interface KeyInUse {
   scoped_organizations: string[];
   last_rolled_at: Date | null;
 }
-
-/** SQL: whether key `k` of user `u` works. */
-export const keyIsLive = `u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`;
 
 /** A key by its id, as long as it works: for what goes on without showing it again. */
 export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | undefined> {

@@ -230,10 +230,10 @@ function LevelChoice({
   );
 }
 
-const nameOfMember = ({ user }: People['members'][number]) =>
-  `${user.first_name} ${user.last_name}`.trim() === ''
-    ? user.email
-    : `${`${user.first_name} ${user.last_name}`.trim()} (${user.email})`;
+function nameOfMember({ user }: People['members'][number]): string {
+  const name = `${user.first_name} ${user.last_name}`.trim();
+  return name === '' ? user.email : `${name} (${user.email})`;
+}
 
 function nameOf({ role, organization_member: id }: Whom, { roles, members }: People): string {
   if (role !== null) return text.role(roles.find((one) => one.id === role)?.name ?? '');

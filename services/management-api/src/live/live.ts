@@ -171,10 +171,16 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
     );
     for (const [place, [stream, right]] of watched.entries()) if (ended.has(place)) await check(stream, right);
   }
+  let isLooking = false;
   const looks = setInterval(() => {
-    look().catch((error) =>
-      logger.warn('it is not known which streams have ended; each is asked in its turn', { error }),
-    );
+    // A slow database is not asked again before it has answered.
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      .catch((error) => logger.warn('it is not known which streams have ended; each is asked in its turn', { error }))
+      .finally(() => {
+        isLooking = false;
+      });
   }, times.lookMs).unref();
   return {
     streams: () => [...open.keys()],
