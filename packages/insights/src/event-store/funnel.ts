@@ -26,18 +26,41 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
 
 /**
  * Rows of the number of units and of what they did: a list of times and one of steps, as JSON, the first step being 1, the second 2, the third
- * 4. Most units take the first step and no other: these are one row, without their times. No row for who took none.
+ * 4. Most units get no further than one step: these are one row, without their times. No row for who took none.
  */
 export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment {
-  const { select, steps } = question;
-  const bits = steps.map(
-    (step, at) => sql`CASE WHEN ${isTaken(dialect, step, { at, select })} THEN ${sql.float(2 ** at)} ELSE 0 END`,
-  );
+  const { select, steps, second } = question;
+  const taken = steps.map((step, at) => isTaken(dialect, step, { at, select }));
+  const bits = taken.map((isIt, at) => sql`CASE WHEN ${isIt} THEN ${sql.float(2 ** at)} ELSE 0 END`);
+  const marks = [
+    sql`${sql.join(bits, ' + ')} AS steps`,
+    ...(second === null
+      ? []
+      : [
+          marked(taken.slice(0, 1), sql`first`),
+          marked(
+            second.map((at) => taken[at] ?? sql`false`),
+            sql`second`,
+          ),
+        ]),
+  ];
+  const [gotSomewhere, gotFurther] =
+    second === null ? [sql`max(steps) > 0`, sql`max(steps) > 1`] : [sql`max(first) > 0`, sql`max(second) > 0`];
   return sql`SELECT count(*) AS units, life
-    FROM (SELECT CASE WHEN max(steps) > 1 THEN ${dialect.lists(sql`at`, sql`steps`)} END AS life
-            FROM (${matching(dialect, question, sql`${sql.join(bits, ' + ')} AS steps`)}) AS events
-           GROUP BY unit HAVING max(steps) > 0) AS lives
+    FROM (SELECT CASE WHEN ${gotFurther} THEN ${dialect.lists(sql`at`, sql`steps`)} END AS life
+            FROM (${matching(dialect, question, sql.join(marks, ', '))}) AS events
+           GROUP BY unit HAVING ${gotSomewhere}) AS lives
    GROUP BY life`;
+}
+
+/** 1 for events that are one of these steps, as a column. */
+function marked(taken: readonly Fragment[], name: Fragment): Fragment {
+  return taken.length === 0
+    ? sql`0 AS ${name}`
+    : sql`CASE WHEN ${sql.join(
+        taken.map((isIt) => sql`(${isIt})`),
+        ' OR ',
+      )} THEN 1 ELSE 0 END AS ${name}`;
 }
 
 /** The events that matter, with their unit, time and some columns. */

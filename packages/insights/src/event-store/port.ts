@@ -177,6 +177,8 @@ export interface FunnelQuestion {
   select: Selection;
   unit: Unit;
   steps: readonly FunnelStep[];
+  /** Those that may be the second. A unit gets nowhere without the first step, and no further without one of these; null: in any order. */
+  second: readonly number[] | null;
   exclusions: readonly FunnelStep[];
   breakdowns: readonly Breakdown[];
 }

@@ -87,8 +87,18 @@ function questionOf(
   const select = { ...selectionOf({}, { where, range: period, context }), events: names };
   return {
     period,
-    question: { select, unit: unitOfQuery(query), steps, exclusions, breakdowns: breakdown.breakdowns },
+    question: {
+      ...{ select, unit: unitOfQuery(query), steps, exclusions, breakdowns: breakdown.breakdowns },
+      second: query.funnelsFilter?.funnelOrderType === 'unordered' ? null : secondOf(query.series),
+    },
   };
+}
+
+/** Up to the first that must not be skipped. */
+function secondOf(series: EventsNode[]): number[] {
+  const needed = series.findIndex(({ optionalInFunnel }, at) => at > 0 && optionalInFunnel !== true);
+  const end = needed === -1 ? series.length : needed + 1;
+  return series.map((_, at) => at).slice(1, end);
 }
 
 const isWithoutFilter = ({ where }: FunnelStep) => 'all' in where && where.all.length === 0;
