@@ -44,6 +44,8 @@ export interface Dialect {
   millis(time: Fragment): Fragment;
   /** Index of the interval a time lies in, -1 before the first. */
   bucket(time: Fragment, edges: readonly number[]): Fragment;
+  /** Whether the units of a bucket are grouped before they are counted; else `count(DISTINCT)` is faster. */
+  groupsBeforeCounting: boolean;
   percentile(share: number, number: Fragment): Fragment;
   /** What a group has in two columns of numbers: two lists in the same order, as a text of JSON. */
   lists(one: Fragment, other: Fragment): Fragment;

@@ -14,7 +14,7 @@ import { type Fragment, sql } from './sql.ts';
 export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { names, list } = labels(dialect, question.breakdowns);
   const numbers = sql`WITH counted AS (${counted(dialect, question)}),
-    numbers AS (SELECT bucket${list}, ${number(dialect, question.measure)} AS number FROM counted GROUP BY bucket${list})`;
+    numbers AS (SELECT bucket${list}, ${number(dialect, question)} AS number FROM counted GROUP BY bucket${list})`;
   if (names.length === 0)
     return sql`${numbers} SELECT bucket, number, 0 AS is_other FROM numbers WHERE number IS NOT NULL`;
   const isNull = sql.join(
@@ -40,6 +40,11 @@ export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment
      ORDER BY is_other, ${rest}, bucket`;
 }
 
+/** Whether what is counted has each unit of a bucket and value once. */
+function isGrouped(dialect: Dialect, { measure, windows }: SeriesQuestion): boolean {
+  return dialect.groupsBeforeCounting || windows !== null || (measure.of === 'units' && measure.once);
+}
+
 /** What is counted: an event each, or a unit each of a bucket and value. */
 function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { measure, windows } = question;
@@ -55,6 +60,7 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
       return sql`SELECT bucket${list}, x FROM (SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit) AS units
                    JOIN (${sessionLengths(dialect, question.select)}) AS lengths ON lengths.session = units.unit`;
     case 'units': {
+      if (!isGrouped(dialect, question)) return events;
       if (measure.once)
         return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
       const units = sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
@@ -128,11 +134,13 @@ function whereMatching(
   return sql`${from} ${firsts} WHERE ${selected(dialect, select)}${isUnit}`;
 }
 
-function number(dialect: Dialect, measure: Measure): Fragment {
+function number(dialect: Dialect, question: SeriesQuestion): Fragment {
+  const { measure } = question;
   switch (measure.of) {
     case 'events':
-    case 'units':
       return sql`count(*)`;
+    case 'units':
+      return isGrouped(dialect, question) ? sql`count(*)` : sql`count(DISTINCT unit)`;
     case 'sessions':
     case 'property':
       return aggregate(dialect, measure.aggregate, measure.times === 1 ? sql`x` : sql`x * ${sql.float(measure.times)}`);

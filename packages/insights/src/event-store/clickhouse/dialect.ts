@@ -3,7 +3,8 @@
 import { nullLabel } from '../../breakdown-labels.ts';
 import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
-import { type Fragment, sql } from '../sql.ts';
+import { Fragment, sql } from '../sql.ts';
+import { usualProperties } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
@@ -75,8 +76,7 @@ export const clickhouseDialect: Dialect = {
   },
   isSet: (property) => {
     if (property.of === 'column') return sql`${column(property)} <> ''`;
-    const { kind } = found(property);
-    return sql`${kind} <> 'Null'`;
+    return sql`isNotNull(${text(property)})`;
   },
   isScalar: (property) =>
     property.of === 'column' ? sql`true` : sql`${found(property).kind} NOT IN ('Null', 'Array', 'Object')`,
@@ -101,6 +101,7 @@ export const clickhouseDialect: Dialect = {
     return sql`if(${millis} < ${sql.float(edges[0] ?? 0)}, -1,
       toInt32(transform(roundDown(${millis}, ${sql.times(edges)}), ${sql.times(edges)}, ${sql.ints(places)}, -1)))`;
   },
+  groupsBeforeCounting: false,
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
@@ -162,11 +163,17 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
+/** By name, not by `tupleElement`: with `FINAL` that reads them all. */
+const usual: ReadonlyMap<string, Fragment> = new Map(
+  [...usualProperties.few, ...usualProperties.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
+);
+
 /** Numbers are written in their shortest form; lists as JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { document, key } = found(property);
-  return sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
+  const own = property.of === 'event' ? usual.get(property.key) : undefined;
+  return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
 function label({ property, isUrl, bins }: Breakdown): Fragment {

@@ -82,6 +82,7 @@ export const postgresDialect: Dialect = {
   // Times are stored by the millisecond. `extract` would work it out in decimals, which takes longer.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
+  groupsBeforeCounting: true,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
