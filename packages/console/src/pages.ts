@@ -39,6 +39,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/groups/page.tsx'),
   },
   {
+    path: 'cohorts',
+    ...words.pages.cohorts,
+    icon: 'cohorts',
+    group: 'data',
+    load: () => import('./pages/cohorts/page.tsx'),
+  },
+  {
     path: 'insights',
     ...words.pages.insights,
     icon: 'insights',

@@ -87,6 +87,7 @@ export const words = {
     events: { title: 'Events', question: 'What happened?' },
     persons: { title: 'Persons', question: 'Who is this, and what did they do?' },
     groups: { title: 'Groups', question: 'Which companies, and who is in them?' },
+    cohorts: { title: 'Cohorts', question: 'Who belongs together?' },
     insights: { title: 'Insights', question: 'How many, against before?' },
     dashboards: { title: 'Dashboards', question: 'How is it going, at a glance?' },
     flags: { title: 'Flags', question: 'Who gets what, and why?' },

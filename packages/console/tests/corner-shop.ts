@@ -11,6 +11,7 @@ export const views: Record<string, string> = {
   events: `events?open=${uuidOf(0)}`,
   persons: 'persons?person=ada@example.com',
   warnings: 'warnings?open=error%20message_size_too_large',
+  cohorts: 'cohorts?cohort=1',
   // The first dashboard of the shop.
   dashboards: 'dashboards?dashboard=1',
   insights: `insights?insight=new&question=${encodeURIComponent(
@@ -119,6 +120,7 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await storeEvents(console, events(420));
   await storeWarnings(console);
   await makeFlags(console);
+  await makeCohorts(console);
   await makeExport(console);
   await storeGroups(console);
   await storePeople(console);
@@ -177,6 +179,27 @@ async function storeWarnings(console: RunningConsole): Promise<void> {
               LATERAL (SELECT '${shopTime.toISOString()}'::timestamptz - n * ${at + 1} * interval '47 minutes' AS moment)`,
     );
   }
+}
+
+async function makeCohorts(console: RunningConsole): Promise<void> {
+  const about = (key: string, operator: string, value: unknown) => ({ key, type: 'person', operator, value });
+  const any = (...groups: object[][]) => ({
+    properties: { type: 'OR', values: groups.map((values) => ({ type: 'AND', values })) },
+  });
+  for (const body of [
+    {
+      ...{ name: 'Pays, or may soon', description: 'For the letter of the month' },
+      filters: any([about('plan', 'exact', ['pro'])], [about('plan', 'exact', ['team']), about('email', 'is_set', '')]),
+    },
+    { name: 'With Safari', filters: any([about('$browser', 'exact', ['Safari'])]) },
+    { name: 'Invited to the tasting', is_static: true, _create_static_person_ids: [personId(0), personId(2)] },
+  ])
+    await console.api('POST', 'cohorts', body);
+  await console.query(
+    `UPDATE cohort SET count = coalesce(count, 2 + id), calculate_at = NULL, last_calculation = $1::timestamptz - interval '9 minutes',
+            created_at = $1::timestamptz - id * interval '1 day'`,
+    [shopTime.toISOString()],
+  );
 }
 
 async function makeFlags(console: RunningConsole): Promise<void> {

@@ -167,17 +167,108 @@ test('the time before beside it, and the same from a terminal', async () => {
   );
 });
 
-test('a filter is added and taken away', async () => {
+const shows = (page: Page, value: string) => page.getByText(value, { exact: true }).and(figure(page)).waitFor();
+
+test('a filter is added, changed and taken away, and is not asked before it is complete', async () => {
   const page = await console.open('live');
   await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
-  await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
+  await shows(page, '2');
   await page.getByRole('button', { name: 'Add filter' }).click();
   await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan');
-  await page.getByRole('combobox', { name: 'Value' }).fill('free');
   await page.getByRole('button', { name: 'Add filter' }).click();
-  await page.getByText('1', { exact: true }).and(figure(page)).waitFor();
-  await page.getByRole('button', { name: 'Remove plan is free' }).click();
-  await page.getByText('2', { exact: true }).and(figure(page)).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Choose what it is about, and a value.' }).waitFor();
+  await page.getByRole('combobox', { name: 'Values: Add a value' }).fill('free');
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await shows(page, '1');
+  await page.getByRole('button', { name: 'plan is free', exact: true }).click();
+  await page.getByLabel('Operator').selectOption('is_not_set');
+  await page.getByRole('button', { name: 'Change filter' }).click();
+  await shows(page, '0');
+  await page.getByRole('button', { name: 'Remove plan is not set' }).click();
+  await shows(page, '2');
+});
+
+test('filters by cohorts and groups, and of one event alone', async () => {
+  const { id: cohort } = await console.api<{ id: number }>('POST', 'cohorts', {
+    ...{ name: 'Named', is_static: false },
+    filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'name', operator: 'is_set' }] } },
+  });
+  await console.query(
+    `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at) VALUES ($1, 'company', 0, now())`,
+  );
+  await console.query(
+    `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, created_at) VALUES ($1, 0, 'acme', '{"size": 12}', now())`,
+  );
+  await console.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     VALUES ($1, now() - interval '3 hours', gen_random_uuid(), 'ordered', 'bob', '${bob}', '{"$group_0": "acme"}', now())`,
+  );
+  const page = await console.open('live');
+  const range = { dateRange: { date_from: '-7d' } };
+  await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], ...range }));
+  await shows(page, '5');
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  await page.getByLabel('Whose property').selectOption('cohort');
+  await page.getByLabel('Cohort').selectOption({ label: 'Named' });
+  await page.getByRole('button', { name: 'Add filter' }).click();
+  // Ada alone has a name.
+  await shows(page, '3');
+  await page.getByRole('button', { name: 'in cohort Named', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Remove in cohort Named' }).click();
+  await shows(page, '5');
+  await page.getByRole('button', { name: 'Only B where …' }).click();
+  await page.getByLabel('Whose property').selectOption({ label: 'company' });
+  await page.getByRole('combobox', { name: 'Property', exact: true }).fill('size');
+  await page.getByLabel('Operator').selectOption('gt');
+  await page.getByRole('textbox', { name: 'Value' }).fill('10');
+  await page.getByRole('button', { name: 'Add filter' }).first().click();
+  await shows(page, '3');
+  await page.getByRole('button', { name: 'company · size > 10', exact: true }).waitFor();
+  const { series, properties } = JSON.parse(new URL(page.url()).searchParams.get('question') ?? '{}');
+  expect([properties, series[0].properties, series[1].properties]).toEqual([
+    undefined,
+    undefined,
+    [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
+  ]);
+  // Groups are counted too, and break numbers down.
+  await page.getByLabel('Count of B').selectOption({ label: 'different company' });
+  await page.getByLabel('Broken down by').selectOption({ label: 'property of company' });
+  await page.getByRole('combobox', { name: 'Property that breaks it down' }).fill('size');
+  await page
+    .getByRole('cell', { name: 'ordered - 12' })
+    .or(page.getByRole('cell', { name: '12', exact: true }))
+    .first()
+    .waitFor();
+  await console.api('PATCH', `cohorts/${cohort}`, { deleted: true });
+});
+
+test('one number, a running sum, and the views of a funnel', async () => {
+  const page = await console.open('live');
+  const range = { dateRange: { date_from: '-7d' } };
+  await page.goto(asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
+  await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
+  await page.getByRole('button', { name: 'Number' }).click();
+  await shows(page, '2');
+  await page.getByRole('button', { name: 'Persons behind opened' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('link').nth(1).waitFor();
+  expect((await dialog.getByRole('link').allTextContents()).sort()).toEqual(['Ada Lovelace', 'bob']);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Added up' }).click();
+  // Each person once, whenever it came first.
+  await shows(page, '2');
+  expect(await page.locator('.insight-figure').textContent()).not.toContain('on average');
+  await page.getByRole('button', { name: 'Number' }).click();
+  await page.getByRole('button', { name: 'Table' }).click();
+  await page.getByRole('columnheader', { name: 'Begin' }).waitFor();
+
+  await page.goto(asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], ...range }));
+  await page.getByRole('button', { name: 'Time it takes' }).click();
+  await page.getByRole('columnheader', { name: 'Seconds' }).waitFor();
+  await page.getByRole('button', { name: 'Over time' }).click();
+  await page.locator('.insight-chart').first().waitFor();
+  await page.getByRole('button', { name: 'Steps' }).click();
+  await page.getByRole('row', { name: /^1\. opened/ }).waitFor();
 });
 
 test('a kind this page cannot build is shown as rows', async () => {

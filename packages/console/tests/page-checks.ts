@@ -101,7 +101,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
       const element = document.activeElement;
       if (!(element instanceof HTMLElement) || element === document.body) return null;
       // Of itself, of the field it lies in, or drawn over the row it opens.
-      const frame = element.closest('label, .search, .list') ?? element;
+      const frame = element.closest('label, .search, .list, .filter-values') ?? element;
       const isSeen = [element, frame].some((one) =>
         ['', '::after'].some((part) => {
           const { outlineStyle, outlineWidth, content, borderStyle } = getComputedStyle(one, part);

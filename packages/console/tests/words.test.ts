@@ -83,11 +83,13 @@ describe.each([false, true])('filled: %s', (isFilled) => {
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
+    const said = await saidBy(page);
+    // All that is shown came before it was read.
     await Promise.all(answers);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
-    for (const text of await saidBy(page)) {
+    for (const text of said) {
       // `path /shelf · results 12`: names of properties with their values.
       const parts = unmarked(text)
         .replaceAll('"', '')

@@ -1,14 +1,19 @@
+import { fieldsOf, type Question } from './question.ts';
 import { changeOf, currentOf, formatChange, formatValue, overAllOf, type Series } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
 
 /** One figure that can be read at a glance, and how it moved. */
-export function Headline({ series, isSum }: { series: readonly Series[]; isSum: boolean }) {
+export function Headline({ series, question }: { series: readonly Series[]; question: Question }) {
+  const { formula, display } = fieldsOf(question.trendsFilter);
   const current = currentOf(series);
-  if (!isSum && current.length > 1) return null;
-  const { value: now, isAverage } = overAllOf(current);
+  // Shares of days have no sum.
+  if (question.kind === 'FunnelsQuery') return null;
+  if ((question.kind !== 'TrendsQuery' || formula !== undefined) && current.length > 1) return null;
+  const isAddedUp = display === 'ActionsLineGraphCumulative';
+  const { value: now, isAverage } = overAllOf(current, isAddedUp);
   const former = series.filter((one) => !current.includes(one));
-  const change = former.length > 0 ? changeOf(now, overAllOf(former).value) : null;
+  const change = former.length > 0 ? changeOf(now, overAllOf(former, isAddedUp).value) : null;
   return (
     <p className="insight-figure">
       <strong className="tile-figure ink">{formatValue(now)}</strong>

@@ -30,12 +30,14 @@ export const totalOf = ({ aggregated_value: total, count }: Series) => total ?? 
 /** Counts of events can be summed up over time; persons cannot: one who came on two days is no two persons. */
 const sums = new Set([null, undefined, 'total', 'sum']);
 
-/** One number for all times: the sum, or what it is on average. */
-export function overAllOf(series: readonly Series[]): { value: number; isAverage: boolean } {
-  const isAverage = series.some(
-    ({ aggregated_value: total, action, status }) =>
-      total === undefined && status === undefined && (action === null || !sums.has(action?.math)),
-  );
+/** One number for all times: the sum, or what it is on average. @param isAddedUp the last number holds all before it */
+export function overAllOf(series: readonly Series[], isAddedUp: boolean): { value: number; isAverage: boolean } {
+  const isAverage =
+    !isAddedUp &&
+    series.some(
+      ({ aggregated_value: total, action, status }) =>
+        total === undefined && status === undefined && (action === null || !sums.has(action?.math)),
+    );
   const value = series.reduce(
     (sum, one) => sum + (isAverage ? totalOf(one) / Math.max(1, one.data.length) : totalOf(one)),
     0,

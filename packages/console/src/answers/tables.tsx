@@ -19,7 +19,15 @@ import './answers.css';
 /** Series whose numbers lie at times, and not in total. */
 export function seriesOverTime(question: Question, results: unknown): Series[] | null {
   const isOverTime = listOf(results).some(({ days }) => Array.isArray(days) && days.length > 0);
-  return isOverTime && question.kind !== 'RetentionQuery' ? (results as Series[]) : null;
+  if (!isOverTime || question.kind === 'RetentionQuery') return null;
+  // The shares of a funnel have no name of their own.
+  return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
+}
+
+/** Series of one number each, for the whole range. */
+export function seriesInTotal(question: Question, results: unknown): Series[] | null {
+  const isInTotal = listOf(results).some(({ aggregated_value: total }) => typeof total === 'number');
+  return isInTotal && question.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
 
 /** Any answer that is not drawn over time. */
@@ -41,11 +49,29 @@ export function AnswerTable({
   if (question.kind === 'RetentionQuery')
     return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
   if (question.kind === 'FunnelsQuery') return <Funnel results={list} question={question} onPersons={onPersons} />;
-  return <SeriesTable series={list as Series[]} />;
+  const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
+  const open = (one: Series) => onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: behind(question, one) });
+  return <SeriesTable series={list as Series[]} onSeries={onPersons && hasPersons ? open : undefined} />;
+}
+
+/** Who is behind a number of a series. @param day when it begins; none: that of the whole range */
+export function behind(question: Question, one: Series, day?: string): object {
+  return {
+    ...{ kind: 'InsightActorsQuery', source: question, ...(day !== undefined && { day }) },
+    ...(one.status === undefined ? { series: one.order ?? 0 } : { status: one.status }),
+    ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
+    ...(one.compare_label !== undefined && { compare: one.compare_label }),
+  };
 }
 
 /** Each series with its sum, and that of the time before. */
-export function SeriesTable({ series }: { series: readonly Series[] }) {
+export function SeriesTable({
+  series,
+  onSeries,
+}: {
+  series: readonly Series[];
+  onSeries?: ((series: Series) => void) | undefined;
+}) {
   const current = currentOf(series);
   const isCompared = current.length < series.length;
   const before = (one: Series) =>
@@ -75,7 +101,13 @@ export function SeriesTable({ series }: { series: readonly Series[] }) {
                   <span className={`insight-mark ${toneOf(at)}`} />
                   {nameOfSeries(one)}
                 </td>
-                <td className="number">{formatValue(totalOf(one))}</td>
+                <td className="number">
+                  <PersonsButton
+                    count={formatValue(totalOf(one))}
+                    label={text.personsOf(nameOfSeries(one))}
+                    onOpen={onSeries && (() => onSeries(one))}
+                  />
+                </td>
                 {isCompared && (
                   <>
                     <td className="number quiet">{former === undefined ? '–' : formatValue(totalOf(former))}</td>
@@ -193,7 +225,7 @@ function Funnel({
                   </td>
                   <td className="number">
                     <PersonsButton
-                      count={count}
+                      count={formatNumber(count)}
                       label={text.personsAt(name, formatNumber(count))}
                       onOpen={onPersons && (() => onPersons({ name: text.personsAt(name, group), source }))}
                     />
@@ -213,11 +245,11 @@ function Funnel({
 }
 
 /** A number, and where there is a way to them, who is behind it. */
-function PersonsButton({ count, label, onOpen }: { count: number; label: string; onOpen: (() => void) | undefined }) {
-  if (onOpen === undefined) return formatNumber(count);
+function PersonsButton({ count, label, onOpen }: { count: string; label: string; onOpen: (() => void) | undefined }) {
+  if (onOpen === undefined) return count;
   return (
     <button type="button" className="link-button mono" aria-label={label} onClick={onOpen}>
-      {formatNumber(count)}
+      {count}
     </button>
   );
 }
@@ -261,7 +293,7 @@ function Retention({
                 <td className="mono">{day}</td>
                 <td className="number">
                   <PersonsButton
-                    count={size}
+                    count={formatNumber(size)}
                     label={text.personsAt(formatNumber(size), day)}
                     onOpen={
                       onPersons &&

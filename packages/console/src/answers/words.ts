@@ -10,6 +10,8 @@ export const text = {
   chart: (names: readonly string[], from: string, to: string) =>
     `${names.join(', ')} from ${from} to ${to}. The numbers are in the table.`,
   point: (day: string, values: string) => `${day}: ${values}`,
+  converted: 'Converted, percent',
+  personsOf: (name: string) => `Persons behind ${name}`,
   personsAt: (name: string, day: string) => `Persons behind ${name}, ${day}`,
   lost: (count: number) => `${formatNumber(count)} lost`,
   step: 'Step',

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
 import { fieldsOf, nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
-import { AnswerTable, SeriesTable, seriesOverTime } from '../../answers/tables.tsx';
+import { AnswerTable, SeriesTable, seriesInTotal, seriesOverTime } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
@@ -97,15 +97,27 @@ const Said = ({ children }: { children: ReactNode }) => <p className="board-said
 function Shown({ question, result, columns }: { question: Question; result: unknown; columns: string[] | null }) {
   if (columns === null && Array.isArray(result) && result.length === 0) return <Said>{answers.noEvents}</Said>;
   const series = seriesOverTime(question, result);
-  if (series === null) return <AnswerTable question={question} results={result} columns={columns} />;
-  const { display, formula } = fieldsOf(question.trendsFilter);
+  if (series === null) {
+    const totals = seriesInTotal(question, result);
+    return (
+      <>
+        {totals && (
+          <div className="board-figure">
+            <Headline series={totals} question={question} />
+          </div>
+        )}
+        {totals?.length !== 1 && <AnswerTable question={question} results={result} columns={columns} />}
+      </>
+    );
+  }
+  const { display } = fieldsOf(question.trendsFilter);
   return (
     <>
       <div className="board-figure">
-        <Headline series={series} isSum={question.kind === 'TrendsQuery' && formula === undefined} />
+        <Headline series={series} question={question} />
       </div>
       <SeriesChart series={series} isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'} />
-      {series.length > 1 && <SeriesTable series={series} />}
+      {series.length > 1 && question.kind !== 'FunnelsQuery' && <SeriesTable series={series} />}
     </>
   );
 }

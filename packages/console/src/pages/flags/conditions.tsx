@@ -1,14 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../api/request.ts';
+import type { Filter } from '../../filters/filter.ts';
+import { type GroupType, useGroupTypes } from '../../filters/known.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { explain } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { FilterFields } from './filter-fields.tsx';
-import { type Condition, type Draft, type Filter, nextLocal } from './flag.ts';
-import { type GroupType, useGroupTypes } from './known.ts';
+import { type Condition, type Draft, nextLocal } from './flag.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -175,7 +176,7 @@ function OneCondition({
       {filters.map((filter, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: filters are only added at the end and taken away
         <div key={at}>
-          <div className="flag-filter">
+          <div className="filter-fields">
             <FilterFields filter={filter} onChange={(changed) => setFilters(filters.with(at, changed))} />
             <Small label={`${form.removeFilter} ${at + 1}`} onPress={() => setFilters(filters.toSpliced(at, 1))}>
               <Icon name="close" size={11} />

@@ -1,11 +1,11 @@
 import { useId } from 'react';
 import { ApiProblem } from '../../api/request.ts';
+import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Button } from '../../parts/button.tsx';
 import { LabelledInput } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { explain } from '../../parts/states.tsx';
 import { type ConditionProblem, Conditions } from './conditions.tsx';
-import { ValuesInput } from './filter-fields.tsx';
 import { type Draft, nextLocal } from './flag.ts';
 import { text } from './words.ts';
 

@@ -1,3 +1,4 @@
+import { type Filter, lineOfFilter, plain } from '../../filters/filter.ts';
 import { text } from './words.ts';
 
 /** A flag as the API shows it, as far as this page looks at it. */
@@ -45,23 +46,10 @@ export interface Variant extends Record<string, unknown> {
   rollout_percentage: number;
 }
 
-export interface Filter extends Record<string, unknown> {
-  type: 'person' | 'group' | 'cohort' | 'flag';
-  key: string;
-  operator?: string | null;
-  value?: unknown;
-  cohort_name?: string;
-}
-
 export interface Page<Item> {
   count: number;
   results: Item[];
 }
-
-/** Operators that take a list of values, one that fits is enough. */
-export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
-/** Operators that take none. */
-export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
 export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
@@ -101,21 +89,10 @@ function lineOf(condition: Condition, keyOf: KeyOf): string {
   return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100} %${variant}`;
 }
 
-export function describeFilter({ type, key, operator, value, cohort_name: cohort }: Filter, keyOf: KeyOf): string {
-  if (type === 'cohort') return `${operator === 'not_in' ? text.notInCohort : text.inCohort} ${cohort ?? value}`;
-  if (type === 'flag') return text.flagGives(keyOf(key), String(value));
-  const relation = relationOf(operator);
-  return [key, relation, ...(valuelessOperators.has(operator ?? '') ? [] : [valuesText(value)])].join(' ');
+export function describeFilter(filter: Filter, keyOf: KeyOf): string {
+  const { type, key, value } = filter;
+  return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : lineOfFilter(filter);
 }
-
-const relationOf = (operator: string | null | undefined): string =>
-  (text.operators as Record<string, string>)[operator ?? 'exact'] ?? String(operator);
-
-const valuesText = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(text.or) : plain(value));
-
-/** A value as a person writes it: texts without quotes. */
-export const plain = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
 
 /** Filters in lines, for a comparison of two states. */
 export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {

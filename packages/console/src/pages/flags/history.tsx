@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
+import { plain } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
-import { type FlagFilters, type KeyOf, linesOf, plain } from './flag.ts';
+import { type FlagFilters, type KeyOf, linesOf } from './flag.ts';
 import { useKnownFlags } from './known.ts';
 import { text } from './words.ts';
 

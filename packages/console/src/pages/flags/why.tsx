@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
+import { type Filter, plain } from '../../filters/filter.ts';
+import { useGroupTypes } from '../../filters/known.ts';
 import { useProject } from '../../frame/project.ts';
 import { useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import type { FlagsAddress } from './address.ts';
-import { type Condition, conditionsOf, describeFilter, type Filter, type Flag, plain } from './flag.ts';
-import { useGroupTypes, useKnownFlags } from './known.ts';
+import { type Condition, conditionsOf, describeFilter, type Flag } from './flag.ts';
+import { useKnownFlags } from './known.ts';
 import { text } from './words.ts';
 
 interface Person {

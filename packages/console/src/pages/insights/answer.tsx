@@ -4,11 +4,11 @@ import { SeriesChart } from '../../answers/chart.tsx';
 import { Headline } from '../../answers/headline.tsx';
 import { fieldsOf, type Question } from '../../answers/question.ts';
 import { currentOf, nameOfSeries, type Point, type Series } from '../../answers/series.ts';
-import { AnswerTable, SeriesTable, seriesOverTime, TimeTable } from '../../answers/tables.tsx';
+import { AnswerTable, behind, SeriesTable, seriesInTotal, seriesOverTime, TimeTable } from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
-import { isKind } from './question.ts';
+import { drawnAs, isKind, waysToDraw } from './question.ts';
 import type { Answer } from './view.ts';
 import { text } from './words.ts';
 
@@ -52,17 +52,51 @@ function Shown({
   results: unknown;
   columns: string[] | undefined;
 }) {
-  const again = <Button onPress={onAgain}>{text.refresh}</Button>;
-  if (columns === undefined && Array.isArray(results) && results.length === 0) return <Nothing>{again}</Nothing>;
-  const series = isKind(question.kind) ? seriesOverTime(question, results) : null;
-  if (series !== null) return <OverTime {...{ question, series, onQuestion, again, onPersons }} />;
+  const [isTable, setTable] = useState(false);
+  if (columns === undefined && Array.isArray(results) && results.length === 0)
+    return (
+      <Nothing>
+        <Button onPress={onAgain}>{text.refresh}</Button>
+      </Nothing>
+    );
+  const overTime = isKind(question.kind) ? seriesOverTime(question, results) : null;
+  const series = overTime ?? seriesInTotal(question, results);
+  const { ways, chosen } = waysToDraw(question);
+  const choose = (way: string) => {
+    setTable(way === 'table');
+    const next = drawnAs(question, way);
+    if (next !== question) onQuestion(next);
+  };
   return (
     <>
       <div className="insight-head">
+        {series && <Headline series={series} question={question} />}
         <span className="grow" />
-        {again}
+        {ways !== null && (
+          <fieldset className="insight-choices">
+            <legend className="only-heard">{text.display}</legend>
+            {Object.entries(ways).map(([way, name]) => (
+              <button
+                key={way}
+                type="button"
+                className="button"
+                aria-pressed={way === (isTable && overTime ? 'table' : chosen)}
+                onClick={() => choose(way)}
+              >
+                {name}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <Button aria-label={text.refresh} onPress={onAgain}>
+          ↻
+        </Button>
       </div>
-      <AnswerTable {...{ question, results, columns, onPersons }} />
+      {overTime ? (
+        <OverTime {...{ question, isTable, onPersons }} series={overTime} />
+      ) : (
+        <AnswerTable {...{ question, results, columns, onPersons }} />
+      )}
     </>
   );
 }
@@ -79,75 +113,26 @@ function Nothing({ children }: { children: React.ReactNode }) {
 function OverTime({
   question,
   series,
-  again,
-  onQuestion,
+  isTable,
   onPersons,
-}: {
-  question: Question;
-  series: readonly Series[];
-  again: React.ReactNode;
-  onQuestion: PaneProps['onQuestion'];
-  onPersons: PaneProps['onPersons'];
-}) {
-  const [isTable, setTable] = useState(false);
-  const filter = fieldsOf(question.trendsFilter);
-  const isBars = question.kind === 'LifecycleQuery' || filter.display === 'ActionsBar';
-  const shown = isTable ? 'table' : isBars ? 'ActionsBar' : 'ActionsLineGraph';
-  const choose = (display: string) => {
-    setTable(display === 'table');
-    if (display !== 'table' && question.kind === 'TrendsQuery')
-      onQuestion({ ...question, trendsFilter: { ...filter, display } });
-  };
+}: Pick<PaneProps, 'question' | 'onPersons'> & { series: readonly Series[]; isTable: boolean }) {
+  const { formula, display } = fieldsOf(question.trendsFilter);
   const [first] = currentOf(series);
   // Nobody is behind a rate or a formula.
-  const hasPersons = question.kind !== 'FunnelsQuery' && filter.formula === undefined;
+  const hasPersons = question.kind !== 'FunnelsQuery' && formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
-    const source = {
-      ...{ kind: 'InsightActorsQuery', source: question, day },
-      ...(one.status === undefined ? { series: one.order ?? 0 } : { status: one.status }),
-      ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
-      ...(one.compare_label !== undefined && { compare: one.compare_label }),
-    };
-    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source });
+    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source: behind(question, one, day) });
   };
-  const displays =
-    question.kind === 'TrendsQuery'
-      ? text.displays
-      : { [shown === 'table' ? 'ActionsBar' : shown]: text.displays.ActionsBar, table: text.displays.table };
+  if (isTable) return <TimeTable series={series} onPoint={hasPersons ? open : undefined} />;
   return (
     <>
-      <div className="insight-head">
-        <Headline series={series} isSum={question.kind === 'TrendsQuery' && filter.formula === undefined} />
-        <span className="grow" />
-        <fieldset className="insight-choices">
-          <legend className="only-heard">{text.display}</legend>
-          {Object.entries(displays).map(([display, name]) => (
-            <button
-              key={display}
-              type="button"
-              className="button"
-              aria-pressed={shown === display}
-              onClick={() => choose(display)}
-            >
-              {name}
-            </button>
-          ))}
-        </fieldset>
-        {again}
-      </div>
-      {isTable ? (
-        <TimeTable series={series} onPoint={hasPersons ? open : undefined} />
-      ) : (
-        <>
-          <SeriesChart
-            series={series}
-            isBars={isBars}
-            onPoint={hasPersons && first ? (at) => open(first, at) : undefined}
-          />
-          <SeriesTable series={series} />
-        </>
-      )}
+      <SeriesChart
+        series={series}
+        isBars={question.kind === 'LifecycleQuery' || display === 'ActionsBar'}
+        onPoint={hasPersons && first ? (at) => open(first, at) : undefined}
+      />
+      {question.kind === 'FunnelsQuery' ? <TimeTable series={series} /> : <SeriesTable series={series} />}
     </>
   );
 }

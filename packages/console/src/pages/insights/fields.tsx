@@ -65,19 +65,24 @@ export function Name({
   hint,
   value,
   of,
+  groupType,
   onName,
 }: {
   label: string;
   hint: string;
   value: string;
-  of: 'events' | 'event' | 'person';
+  of: 'events' | 'event' | 'person' | 'group';
+  groupType?: number | undefined;
   onName: (name: string) => void;
 }) {
   const list = useId();
   const [isUsed, setUsed] = useState(false);
   const names = useSuggestions(
     of === 'events' ? 'event_definitions' : 'property_definitions',
-    { search: value.trim().slice(0, 100), type: of === 'events' ? undefined : of, limit: 50 },
+    {
+      ...{ search: value.trim().slice(0, 100), limit: 50, type: of === 'events' ? undefined : of },
+      group_type_index: groupType,
+    },
     { isNeeded: isUsed, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
   );
   return (

@@ -1,49 +1,21 @@
-import { useId, useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Fields, fieldsOf, isFields } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { type Filter, lineOfFilter, valuelessOperators } from '../../filters/filter.ts';
+import { useCohorts, useGroupTypes } from '../../filters/known.ts';
+import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
+import { text as filterText } from '../../filters/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { words } from '../../words.ts';
-import { Name, Part, type PartProps, Select, textOf } from './fields.tsx';
+import { Part, type PartProps, Select } from './fields.tsx';
 import { text } from './words.ts';
 
-/** Which events count: conditions on properties, and internal users. */
+/** Which events count in all of the question: conditions, and internal users. */
 export function Filters({ question, problem, change }: PartProps) {
-  const [isAdding, setAdding] = useState(false);
-  const given = question.properties;
-  const filters = Array.isArray(given) ? given : isFields(given) ? [given] : [];
   return (
     <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
-      {filters.map((one, at) => {
-        const line = lineOf(one);
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
-          <div key={at} className="insight-line">
-            <span className="grow cut">{line}</span>
-            <Button
-              look="plain"
-              aria-label={words.remove(line)}
-              onPress={() => change({ properties: filters.filter((_, other) => other !== at) })}
-            >
-              <Icon name="close" size={11} />
-            </Button>
-          </div>
-        );
-      })}
-      {isAdding ? (
-        <FilterFields
-          onFilter={(filter) => {
-            setAdding(false);
-            change({ properties: [...filters, filter] });
-          }}
-          onClose={() => setAdding(false)}
-        />
-      ) : (
-        <span>
-          <Button onPress={() => setAdding(true)}>{text.addFilter}</Button>
-        </span>
-      )}
+      <FilterList filters={question.properties} onFilters={(properties) => change({ properties })} />
       <label className="insight-check">
         <input
           type="checkbox"
@@ -56,64 +28,164 @@ export function Filters({ question, problem, change }: PartProps) {
   );
 }
 
-function lineOf(filter: unknown): string {
-  const { key, operator, value, type } = fieldsOf(filter);
-  if (typeof key !== 'string') return text.otherFilter;
-  const whose = type === 'person' ? `${text.filterOf.person} · ` : '';
-  const relation = text.relations[textOf(operator) || 'exact'] ?? textOf(operator);
-  const shown = Array.isArray(value) ? value.join(', ') : value === undefined || value === null ? '' : String(value);
-  return visible(text.filterLine(whose + key, relation, shown)).slice(0, 200);
+/** Conditions that all hold, each in a line. One is asked only once it is complete. @param filters as the API takes them */
+export function FilterList({
+  filters: given,
+  of,
+  onFilters,
+}: {
+  filters: unknown;
+  /** Letter of the event they are about; absent: the whole question. */
+  of?: string;
+  onFilters: (filters: unknown[] | undefined) => void;
+}) {
+  /** Place of the one that is edited; that behind the last is new. */
+  const [edited, setEdited] = useState<number | null>(null);
+  const filters: unknown[] = Array.isArray(given) ? given : isFields(given) ? [given] : [];
+  const lineOf = useLines(filters);
+  const set = (next: unknown[]) => onFilters(next.length === 0 ? undefined : next);
+  const formAt = (at: number) => (
+    <FilterForm
+      key={at}
+      filter={isEditable(filters[at]) ? filters[at] : newFilter('event')}
+      isNew={at === filters.length}
+      onFilter={(filter) => {
+        setEdited(null);
+        set(filters.toSpliced(at, 1, filter));
+      }}
+      onClose={() => setEdited(null)}
+    />
+  );
+  return (
+    <>
+      {filters.map((one, at) => {
+        if (at === edited) return formAt(at);
+        const line = lineOf(one);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          <div key={at} className="insight-line">
+            {isEditable(one) ? (
+              <button type="button" className="link-button grow cut" onClick={() => setEdited(at)}>
+                {line}
+              </button>
+            ) : (
+              <span className="grow cut">{line}</span>
+            )}
+            <Button look="plain" aria-label={words.remove(line)} onPress={() => set(filters.toSpliced(at, 1))}>
+              <Icon name="close" size={11} />
+            </Button>
+          </div>
+        );
+      })}
+      {edited === filters.length ? (
+        formAt(edited)
+      ) : (
+        <span>
+          <Button {...(of !== undefined && { look: 'plain' })} onPress={() => setEdited(filters.length)}>
+            {of === undefined ? text.addFilter : text.addFilterOf(of)}
+          </Button>
+        </span>
+      )}
+    </>
+  );
 }
 
-function FilterFields({ onFilter, onClose }: { onFilter: (filter: Fields) => void; onClose: () => void }) {
-  const [type, setType] = useState<'event' | 'person'>('event');
-  const [key, setKey] = useState('');
-  const [operator, setOperator] = useState('exact');
-  const [value, setValue] = useState('');
-  const values = useId();
-  const known = useSuggestions(
-    type === 'person' ? 'persons/values' : 'events/values',
-    { key: key.trim() },
-    { isNeeded: key.trim() !== '', items: (found: { name: string }[]) => found.map(({ name }) => name) },
-  );
-  const needsValue = !operator.endsWith('_set');
-  const isComplete = key.trim() !== '' && (!needsValue || value !== '');
+/** How filters are written; what this page does not know is said to be so. */
+function useLines(filters: readonly unknown[]): (filter: unknown) => string {
+  const cohorts = useCohorts(filters.some((one) => fieldsOf(one).type === 'cohort'));
+  const groups = useGroupTypes();
+  return (one) => {
+    const filter = fieldsOf(one);
+    if (typeof filter.key !== 'string') return text.otherFilter;
+    const cohort = cohorts.find(({ id }) => id === Number(filter.value));
+    const whose =
+      filter.type === 'group'
+        ? (groups.find(({ index }) => index === filter.group_type_index)?.name ?? text.filterOf.group)
+        : filter.type === 'person'
+          ? text.filterOf.person
+          : '';
+    const line = lineOfFilter({
+      ...(filter as Filter),
+      ...(cohort && { cohort_name: cohort.name ?? `#${cohort.id}` }),
+    });
+    return visible(whose === '' ? line : text.filterLine(whose, line)).slice(0, 200);
+  };
+}
+
+const editable = new Set<unknown>([undefined, 'event', 'person', 'group', 'cohort']);
+const isEditable = (filter: unknown): filter is Filter =>
+  typeof fieldsOf(filter).key === 'string' && editable.has(fieldsOf(filter).type);
+
+const newFilter = (type: 'event' | 'person' | 'group' | 'cohort', more: Fields = {}): Filter =>
+  type === 'cohort'
+    ? { type, key: 'id', operator: 'in', value: null }
+    : { type, key: '', operator: 'exact', value: [], ...more };
+
+/** All but those that questions do not know. */
+const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = filterText.operators;
+
+function FilterForm({
+  filter: given,
+  isNew,
+  onFilter,
+  onClose,
+}: {
+  filter: Filter;
+  isNew: boolean;
+  onFilter: (filter: Filter) => void;
+  onClose: () => void;
+}) {
+  const groups = useGroupTypes();
+  const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
+  // A value that is typed counts once its field is left, which may be by pressing the button.
+  const latest = useRef(filter);
+  const setFilter = (next: Filter) => {
+    latest.current = next;
+    show(next);
+  };
+  const [isIncomplete, setIncomplete] = useState(false);
+  const { event, person, cohort } = text.filterOf;
+  const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, visible(name)]));
+  const choose = (chosen: string) => {
+    const [type, index] = chosen.split(' ') as ['event' | 'person' | 'group' | 'cohort', string?];
+    setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
+  };
   return (
     <div className="insight-filter">
-      <div className="insight-line">
-        <Select
-          label={text.filterType}
-          value={type}
-          options={text.filterOf}
-          onChoose={(chosen) => setType(chosen as typeof type)}
-        />
-        <Name label={text.filterKey} hint={text.filterKey} of={type} value={key} onName={setKey} />
-      </div>
-      <div className="insight-line">
-        <Select label={text.filterRelation} value={operator} options={text.relations} onChoose={setOperator} />
-        {needsValue && (
-          <input
-            className="input grow mono"
-            aria-label={text.filterValue}
-            placeholder={text.filterValue}
-            list={values}
-            value={value}
-            onChange={({ target }) => setValue(target.value)}
-          />
+      <Select
+        label={text.filterType}
+        value={filter.type === 'group' ? `group ${filter.group_type_index}` : filter.type}
+        options={{ event, person, ...ofGroups, cohort }}
+        onChoose={choose}
+      />
+      <div className="filter-fields insight-filter-fields">
+        {filter.type === 'cohort' ? (
+          <CohortFilter filter={filter} onChange={setFilter} />
+        ) : (
+          <PropertyFilter filter={filter} operators={operators} onChange={setFilter} />
         )}
-        <Choices id={values} names={known} />
       </div>
       <div className="form-buttons">
-        <Button
-          isDisabled={!isComplete}
-          onPress={() => onFilter({ type, key: key.trim(), operator, value: needsValue ? value : operator })}
-        >
-          {text.addFilter}
+        <Button onPress={() => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true))}>
+          {isNew ? text.addFilter : text.changeFilter}
         </Button>
         <Button look="plain" onPress={onClose}>
           {words.cancel}
         </Button>
       </div>
+      {/* Below the buttons: it goes when one of them is pressed, and must not move them. */}
+      {isIncomplete && !isComplete(filter) && (
+        <p className="bad" role="alert">
+          {text.incompleteFilter}
+        </p>
+      )}
     </div>
   );
+}
+
+function isComplete({ type, key, operator, value }: Filter): boolean {
+  if (type === 'cohort') return typeof value === 'number';
+  if (key.trim() === '') return false;
+  if (valuelessOperators.has(operator ?? '')) return true;
+  return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
 }

@@ -1,8 +1,10 @@
 import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useGroupTypes } from '../../filters/known.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Name, Part, type PartProps, Select, textOf } from './fields.tsx';
-import { Filters } from './filters.tsx';
+import { FilterList, Filters } from './filters.tsx';
 import { asKind, isKind, kinds, letterOf } from './question.ts';
 import { text } from './words.ts';
 
@@ -36,6 +38,7 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
       </fieldset>
       {kind === 'RetentionQuery' ? <Retention {...props} /> : <Series {...props} />}
       {kind === 'FunnelsQuery' && <Funnel {...props} />}
+      {kind !== 'TrendsQuery' && <Counted {...props} />}
       <Filters {...props} />
       {kind !== 'LifecycleQuery' && kind !== 'RetentionQuery' && <Breakdown {...props} />}
       <Range {...props} />
@@ -43,7 +46,7 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
   );
 }
 
-const counting = new Set(['total', 'dau', 'weekly_active', 'monthly_active', 'unique_session']);
+const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
 function Series({ question, problem, change }: PartProps) {
   const series = listOf(question.series);
@@ -51,6 +54,21 @@ function Series({ question, problem, change }: PartProps) {
   const set = (at: number, fields: Fields) =>
     change({ series: series.map((one, other) => (other === at ? { ...one, ...fields } : one)) });
   const isTrend = kind === 'TrendsQuery';
+  const groups = useGroupTypes();
+  const maths = {
+    ...text.maths,
+    ...Object.fromEntries(groups.map(({ index, name }) => [`unique_group ${index}`, text.different(visible(name))])),
+  };
+  const mathOf = ({ math, math_group_type_index: group }: Fields) =>
+    math === 'unique_group' ? `unique_group ${group}` : textOf(math) || 'total';
+  const setMath = (at: number, chosen: string) => {
+    const [math = '', group] = chosen.split(' ');
+    set(at, {
+      math,
+      math_group_type_index: group === undefined ? undefined : Number(group),
+      math_property: ofProperty.has(math) ? (series[at]?.math_property ?? '') : undefined,
+    });
+  };
   const least = kind === 'FunnelsQuery' ? 2 : 1;
   const { formula } = fieldsOf(question.trendsFilter);
   return (
@@ -61,46 +79,46 @@ function Series({ question, problem, change }: PartProps) {
     >
       {series.map((one, at) => {
         const letter = letterOf(at);
-        const math = textOf(one.math) || 'total';
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: an event is known by its place
-          <div key={at} className="insight-line">
-            <strong>{letter}</strong>
-            <Name
-              label={text.event(letter)}
-              hint={text.eventHint}
-              of="events"
-              value={textOf(one.event)}
-              onName={(name) => set(at, { event: name === '' ? null : name, name: name === '' ? undefined : name })}
-            />
-            {isTrend && (
-              <Select
-                label={text.math(letter)}
-                value={math}
-                options={text.maths}
-                onChoose={(chosen) =>
-                  set(at, { math: chosen, math_property: counting.has(chosen) ? undefined : (one.math_property ?? '') })
-                }
-              />
-            )}
-            {isTrend && !counting.has(math) && (
+          <div key={at} className="insight-event">
+            <div className="insight-line">
+              <strong>{letter}</strong>
               <Name
-                label={text.mathProperty(letter)}
-                hint={text.mathPropertyHint}
-                of="event"
-                value={textOf(one.math_property)}
-                onName={(name) => set(at, { math_property: name })}
+                label={text.event(letter)}
+                hint={text.eventHint}
+                of="events"
+                value={textOf(one.event)}
+                onName={(name) => set(at, { event: name === '' ? null : name, name: name === '' ? undefined : name })}
               />
-            )}
-            {series.length > least && (
-              <Button
-                look="plain"
-                aria-label={text.removeEvent(letter)}
-                onPress={() => change({ series: series.filter((_, other) => other !== at) })}
-              >
-                <Icon name="close" size={11} />
-              </Button>
-            )}
+              {isTrend && (
+                <Select
+                  label={text.math(letter)}
+                  value={mathOf(one)}
+                  options={maths}
+                  onChoose={(chosen) => setMath(at, chosen)}
+                />
+              )}
+              {isTrend && ofProperty.has(mathOf(one)) && (
+                <Name
+                  label={text.mathProperty(letter)}
+                  hint={text.mathPropertyHint}
+                  of="event"
+                  value={textOf(one.math_property)}
+                  onName={(name) => set(at, { math_property: name })}
+                />
+              )}
+              {series.length > least && (
+                <Button
+                  look="plain"
+                  aria-label={text.removeEvent(letter)}
+                  onPress={() => change({ series: series.filter((_, other) => other !== at) })}
+                >
+                  <Icon name="close" size={11} />
+                </Button>
+              )}
+            </div>
+            <FilterList filters={one.properties} of={letter} onFilters={(properties) => set(at, { properties })} />
           </div>
         );
       })}
@@ -216,9 +234,48 @@ function Retention({ question, problem, change }: PartProps) {
   );
 }
 
+/** Trends say it of each event. */
+function Counted({ question, problem, change }: PartProps) {
+  const groups = useGroupTypes();
+  const chosen = question.aggregation_group_type_index;
+  if (groups.length === 0 && typeof chosen !== 'number') return null;
+  return (
+    <Part title={text.counted} fields={['aggregation_group_type_index']} problem={problem}>
+      <div className="insight-line">
+        <Select
+          label={text.counted}
+          value={typeof chosen === 'number' ? String(chosen) : ''}
+          options={{
+            '': text.persons,
+            ...Object.fromEntries(groups.map(({ index, name }) => [String(index), visible(name)])),
+          }}
+          onChoose={(index) => change({ aggregation_group_type_index: index === '' ? undefined : Number(index) })}
+        />
+      </div>
+    </Part>
+  );
+}
+
 function Breakdown({ question, problem, change }: PartProps) {
   const filter = fieldsOf(question.breakdownFilter);
-  const type = filter.breakdown === undefined ? 'none' : textOf(filter.breakdown_type) || 'event';
+  const groups = useGroupTypes();
+  const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(visible(name))]);
+  const { breakdown_type: stored, breakdown_group_type_index: group } = filter;
+  const type =
+    filter.breakdown === undefined ? 'none' : stored === 'group' ? `group ${group}` : textOf(stored) || 'event';
+  const choose = (chosen: string) => {
+    const [of, index] = chosen.split(' ');
+    const { breakdown_group_type_index: _, ...others } = filter;
+    const breakdown = textOf(filter.breakdown) || (of === 'event' ? '$browser' : '');
+    set(
+      of === 'none'
+        ? undefined
+        : {
+            ...{ ...others, breakdown_type: of, breakdown },
+            ...(index !== undefined && { breakdown_group_type_index: Number(index) }),
+          },
+    );
+  };
   const set = (fields: Fields | undefined) => change({ breakdownFilter: fields });
   return (
     <Part title={text.breakdown} fields={['breakdownFilter']} problem={problem}>
@@ -226,20 +283,15 @@ function Breakdown({ question, problem, change }: PartProps) {
         <Select
           label={text.breakdown}
           value={type}
-          options={text.breakdownType}
-          onChoose={(chosen) =>
-            set(
-              chosen === 'none'
-                ? undefined
-                : { ...filter, breakdown_type: chosen, breakdown: textOf(filter.breakdown) || '$browser' },
-            )
-          }
+          options={{ ...text.breakdownType, ...Object.fromEntries(ofGroups) }}
+          onChoose={choose}
         />
         {type !== 'none' && (
           <Name
             label={text.breakdownProperty}
-            hint={text.filterKey}
-            of={type === 'person' ? 'person' : 'event'}
+            hint={text.property}
+            of={stored === 'person' || stored === 'group' ? stored : 'event'}
+            groupType={typeof group === 'number' ? group : undefined}
             value={textOf(filter.breakdown)}
             onName={(breakdown) => set({ ...filter, breakdown })}
           />

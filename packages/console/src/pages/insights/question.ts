@@ -1,6 +1,7 @@
 // Questions as the builder makes and changes them.
 
 import { type Fields, fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
+import { text } from './words.ts';
 
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
 export type Kind = (typeof kinds)[number];
@@ -72,6 +73,41 @@ export const newQuestion: Question = {
   interval: 'day',
   dateRange: { date_from: '-30d' },
 };
+
+/** Ways to draw the answer, by what the question calls them, and the one it names. `table` is a way of the page alone. */
+export function waysToDraw(question: Question): { ways: Record<string, string> | null; chosen: string } {
+  const { display } = fieldsOf(question.trendsFilter);
+  switch (question.kind) {
+    case 'TrendsQuery':
+      return { ways: text.displays, chosen: typeof display === 'string' ? display : 'ActionsLineGraph' };
+    case 'LifecycleQuery':
+      return { ways: { ActionsBar: text.displays.ActionsBar, table: text.displays.table }, chosen: 'ActionsBar' };
+    case 'FunnelsQuery': {
+      const { funnelVizType: type } = fieldsOf(question.funnelsFilter);
+      return { ways: text.funnelViews, chosen: typeof type === 'string' ? type : 'steps' };
+    }
+    default:
+      return { ways: null, chosen: '' };
+  }
+}
+
+/** The question that names this way; the same one where it has no say. */
+export function drawnAs(question: Question, way: string): Question {
+  const { display } = fieldsOf(question.trendsFilter);
+  switch (question.kind) {
+    case 'TrendsQuery': {
+      // A table has a row for each time, of which one number has none.
+      const named = way !== 'table' ? way : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
+      return named === display
+        ? question
+        : { ...question, trendsFilter: { ...fieldsOf(question.trendsFilter), display: named } };
+    }
+    case 'FunnelsQuery':
+      return { ...question, funnelsFilter: { ...fieldsOf(question.funnelsFilter), funnelVizType: way } };
+    default:
+      return question;
+  }
+}
 
 export const letterOf = (at: number) => String.fromCharCode(65 + at);
 

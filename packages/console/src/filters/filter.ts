@@ -1,0 +1,30 @@
+import { text } from './words.ts';
+
+export interface Filter extends Record<string, unknown> {
+  type: 'event' | 'person' | 'group' | 'cohort' | 'flag';
+  key: string;
+  operator?: string | null;
+  value?: unknown;
+  cohort_name?: string;
+}
+
+/** Operators that take a list of values, one that fits is enough. */
+export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
+/** Operators that take none. */
+export const valuelessOperators = new Set(['is_set', 'is_not_set']);
+
+/** `plan is pro or team`, `in cohort Buyers`. */
+export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
+  if (type === 'cohort')
+    return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? plain(value));
+  return text.line(key, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
+}
+
+const relationOf = (operator: string | null | undefined): string =>
+  (text.operators as Record<string, string>)[operator ?? 'exact'] ?? String(operator);
+
+const valuesText = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(text.or) : plain(value));
+
+/** A value as a person writes it: texts without quotes. */
+export const plain = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');

@@ -1,0 +1,229 @@
+// One condition on a property or a cohort, as flags, insights and cohorts have them.
+
+import { type KeyboardEvent, useId, useState } from 'react';
+import { Choices, useSuggestions } from '../frame/suggestions.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { words } from '../words.ts';
+import { type Filter, listOperators, plain, valuelessOperators } from './filter.ts';
+import { useCohorts } from './known.ts';
+import { text } from './words.ts';
+import './filters.css';
+
+interface FilterProps {
+  filter: Filter;
+  onChange: (filter: Filter) => void;
+}
+
+/** @param operators those that the filter may have here; all by default */
+export function PropertyFilter({
+  filter,
+  operators = text.operators,
+  onChange,
+}: FilterProps & { operators?: Partial<typeof text.operators> }) {
+  const [isTyping, setTyping] = useState(false);
+  const id = useId();
+  const groupType = filter.type === 'group' ? Number(filter.group_type_index) : undefined;
+  const keys = useSuggestions(
+    'property_definitions',
+    {
+      type: filter.type,
+      search: filter.key,
+      limit: 20,
+      ...(groupType !== undefined && { group_type_index: groupType }),
+    },
+    { isNeeded: isTyping, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
+  );
+  const operator = filter.operator ?? 'exact';
+  return (
+    <>
+      <input
+        className="input mono"
+        aria-label={text.property}
+        placeholder={text.property}
+        list={id}
+        value={filter.key}
+        maxLength={400}
+        onFocus={() => setTyping(true)}
+        onChange={(event) => onChange({ ...filter, key: event.target.value })}
+      />
+      <Choices id={id} names={keys} />
+      <select
+        className="input"
+        aria-label={text.operator}
+        value={operator}
+        onChange={(event) =>
+          onChange({ ...filter, operator: event.target.value, value: valueFor(event.target.value, filter.value) })
+        }
+      >
+        {Object.entries(operators).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <span className="filter-value">
+        <FilterValue filter={filter} operator={operator} onChange={(value) => onChange({ ...filter, value })} />
+      </span>
+    </>
+  );
+}
+
+/** What was typed goes along to another operator, in the form that it takes. */
+function valueFor(operator: string, value: unknown): unknown {
+  if (valuelessOperators.has(operator)) return operator;
+  const isEmpty = value === null || value === undefined || valuelessOperators.has(String(value));
+  const list = isEmpty ? [] : Array.isArray(value) ? value : [value];
+  if (listOperators.has(operator)) return list;
+  if (operator === 'between' || operator === 'not_between') return [list[0] ?? '', list[1] ?? ''];
+  return list[0] ?? '';
+}
+
+const valuesOf: Partial<Record<Filter['type'], string>> = { event: 'events/values', person: 'persons/values' };
+
+function FilterValue({
+  filter,
+  operator,
+  onChange,
+}: {
+  filter: Filter;
+  operator: string;
+  onChange: (value: unknown) => void;
+}) {
+  if (valuelessOperators.has(operator)) return null;
+  const list = Array.isArray(filter.value) ? filter.value : [filter.value];
+  if (operator === 'between' || operator === 'not_between') {
+    return [text.low, text.high].map((label, at) => (
+      <input
+        key={label}
+        className="input mono"
+        aria-label={label}
+        placeholder={label}
+        value={plain(list[at] ?? '')}
+        onChange={(event) => onChange([list[0] ?? '', list[1] ?? ''].with(at, event.target.value))}
+      />
+    ));
+  }
+  if (!listOperators.has(operator)) {
+    return (
+      <input
+        className="input mono"
+        aria-label={text.value}
+        placeholder={text.value}
+        value={plain(filter.value ?? '')}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  return (
+    <ValuesInput
+      label={text.values}
+      values={list.filter((value) => value !== undefined && value !== null)}
+      offered={
+        valuesOf[filter.type] && filter.key !== '' ? { path: valuesOf[filter.type] ?? '', key: filter.key } : null
+      }
+      onChange={onChange}
+    />
+  );
+}
+
+/** Several values; Enter or leaving the field takes what is typed. */
+export function ValuesInput({
+  label,
+  values,
+  offered = null,
+  onChange,
+}: {
+  label: string;
+  values: readonly unknown[];
+  /** Where the values of a property are asked for. */
+  offered?: { path: string; key: string } | null;
+  onChange: (values: unknown[]) => void;
+}) {
+  const [typed, setTyped] = useState('');
+  const [isTyping, setTyping] = useState(false);
+  const id = useId();
+  const names = useSuggestions(
+    offered?.path ?? '',
+    { key: offered?.key ?? '', value: typed },
+    {
+      isNeeded: isTyping && offered !== null,
+      items: (answer: { name: string }[]) => answer.map(({ name }) => name),
+    },
+  );
+  const take = () => {
+    const value = typed.trim();
+    setTyped('');
+    if (value !== '' && !values.some((one) => plain(one) === value)) onChange([...values, value]);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      take();
+    }
+    if (event.key === 'Backspace' && typed === '' && values.length > 0) onChange(values.slice(0, -1));
+  };
+  return (
+    <span className="filter-values input">
+      {values.map((value, at) => (
+        <span className="filter-one-value mono" key={plain(value)}>
+          {plain(value)}
+          <button
+            type="button"
+            className="chip-remove"
+            aria-label={words.remove(plain(value))}
+            onClick={() => onChange(values.toSpliced(at, 1))}
+          >
+            <Icon name="close" size={9} />
+          </button>
+        </span>
+      ))}
+      <input
+        className="mono"
+        aria-label={`${label}: ${text.addValue}`}
+        placeholder={values.length === 0 ? label : ''}
+        list={id}
+        value={typed}
+        onFocus={() => setTyping(true)}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={press}
+        onBlur={take}
+      />
+      <Choices id={id} names={names} />
+    </span>
+  );
+}
+
+/** Who is in a cohort, or is not. @param except number of one that cannot be chosen */
+export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
+  const cohorts = useCohorts(true).filter(({ id }) => id !== except);
+  const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);
+  const isKnown = cohorts.some(({ id }) => String(id) === chosen);
+  return (
+    <>
+      <select
+        className="input"
+        aria-label={text.operator}
+        value={filter.operator === 'not_in' ? 'not_in' : 'in'}
+        onChange={(event) => onChange({ ...filter, operator: event.target.value })}
+      >
+        <option value="in">{text.inCohort}</option>
+        <option value="not_in">{text.notInCohort}</option>
+      </select>
+      <select
+        className="input"
+        aria-label={text.cohort}
+        value={chosen}
+        onChange={(event) =>
+          onChange({ ...filter, value: Number(event.target.value), cohort_name: undefined as never })
+        }
+      >
+        {!isKnown && <option value={chosen}>{filter.cohort_name ?? chosen}</option>}
+        {cohorts.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name ?? `#${id}`}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}

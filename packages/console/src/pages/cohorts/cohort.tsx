@@ -1,0 +1,249 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { text as accessText } from '../../access/words.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import type { Filter } from '../../filters/filter.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { formatPast } from '../../parts/ago.ts';
+import { Aside, CloseButton } from '../../parts/aside.tsx';
+import { Button } from '../../parts/button.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { words } from '../../words.ts';
+import { ConditionGroups } from './conditions.tsx';
+import { Members } from './members.tsx';
+import { type Cohort, filtersOf, groupsOf, isComplete, newPersonFilter, useCohortChange } from './shapes.ts';
+import { text } from './words.ts';
+
+export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
+  const [isListed, setListed] = useState(false);
+  const head = (
+    <Head title={text.newTitle} onClose={onClose}>
+      {null}
+    </Head>
+  );
+  return (
+    <Aside title={text.newTitle} head={head} onClose={onClose}>
+      <div className="cohort-body">
+        <fieldset className="cohort-kinds">
+          <legend className="field-label">{text.kind}</legend>
+          {([false, true] as const).map((kind) => (
+            <button
+              key={String(kind)}
+              type="button"
+              className="button"
+              aria-pressed={isListed === kind}
+              onClick={() => setListed(kind)}
+            >
+              {kind ? text.kinds.listed : text.kinds.conditions}
+            </button>
+          ))}
+        </fieldset>
+        <CohortForm key={String(isListed)} stored={null} isListed={isListed} onSaved={({ id }) => onMade(id)} />
+      </div>
+    </Aside>
+  );
+}
+
+/** One beside the list. @param onOpen another one, which was made of it */
+export function CohortDetail({
+  id,
+  onOpen,
+  onClose,
+}: {
+  id: string;
+  onOpen: (id: number) => void;
+  onClose: () => void;
+}) {
+  const project = useProject();
+  const request = { path: `/api/projects/${project.id}/cohorts/${encodeURIComponent(id)}` };
+  const query = useQuery({
+    queryKey: ['cohorts', project.id, 'one', id],
+    queryFn: ({ signal }) => call<Cohort>(request, signal),
+    refetchInterval: ({ state }) => (state.data?.is_calculating ? 2000 : false),
+  });
+  const cohort = query.data;
+  const title = cohort ? visible(cohort.name || text.unnamed) : text.one;
+  const head = (
+    <Head title={title} onClose={onClose}>
+      {cohort && <Actions cohort={cohort} request={request} onOpen={onOpen} onClose={onClose} />}
+    </Head>
+  );
+  return (
+    <Aside title={title} head={head} onClose={onClose}>
+      <Loaded query={query} what={text.one}>
+        {(data) => (
+          <div className="cohort-body">
+            <CohortForm stored={data} isListed={data.is_static} />
+            <Members cohort={data} />
+          </div>
+        )}
+      </Loaded>
+    </Aside>
+  );
+}
+
+function Head({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  return (
+    <div className="detail-head">
+      <div className="detail-title">
+        <h2>{title}</h2>
+        <CloseButton onClose={onClose} />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+function Actions({
+  cohort,
+  request,
+  onOpen,
+  onClose,
+}: {
+  cohort: Cohort;
+  request: ApiCall;
+  onOpen: (id: number) => void;
+  onClose: () => void;
+}) {
+  const mayWrite = useHasLevel(1);
+  const [dialog, setDialog] = useState<'access' | 'remove' | null>(null);
+  const copy = useCohortChange(({ id }) => onOpen(id));
+  const remove = useCohortChange(onClose);
+  const name = visible(cohort.name || text.unnamed);
+  const removal = { method: 'PATCH', ...request, body: { deleted: true } } as const;
+  return (
+    <>
+      <p className="quiet">
+        {cohort.count === null ? (cohort.is_calculating ? text.counting : text.notCounted) : text.persons(cohort.count)}
+        {cohort.last_calculation !== null && ` · ${text.countedAgo(formatPast(cohort.last_calculation))}`}
+      </p>
+      <div className="form-buttons">
+        <AsApiCallButton request={request} />
+        {mayWrite && (
+          <>
+            <Button onPress={() => setDialog('access')}>{accessText.open}</Button>
+            {!cohort.is_static && (
+              <Button
+                isDisabled={copy.isPending}
+                onPress={() => copy.mutate({ path: `${request.path}/duplicate_as_static_cohort` })}
+              >
+                {text.copyAsList}
+              </Button>
+            )}
+            <Button look="danger" onPress={() => setDialog('remove')}>
+              {text.remove}
+            </Button>
+          </>
+        )}
+      </div>
+      {copy.error && (
+        <p className="bad" role="alert">
+          {explain(copy.error)}
+        </p>
+      )}
+      {dialog === 'access' && (
+        <RecordAccessDialog path={`cohorts/${cohort.id}`} name={name} onClose={() => setDialog(null)} />
+      )}
+      {dialog === 'remove' && (
+        <Dialog title={text.removeTitle(name)} onClose={() => setDialog(null)}>
+          <p className="quiet">{text.removeText}</p>
+          <FormProblem problem={remove.error} fields={[]} />
+          <div className="form-buttons">
+            <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(removal)}>
+              {text.removeDo}
+            </Button>
+            <AsApiCallButton request={removal} />
+            <Button onPress={() => setDialog(null)}>{words.cancel}</Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Name, description and conditions, of a new one or a stored one. */
+function CohortForm({
+  stored,
+  isListed,
+  onSaved,
+}: {
+  stored: Cohort | null;
+  isListed: boolean;
+  onSaved?: (cohort: Cohort) => void;
+}) {
+  const { id } = useProject();
+  const mayWrite = useHasLevel(1);
+  const known = isListed ? [] : groupsOf(stored?.filters ?? null);
+  const [name, setName] = useState(stored?.name ?? '');
+  const [description, setDescription] = useState(stored?.description ?? '');
+  const [groups, setGroups] = useState<Filter[][]>(known ?? [[newPersonFilter]]);
+  const [isIncomplete, setIncomplete] = useState(false);
+  const save = useCohortChange(onSaved);
+  const change = <Value,>(set: (value: Value) => void, value: Value) => {
+    save.reset();
+    set(value);
+  };
+  const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
+  const body = {
+    ...{ name, description },
+    ...(stored === null && { is_static: isListed }),
+    ...(!isListed && known !== null && { filters: filtersOf(groups) }),
+  };
+  const request: ApiCall =
+    stored === null
+      ? { method: 'POST', path: `/api/projects/${id}/cohorts`, body }
+      : { method: 'PATCH', path: `/api/projects/${id}/cohorts/${stored.id}`, body };
+  return (
+    <form
+      className="form"
+      aria-label={stored === null ? text.newTitle : text.one}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setIncomplete(!areComplete);
+        if (areComplete) save.mutate(request);
+      }}
+    >
+      <Field
+        name="name"
+        label={text.name}
+        maxLength={400}
+        value={name}
+        disabled={!mayWrite}
+        problem={save.error}
+        onChange={({ target }) => change(setName, target.value)}
+      />
+      <Field
+        name="description"
+        label={text.description}
+        maxLength={1000}
+        required={false}
+        value={description}
+        disabled={!mayWrite}
+        problem={save.error}
+        onChange={({ target }) => change(setDescription, target.value)}
+      />
+      {!isListed && known === null && <p className="hint">{text.otherConditions}</p>}
+      {!isListed && known !== null && (
+        <ConditionGroups groups={groups} onGroups={(next) => change(setGroups, next)} own={stored?.id ?? null} />
+      )}
+      {mayWrite && (
+        <>
+          <div className="form-buttons">
+            <Button type="submit" look="main" isDisabled={save.isPending}>
+              {stored === null ? text.create : text.save}
+            </Button>
+            <AsApiCallButton request={request} />
+          </div>
+          <FormProblem problem={save.error} fields={['name', 'description']} />
+          <p role="status" className={isIncomplete && !areComplete ? 'bad' : 'quiet'}>
+            {isIncomplete && !areComplete ? text.incomplete : save.isSuccess && stored !== null ? text.saved : ''}
+          </p>
+        </>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,145 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call, cursorOf } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { More } from '../../parts/more.tsx';
+import { RequestDialog } from '../../parts/request-dialog.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { type Cohort, useCohortChange } from './shapes.ts';
+import { text } from './words.ts';
+
+interface Member {
+  uuid: string;
+  name: string;
+}
+
+/** Who is in it now. Of a list, persons are added and taken out. */
+export function Members({ cohort }: { cohort: Cohort }) {
+  const { id } = useProject();
+  const mayWrite = useHasLevel(1) && cohort.is_static;
+  const [isAdding, setAdding] = useState(false);
+  const [said, setSaid] = useState('');
+  const path = `/api/projects/${id}/cohorts/${cohort.id}`;
+  const query = useInfiniteQuery({
+    queryKey: ['cohorts', id, 'members', cohort.id, cohort.last_calculation],
+    queryFn: ({ pageParam, signal }) =>
+      call<{ results: Member[]; next: string | null }>(
+        { path: `${path}/persons`, query: { limit: 25, cursor: pageParam } },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => cursorOf(next),
+  });
+  const takeOut = useCohortChange();
+  return (
+    <section aria-label={text.members}>
+      <div className="cohort-members-head">
+        <h3 className="field-label grow">{text.members}</h3>
+        {mayWrite && <Button onPress={() => setAdding(true)}>{text.add}</Button>}
+      </div>
+      <p role="status" className={takeOut.error ? 'bad' : 'quiet'}>
+        {takeOut.error ? explain(takeOut.error) : said}
+      </p>
+      <Loaded query={query} what={text.members}>
+        {({ pages }) => {
+          const members = pages.flatMap(({ results }) => results);
+          return (
+            <>
+              {members.length === 0 && !query.hasNextPage && <p className="quiet">{text.noMembers}</p>}
+              <ul className="cohort-members">
+                {members.map(({ uuid, name }) => (
+                  <li key={uuid}>
+                    <Link className="grow cut" to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
+                      {visible(name)}
+                    </Link>
+                    {mayWrite && (
+                      <Button
+                        look="plain"
+                        aria-label={text.takeOut(visible(name))}
+                        isDisabled={takeOut.isPending}
+                        onPress={() =>
+                          takeOut.mutate({
+                            method: 'PATCH',
+                            path: `${path}/remove_person_from_static_cohort`,
+                            body: { person_id: uuid },
+                          })
+                        }
+                      >
+                        ×
+                      </Button>
+                    )}
+                  </li>
+                ))}
+              </ul>
+              <More query={query} label={members.length === 0 ? text.lookFurther : text.moreMembers} />
+            </>
+          );
+        }}
+      </Loaded>
+      {isAdding && (
+        <AddDialog
+          cohort={cohort}
+          onAdded={(after) => {
+            setAdding(false);
+            setSaid(text.added(cohort.count ?? 0, after.count ?? 0));
+          }}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+function AddDialog({
+  cohort,
+  onAdded,
+  onClose,
+}: {
+  cohort: Cohort;
+  onAdded: (after: Cohort) => void;
+  onClose: () => void;
+}) {
+  const { id } = useProject();
+  const [ids, setIds] = useState('');
+  const [file, setFile] = useState<File | null>(null);
+  const add = useCohortChange(onAdded);
+  const body = new FormData();
+  body.set('csv', file ?? new File([listOf(ids)], 'members.csv', { type: 'text/csv' }));
+  return (
+    <RequestDialog
+      title={text.addTitle}
+      submit={text.add}
+      request={{ method: 'PATCH', path: `/api/projects/${id}/cohorts/${cohort.id}`, body }}
+      change={add}
+      isComplete={file !== null || ids.trim() !== ''}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span className="field-label">{text.ids}</span>
+        <textarea
+          className="input mono"
+          rows={6}
+          value={ids}
+          disabled={file !== null}
+          onChange={({ target }) => setIds(target.value)}
+        />
+        <span className="hint">{text.addHint}</span>
+      </label>
+      <label className="field">
+        <span className="field-label">{text.file}</span>
+        <input type="file" accept=".csv,text/csv" onChange={({ target }) => setFile(target.files?.[0] ?? null)} />
+      </label>
+    </RequestDialog>
+  );
+}
+
+/** As CSV with one column: an id may hold commas and quotes. */
+function listOf(ids: string): string {
+  const lines = ids.split('\n').map((line) => line.trim());
+  return ['distinct_id', ...lines.filter((line) => line !== '').map((line) => `"${line.replaceAll('"', '""')}"`)].join(
+    '\n',
+  );
+}

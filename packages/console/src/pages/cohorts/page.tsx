@@ -1,0 +1,133 @@
+import { useOffsetPages } from '../../api/offset-pages.ts';
+import type { ApiCall } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { PageTitle } from '../../frame/page-title.tsx';
+import { useHasLevel, useProject } from '../../frame/project.ts';
+import { useReturn } from '../../parts/aside.tsx';
+import { Button } from '../../parts/button.tsx';
+import { AddressHint, Chips } from '../../parts/chips.tsx';
+import { AsApiCallButton } from '../../parts/dialog.tsx';
+import { More } from '../../parts/more.tsx';
+import { Search } from '../../parts/search.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { formatNumber, words } from '../../words.ts';
+import { CohortDetail, NewCohort } from './cohort.tsx';
+import { type Cohort, useCohortsAddress } from './shapes.ts';
+import { text } from './words.ts';
+import './cohorts.css';
+
+/** How often one is looked at that is being counted. */
+const everyMs = 2000;
+
+/** Sets of persons: the list, and one of them beside it. */
+export function Page() {
+  const { id } = useProject();
+  const mayWrite = useHasLevel(1);
+  const { view, change, unknown } = useCohortsAddress();
+  const request: ApiCall = { path: `/api/projects/${id}/cohorts`, query: { search: view.search } };
+  const query = useOffsetPages<Cohort>(['cohorts', id, 'list'], {
+    ...request,
+    every: (rows) => rows.some((one) => one.is_calculating) && everyMs,
+  });
+  const close = () => change({ cohort: '' });
+  const make = () => change({ cohort: 'new' });
+  return (
+    <>
+      <PageTitle
+        title={words.pages.cohorts.title}
+        now={query.data && <span className="pill">{text.count(query.data.count)}</span>}
+      >
+        <AsApiCallButton request={request} />
+        {mayWrite && (
+          <Button look="main" onPress={make}>
+            {text.make}
+          </Button>
+        )}
+      </PageTitle>
+      <AddressHint unknown={unknown} />
+      <Chips
+        chips={[]}
+        search={
+          <Search
+            value={view.search}
+            label={text.search}
+            onSearch={(search) => change({ search }, { replace: true })}
+          />
+        }
+      />
+      <div className="panel list-detail cohorts" {...(view.cohort !== '' && { 'data-open': '' })}>
+        <div className="list">
+          <Loaded query={query} what={text.what}>
+            {({ rows }) =>
+              rows.length === 0 ? (
+                <Empty title={view.search === '' ? text.none : text.noneFound} icon="cohorts">
+                  {view.search === '' && <p className="quiet">{text.noneText}</p>}
+                  <div className="form-buttons">
+                    {view.search === '' ? (
+                      mayWrite && <Button onPress={make}>{text.make}</Button>
+                    ) : (
+                      <Button onPress={() => change({ search: '' })}>{text.all}</Button>
+                    )}
+                  </div>
+                </Empty>
+              ) : (
+                <div className="list-rows">
+                  <Rows cohorts={rows} open={view.cohort} onOpen={(cohort) => change({ cohort })} />
+                  <More query={query} label={text.more} />
+                </div>
+              )
+            }
+          </Loaded>
+        </div>
+        {view.cohort === 'new' && (
+          <NewCohort onMade={(one) => change({ cohort: String(one) }, { replace: true })} onClose={close} />
+        )}
+        {view.cohort !== '' && view.cohort !== 'new' && (
+          <CohortDetail
+            key={view.cohort}
+            id={view.cohort}
+            onOpen={(one) => change({ cohort: String(one) })}
+            onClose={close}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Rows({ cohorts, open, onOpen }: { cohorts: readonly Cohort[]; open: string; onOpen: (id: string) => void }) {
+  useReturn(open !== '', cohorts.some(({ id }) => String(id) === open) ? open : undefined);
+  return (
+    <table className="table" aria-label={text.list}>
+      <thead>
+        <tr>
+          <th>{text.columns.name}</th>
+          <th>{text.columns.who}</th>
+          <th className="number">{text.columns.persons}</th>
+          <th className="list-wide">{text.columns.by}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {cohorts.map(({ id, name, is_static: isListed, is_calculating: isCounting, count, created_by: by }) => (
+          <tr key={id} className="list-row" {...(String(id) === open && { 'data-open': '' })}>
+            <td>
+              <button
+                type="button"
+                className="link-button row-link"
+                data-row={String(id)}
+                onClick={() => onOpen(String(id))}
+              >
+                {visible(name || text.unnamed)}
+              </button>
+            </td>
+            <td>{isListed ? text.listed : text.byConditions}</td>
+            <td className="number">
+              {count !== null ? formatNumber(count) : <span className="quiet">{isCounting ? text.counting : '–'}</span>}
+            </td>
+            <td className="list-wide quiet">{by === null ? '' : visible(by.first_name || by.email)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,82 @@
+import { useMutation } from '@tanstack/react-query';
+import { fieldsOf, isFields, listOf } from '../../answers/question.ts';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { type Filter, valuelessOperators } from '../../filters/filter.ts';
+import { useProject } from '../../frame/project.ts';
+import { part, useAddress } from '../../parts/address.ts';
+
+/** A cohort as the API shows it, as far as this page looks at it. */
+export interface Cohort {
+  id: number;
+  name: string | null;
+  description: string;
+  filters: unknown;
+  /** Whether its members are listed one by one. */
+  is_static: boolean;
+  is_calculating: boolean;
+  /** Null before its persons were counted. */
+  count: number | null;
+  last_calculation: string | null;
+  created_by: { first_name: string; email: string } | null;
+  created_at: string;
+}
+
+const parts = {
+  /** Its number, or `new`; empty: none is open. */
+  cohort: part.text(),
+  search: part.text(),
+};
+
+export const useCohortsAddress = () => useAddress(parts);
+
+/** Sends a change; lists, filters and insights that name cohorts are asked for again. */
+export function useCohortChange(onDone?: (cohort: Cohort) => void) {
+  const { id } = useProject();
+  return useMutation({
+    mutationFn: (request: ApiCall) => call<Cohort>(request),
+    onSuccess: (cohort) => onDone?.(cohort),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['cohorts', id] }),
+  });
+}
+
+export const newPersonFilter: Filter = { type: 'person', key: '', operator: 'exact', value: [] };
+export const newCohortFilter: Filter = { type: 'cohort', key: 'id', operator: 'in', value: null };
+
+/** Filters of which all hold, in groups of which one does; null for what this page cannot change. */
+export function groupsOf(filters: unknown): Filter[][] | null {
+  if (!isFields(filters)) return [[newPersonFilter]];
+  const tree = fieldsOf(filters.properties);
+  const values = listOf(tree.values);
+  if (values.length === 0) return [[]];
+  if (values.every(({ values: inner }) => inner === undefined)) {
+    const leaves = filtersAmong(values);
+    return leaves === null ? null : tree.type === 'OR' ? leaves.map((one) => [one]) : [leaves];
+  }
+  if (tree.type !== 'OR' && values.length > 1) return null;
+  const groups = values.map(({ type, values: inner }) => {
+    const leaves = listOf(inner);
+    return type === 'AND' || leaves.length < 2 ? filtersAmong(leaves) : null;
+  });
+  return groups.every((group) => group !== null) ? groups : null;
+}
+
+function filtersAmong(leaves: ReturnType<typeof listOf>): Filter[] | null {
+  const filters = leaves.map(({ negation, ...leaf }) => {
+    if (leaf.type === 'cohort')
+      return { ...leaf, operator: leaf.operator === 'not_in' || negation === true ? 'not_in' : 'in' } as Filter;
+    return leaf.type === 'person' && negation !== true ? (leaf as Filter) : null;
+  });
+  return filters.every((one) => one !== null) ? filters : null;
+}
+
+export const filtersOf = (groups: readonly Filter[][]) => ({
+  properties: { type: 'OR', values: groups.map((values) => ({ type: 'AND', values })) },
+});
+
+export function isComplete({ type, key, operator, value }: Filter): boolean {
+  if (type === 'cohort') return typeof value === 'number';
+  if (key.trim() === '') return false;
+  if (valuelessOperators.has(operator ?? '')) return true;
+  return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
+}

@@ -1,0 +1,155 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { lookAt, openAs } from './people.ts';
+import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+
+let console: RunningConsole;
+beforeAll(async () => {
+  console = await startConsole();
+  for (const [id, properties] of Object.entries({ ada: { name: 'Ada', plan: 'pro' }, bob: { plan: 'free' }, cid: {} }))
+    await console.storePerson(id, properties);
+});
+afterAll(() => console?.stop());
+
+const stored = async () =>
+  (
+    await console.api<{ results: { id: number; name: string; filters: unknown; is_static: boolean }[] }>(
+      'GET',
+      'cohorts',
+    )
+  ).results;
+const addCondition = (page: Page) => page.getByRole('button', { name: '+ Property' });
+const save = (page: Page) => page.getByRole('button', { name: 'Save changes' });
+
+test('no cohort yet, none that fits, one that is not there', async () => {
+  const page = await console.open('cohorts');
+  await page.getByRole('heading', { name: 'No cohort yet' }).waitFor();
+  await lookAt(page);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.goto(console.address('cohorts?search=x&nonsense=1'));
+  await page.getByRole('heading', { name: 'No cohort has this in its name' }).waitFor();
+  await page.getByText('cannot use: nonsense').waitFor();
+  await page.goto(console.address('cohorts?cohort=4711'));
+  await page.locator('[data-state=gone]').waitFor();
+  await page.context().close();
+});
+
+test('who fits conditions: made, counted, shown, changed, and deleted', async () => {
+  const page = await console.open('cohorts');
+  await page.getByRole('button', { name: 'New cohort' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('Paying <b>');
+  await page.getByRole('button', { name: 'Create cohort' }).click();
+  await page.getByText('Each condition needs a property and a value').waitFor();
+  expect(await stored()).toEqual([]);
+  await page.getByRole('combobox', { name: 'Property' }).fill('plan');
+  await page.getByRole('combobox', { name: 'Values: Add a value' }).fill('pro');
+  await page.getByRole('button', { name: 'Create cohort' }).click();
+  await page.getByRole('heading', { level: 2, name: 'Paying <b>' }).waitFor();
+  await page.getByRole('link', { name: 'Ada' }).waitFor();
+  await lookAt(page);
+  expect(await stored()).toMatchObject([
+    {
+      is_static: false,
+      filters: {
+        properties: {
+          type: 'OR',
+          values: [{ type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro'] }] }],
+        },
+      },
+    },
+  ]);
+  await page.getByRole('button', { name: 'Or …' }).click();
+  const second = page.getByRole('group', { name: 'or', exact: true });
+  await second.getByRole('combobox', { name: 'Property' }).fill('plan');
+  await second.getByLabel('Operator').selectOption('is_not_set');
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+  await page.reload();
+  await page.getByRole('link', { name: 'cid' }).waitFor();
+  expect(await page.getByRole('region', { name: 'Persons in it' }).getByRole('link').allTextContents()).toHaveLength(2);
+  await page.getByRole('button', { name: 'Remove condition 1 of group 2' }).click();
+  await save(page).click();
+  await eventually(async () => expect(await page.getByRole('link', { name: 'cid' }).count()).toBe(0));
+
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete cohort' }).click();
+  await page.getByRole('heading', { name: 'No cohort yet' }).waitFor();
+  expect(await stored()).toEqual([]);
+  await page.context().close();
+});
+
+test('a list: persons come by their ids or a file, and are taken out', async () => {
+  const page = await console.open('cohorts?cohort=new');
+  await page.getByRole('button', { name: 'A list of persons' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Guests');
+  await page.getByRole('button', { name: 'Create cohort' }).click();
+  await page.getByText('Nobody is in it.').waitFor();
+  await page.getByRole('button', { name: 'Add persons' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Distinct ids').fill('ada\nnobody, at "all"\ncid\n');
+  await dialog.getByRole('button', { name: 'Add persons' }).click();
+  await page.getByText('2 added.').waitFor();
+  await page.getByRole('link', { name: 'cid' }).waitFor();
+  await page.getByRole('button', { name: 'Add persons' }).click();
+  await dialog.getByLabel('Or a CSV file').setInputFiles({
+    ...{ name: 'guests.csv', mimeType: 'text/csv' },
+    buffer: Buffer.from('plan,distinct_id\nfree,bob\n'),
+  });
+  await dialog.getByRole('button', { name: 'As API call' }).click();
+  expect(await page.locator('pre').textContent()).toContain("-F 'csv=@guests.csv'");
+  await page.getByRole('button', { name: 'Close' }).last().click();
+  await dialog.getByRole('button', { name: 'Add persons' }).click();
+  await page.getByText('1 added.').waitFor();
+  await page.getByRole('button', { name: 'Take bob out' }).click();
+  await eventually(async () => expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0));
+  await page.getByText('2 persons').waitFor();
+  const wrong = { name: 'x.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') };
+  await page.getByRole('button', { name: 'Add persons' }).click();
+  await dialog.getByLabel('Or a CSV file').setInputFiles(wrong);
+  await dialog.getByRole('button', { name: 'Add persons' }).click();
+  await dialog.getByText('None of the columns is called person_id, distinct_id or email.').waitFor();
+  await page.context().close();
+});
+
+test('one asks for another, is copied as a list, and its rules are set; conditions the page does not know are left alone', async () => {
+  const leaf = { type: 'person', key: 'plan', operator: 'is_set' };
+  const { id } = await console.api<{ id: number }>('POST', 'cohorts', {
+    ...{ name: 'With a plan', filters: { properties: { type: 'AND', values: [leaf] } } },
+  });
+  const nested = { properties: { type: 'AND', values: [{ type: 'OR', values: [leaf, { ...leaf, key: 'x' }] }] } };
+  const { id: other } = await console.api<{ id: number }>('POST', 'cohorts', { name: 'Nested', filters: nested });
+  const page = await console.open(`cohorts?cohort=${other}`);
+  await page.getByText('This page cannot change these conditions').waitFor();
+  await page.getByLabel('What it is for').fill('Kept as it is');
+  await save(page).click();
+  await page.getByText('Saved.').waitFor();
+  expect(await console.api('GET', `cohorts/${other}`)).toMatchObject({ description: 'Kept as it is', filters: nested });
+
+  await page.goto(console.address('cohorts?cohort=new'));
+  await page.getByLabel('Name', { exact: true }).fill('Others');
+  await page.getByRole('button', { name: 'Remove condition 1 of group 1' }).click();
+  await page.getByRole('button', { name: '+ Cohort' }).click();
+  await page.getByLabel('Operator').selectOption('not_in');
+  await page.getByLabel('Cohort', { exact: true }).selectOption({ label: 'With a plan' });
+  await page.getByRole('button', { name: 'Create cohort' }).click();
+  await page.getByRole('link', { name: 'cid' }).waitFor();
+  await page.getByRole('button', { name: 'Copy as a list' }).click();
+  await page.getByRole('heading', { level: 2, name: 'Others (static copy)' }).waitFor();
+  await page.getByRole('button', { name: 'Access' }).click();
+  await page.getByRole('dialog', { name: /Others/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await lookAt(page);
+  await page.setViewportSize({ width: 360, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await page.goto(console.address(`cohorts?cohort=${id}`));
+  await addCondition(page).waitFor();
+  await page.context().close();
+});
+
+test('who may only look sees what it is, and no button that would be refused', async () => {
+  const page = await openAs(console, 1, 'account');
+  await page.goto(console.address('cohorts'));
+  await page.getByRole('button', { name: 'With a plan' }).click();
+  await page.getByRole('heading', { level: 2, name: 'With a plan' }).waitFor();
+  await page.context().close();
+});
