@@ -146,3 +146,53 @@ test('computed again, it says so; an error of the server is told', async () => {
   await page.getByRole('alert').filter({ hasText: 'You may not change it.' }).waitFor();
   await page.getByRole('link', { name: 'Orders' }).waitFor();
 });
+
+test('filters of all insights: for who looks, beside what is kept, and kept for everybody', async () => {
+  await console.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     SELECT $1, now() - moment, gen_random_uuid(), 'paid', 'ada', gen_random_uuid(), properties::jsonb, now()
+       FROM (VALUES (interval '2 hours', '{"plan": "pro", "land": "at"}'), (interval '2 hours', '{"plan": "pro"}'),
+                    (interval '50 hours', '{"plan": "pro"}'), (interval '2 hours', '{"plan": "free", "land": "at"}')) AS told(moment, properties)`,
+  );
+  const plan = { key: 'plan', type: 'event', operator: 'exact', value: ['pro'] };
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', {
+    ...{ name: 'Filtered', filters: { properties: [plan], interval: 'day' } },
+  });
+  const { id: made } = await insight('Paid', trend('paid'));
+  await console.api('PATCH', `insights/${made}`, { dashboards: [id] });
+  const kept = async () => (await console.api<{ filters: object }>('GET', `dashboards/${id}`)).filters;
+  const page = await console.open(`dashboards?dashboard=${id}`);
+  const shows = (value: string) =>
+    page.getByText(value, { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
+  await shows('3');
+  // Another time leaves the conditions that are kept.
+  await page.getByLabel('Time of all insights').selectOption('-24h');
+  await shows('2');
+  await page.getByRole('button', { name: 'Filters' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Add filter' }).click();
+  await dialog.getByRole('combobox', { name: 'Property', exact: true }).fill('land');
+  await dialog.getByLabel('Operator').selectOption('is_set');
+  await dialog.getByRole('button', { name: 'Add filter' }).click();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Show', exact: true }).click();
+  await shows('1');
+  expect(await kept()).toEqual({ properties: [plan], interval: 'day' });
+  await page.reload();
+  await shows('1');
+  await page.getByRole('button', { name: 'Remove plan is pro' }).click();
+  await shows('2');
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await dialog.getByText('With the time that is chosen now.').waitFor();
+  await dialog.getByRole('button', { name: 'Keep for everybody' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await shows('2');
+  expect(await kept()).toMatchObject({
+    ...{ date_from: '-24h', interval: 'day' },
+    properties: [{ key: 'land', type: 'event', operator: 'is_set' }],
+  });
+  expect([...new URL(page.url()).searchParams.keys()]).toEqual(['dashboard']);
+  await page.goto(console.address(`dashboards?dashboard=${id}&filters={`));
+  await shows('2');
+  await page.context().close();
+});

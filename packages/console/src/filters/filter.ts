@@ -13,6 +13,14 @@ export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not
 /** Operators that take none. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
+/** Whether it says what it is about, and a value where it needs one. */
+export function isComplete({ type, key, operator, value }: Filter): boolean {
+  if (type === 'cohort') return typeof value === 'number';
+  if (key.trim() === '') return false;
+  if (valuelessOperators.has(operator ?? '')) return true;
+  return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
+}
+
 /** `plan is pro or team`, `in cohort Buyers`. */
 export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')

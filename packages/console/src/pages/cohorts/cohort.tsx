@@ -4,7 +4,7 @@ import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import type { Filter } from '../../filters/filter.ts';
+import { type Filter, isComplete } from '../../filters/filter.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
@@ -15,7 +15,7 @@ import { explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { ConditionGroups } from './conditions.tsx';
 import { Members } from './members.tsx';
-import { type Cohort, filtersOf, groupsOf, isComplete, newPersonFilter, useCohortChange } from './shapes.ts';
+import { type Cohort, filtersOf, groupsOf, newPersonFilter, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
 export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
@@ -28,7 +28,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   return (
     <Aside title={text.newTitle} head={head} onClose={onClose}>
       <div className="cohort-body">
-        <fieldset className="cohort-kinds">
+        <fieldset className="choices">
           <legend className="field-label">{text.kind}</legend>
           {([false, true] as const).map((kind) => (
             <button

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { fieldsOf, isFields, listOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { type Filter, valuelessOperators } from '../../filters/filter.ts';
+import type { Filter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 
@@ -73,10 +73,3 @@ function filtersAmong(leaves: ReturnType<typeof listOf>): Filter[] | null {
 export const filtersOf = (groups: readonly Filter[][]) => ({
   properties: { type: 'OR', values: groups.map((values) => ({ type: 'AND', values })) },
 });
-
-export function isComplete({ type, key, operator, value }: Filter): boolean {
-  if (type === 'cohort') return typeof value === 'number';
-  if (key.trim() === '') return false;
-  if (valuelessOperators.has(operator ?? '')) return true;
-  return Array.isArray(value) ? value.length > 0 && !value.includes('') : value !== '' && value !== null;
-}

@@ -7,6 +7,7 @@ import { useChange } from '../../answers/change.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { useFilterLines } from '../../filters/filter-list.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -16,8 +17,8 @@ import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { AddInsightDialog, AddTextDialog, EditDialog } from './dialogs.tsx';
-import type { Dashboard, Tile } from './shapes.ts';
+import { AddInsightDialog, AddTextDialog, EditDialog, FiltersDialog } from './dialogs.tsx';
+import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
 import { nameOfTile, TilePanel } from './tile.tsx';
 import { text } from './words.ts';
 
@@ -25,31 +26,31 @@ interface BoardProps {
   id: string;
   /** In place of the time of its insights; empty: theirs. */
   time: string;
-  onTime: (time: string) => void;
+  /** In place of the conditions that are kept; null: those. */
+  filters: readonly unknown[] | null;
+  onView: (view: { time: string; filters: readonly unknown[] | null }) => void;
   onList: () => void;
   unknown: readonly string[];
 }
 
+type DialogOfBoard = 'insight' | 'text' | 'filters' | 'edit' | 'access';
+
 /** One dashboard: what is kept at once, what is older computed after. */
-export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
+export function Board({ id, time, filters, onView, onList, unknown }: BoardProps) {
   const project = useProject();
-  const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
-  const request = (refresh?: string): ApiCall => ({
-    path,
-    query: { refresh, filters_override: time === '' ? undefined : JSON.stringify({ date_from: time }) },
-  });
-  const key = ['dashboards', project.id, 'one', id, time];
-  const query = useQuery({ queryKey: key, queryFn: ({ signal }) => call<Dashboard>(request('blocking'), signal) });
+  const { path, request, key, query } = useBoard({ id, time, filters });
   const again = useMutation({
     mutationFn: () => call<Dashboard>(request('force_blocking')),
     onSuccess: (computed) => queryClient.setQueryData(key, computed),
   });
   const [said, setSaid] = useState('');
   const change = useChange<Dashboard>();
-  const [dialog, setDialog] = useState<'insight' | 'text' | 'edit' | 'access' | null>(null);
+  const [dialog, setDialog] = useState<DialogOfBoard | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const { data } = query;
   const tiles = data?.tiles ?? [];
+  const shown = filters ?? keptFilters(data);
+  const lineOf = useFilterLines(shown);
   const move = (tile: Tile, to: number) => {
     const others = tiles.filter(({ id: other }) => other !== tile.id);
     const order = [...others.slice(0, to), tile, ...others.slice(to)];
@@ -94,8 +95,21 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
-      <Chips chips={[]}>
-        <Choice name={text.time} value={time} options={text.times} onChoose={onTime} />
+      <Chips
+        chips={shown.map((filter, at) => ({
+          key: String(at),
+          name: lineOf(filter),
+          value: '',
+          remove: () => onView({ time, filters: shown.filter((_, other) => other !== at) }),
+        }))}
+      >
+        <Choice
+          name={text.time}
+          value={time}
+          options={text.times}
+          onChoose={(next) => onView({ time: next, filters })}
+        />
+        <Button onPress={() => setDialog('filters')}>{text.filters}</Button>
         <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
         <Button onPress={() => setDialog('text')}>{text.addText}</Button>
         <Button onPress={() => setDialog('edit')}>{text.edit}</Button>
@@ -140,18 +154,99 @@ export function Board({ id, time, onTime, onList, unknown }: BoardProps) {
           }
         </Loaded>
       </div>
-      {data && dialog === 'insight' && <AddInsightDialog dashboard={data} onClose={() => setDialog(null)} />}
-      {data && dialog === 'text' && <AddTextDialog path={path} onClose={() => setDialog(null)} />}
-      {data && dialog === 'access' && (
-        <RecordAccessDialog
-          path={`dashboards/${data.id}`}
-          name={visible(data.name || text.unnamed)}
+      {data && dialog !== null && (
+        <BoardDialog
+          dialog={dialog}
+          dashboard={data}
+          view={{ time, filters: shown }}
+          {...{ path, onView, onList }}
           onClose={() => setDialog(null)}
         />
       )}
-      {data && dialog === 'edit' && (
-        <EditDialog dashboard={data} path={path} onRemoved={onList} onClose={() => setDialog(null)} />
-      )}
     </>
   );
+}
+
+const keptFilters = (dashboard: Dashboard | undefined): readonly unknown[] => {
+  const kept = dashboard?.persisted_filters?.properties;
+  return Array.isArray(kept) ? kept : [];
+};
+
+/** What is asked for: the dashboard as it is kept, or with the time and the conditions of who looks. */
+function useBoard({ id, time, filters }: Pick<BoardProps, 'id' | 'time' | 'filters'>) {
+  const project = useProject();
+  const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
+  const isOwnView = time !== '' || filters !== null;
+  // Filters of a request replace all that are kept: who looks with their own needs these first.
+  const stored = useQuery({
+    queryKey: ['dashboards', project.id, 'stored', id],
+    queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
+    enabled: isOwnView,
+  });
+  const own: DashboardFilters = {
+    ...stored.data?.persisted_filters,
+    ...(time !== '' && { date_from: time, date_to: undefined }),
+    ...(filters !== null && { properties: filters }),
+  };
+  const request = (refresh?: string): ApiCall => ({
+    path,
+    query: { refresh, filters_override: isOwnView ? JSON.stringify(own) : undefined },
+  });
+  const key = ['dashboards', project.id, 'one', id, isOwnView ? own : null];
+  const query = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => call<Dashboard>(request('blocking'), signal),
+    enabled: !isOwnView || stored.data !== undefined || stored.error !== null,
+  });
+  return { path, request, key, query };
+}
+
+function BoardDialog({
+  dialog,
+  dashboard,
+  path,
+  view: { time, filters },
+  onView,
+  onList,
+  onClose,
+}: Pick<BoardProps, 'onView' | 'onList'> & {
+  dialog: DialogOfBoard;
+  dashboard: Dashboard;
+  path: string;
+  view: { time: string; filters: readonly unknown[] };
+  onClose: () => void;
+}) {
+  switch (dialog) {
+    case 'insight':
+      return <AddInsightDialog dashboard={dashboard} onClose={onClose} />;
+    case 'text':
+      return <AddTextDialog path={path} onClose={onClose} />;
+    case 'access':
+      return (
+        <RecordAccessDialog
+          path={`dashboards/${dashboard.id}`}
+          name={visible(dashboard.name || text.unnamed)}
+          onClose={onClose}
+        />
+      );
+    case 'edit':
+      return <EditDialog dashboard={dashboard} path={path} onRemoved={onList} onClose={onClose} />;
+    case 'filters': {
+      const show = (next: { time: string; filters: readonly unknown[] | null }) => {
+        onClose();
+        onView(next);
+      };
+      return (
+        <FiltersDialog
+          {...{ path, time, onClose }}
+          kept={dashboard.persisted_filters ?? {}}
+          shown={filters}
+          onShow={(next) => show({ time, filters: next })}
+          onKept={() => show({ time: '', filters: null })}
+        />
+      );
+    }
+    default:
+      return dialog satisfies never;
+  }
 }

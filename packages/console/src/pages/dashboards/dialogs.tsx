@@ -2,14 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../../answers/change.ts';
 import { nameOfInsight } from '../../answers/question.ts';
-import { call } from '../../api/request.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { FilterList } from '../../filters/filter-list.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field } from '../../parts/form.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
-import type { Dashboard, TileInsight } from './shapes.ts';
+import type { Dashboard, DashboardFilters, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
 export function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
@@ -111,6 +112,56 @@ export function AddTextDialog({ path, onClose }: { path: string; onClose: () => 
         />
       </label>
     </RequestDialog>
+  );
+}
+
+/** Conditions of all insights: for who looks, or kept for everybody with the time that is chosen. */
+export function FiltersDialog({
+  path,
+  kept,
+  time,
+  shown,
+  onShow,
+  onKept,
+  onClose,
+}: {
+  path: string;
+  kept: DashboardFilters;
+  time: string;
+  shown: readonly unknown[];
+  /** Null: those that are kept. */
+  onShow: (filters: readonly unknown[] | null) => void;
+  onKept: () => void;
+  onClose: () => void;
+}) {
+  const [filters, setFilters] = useState(shown);
+  const keep = useChange(onKept);
+  const request: ApiCall = {
+    method: 'PATCH',
+    path,
+    body: {
+      filters: { ...kept, properties: filters, ...(time !== '' && { date_from: time, date_to: null }) },
+    },
+  };
+  return (
+    <Dialog title={text.filtersTitle} onClose={onClose}>
+      <p className="quiet">{text.filtersText}</p>
+      <div className="form">
+        <FilterList filters={filters} onFilters={(next) => setFilters(next ?? [])} />
+      </div>
+      <FormProblem problem={keep.error} fields={[]} />
+      {time !== '' && <p className="hint">{text.keepText}</p>}
+      <div className="form-buttons">
+        <Button look="main" onPress={() => onShow(filters)}>
+          {text.show}
+        </Button>
+        <Button isDisabled={keep.isPending} onPress={() => keep.mutate(request)}>
+          {text.keep}
+        </Button>
+        <AsApiCallButton request={request} />
+        <Button onPress={() => onShow(null)}>{text.asStored}</Button>
+      </div>
+    </Dialog>
   );
 }
 

@@ -25,6 +25,8 @@ const parts = {
   search: part.text(),
   /** In place of the time each insight has. */
   time: part.oneOf(Object.keys(text.times), ''),
+  /** JSON of the conditions in place of those that are stored. */
+  filters: part.text(),
 };
 
 /** Insights beside each other. */
@@ -36,13 +38,26 @@ export function Page() {
         key={view.dashboard}
         id={view.dashboard}
         time={view.time}
-        onTime={(time) => change({ time }, { replace: true })}
-        onList={() => change({ dashboard: '', time: '' })}
+        filters={readList(view.filters)}
+        onView={({ time, filters }) =>
+          change({ time, filters: filters === null ? '' : JSON.stringify(filters) }, { replace: true })
+        }
+        onList={() => change({ dashboard: '', time: '', filters: '' })}
         unknown={unknown}
       />
     );
   }
   return <List search={view.search} change={change} unknown={unknown} />;
+}
+
+/** @returns null for what is no list. */
+function readList(json: string): unknown[] | null {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) ? list : null;
+  } catch {
+    return null;
+  }
 }
 
 function List({

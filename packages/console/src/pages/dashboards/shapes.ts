@@ -7,8 +7,18 @@ export interface Dashboard {
   created_by: { first_name: string; email: string } | null;
   last_accessed_at: string | null;
   last_refresh: string | null;
+  /** What is stored, whatever was asked for now. */
+  persisted_filters?: DashboardFilters | null;
   /** Null in lists. */
   tiles: Tile[] | null;
+}
+
+/** What this page does not know of stays in it. */
+export interface DashboardFilters extends Record<string, unknown> {
+  date_from?: string | null;
+  date_to?: string | null;
+  /** Conditions that all hold, in each of its insights. */
+  properties?: unknown;
 }
 
 export interface Tile {

@@ -73,7 +73,7 @@ function Shown({
         {series && <Headline series={series} question={question} />}
         <span className="grow" />
         {ways !== null && (
-          <fieldset className="insight-choices">
+          <fieldset className="choices">
             <legend className="only-heard">{text.display}</legend>
             {Object.entries(ways).map(([way, name]) => (
               <button

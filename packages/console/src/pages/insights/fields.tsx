@@ -1,6 +1,5 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { Fields, Question } from '../../answers/question.ts';
-import { visible } from '../../event-detail/json-text.ts';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 
 /** What a part of the form shows and changes. */
@@ -33,29 +32,6 @@ export function Part({
         </p>
       )}
     </fieldset>
-  );
-}
-
-export function Select({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  label: string;
-  value: string;
-  options: Record<string, string>;
-  onChoose: (value: string) => void;
-}) {
-  return (
-    <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
-      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
-      {Object.entries(options).map(([option, name]) => (
-        <option key={option} value={option}>
-          {name}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -1,10 +1,12 @@
 import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
+import { FilterList } from '../../filters/filter-list.tsx';
 import { useGroupTypes } from '../../filters/known.ts';
+import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Name, Part, type PartProps, Select, textOf } from './fields.tsx';
-import { FilterList, Filters } from './filters.tsx';
+import { Name, Part, type PartProps, textOf } from './fields.tsx';
+import { Filters } from './filters.tsx';
 import { asKind, isKind, kinds, letterOf } from './question.ts';
 import { text } from './words.ts';
 
@@ -22,7 +24,7 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
     <form className="insight-fields" aria-label={text.form} onSubmit={(event) => event.preventDefault()}>
       <fieldset className="insight-part">
         <legend className="field-label">{text.question}</legend>
-        <div className="insight-choices">
+        <div className="choices">
           {kinds.map((one) => (
             <button
               key={one}

@@ -1,0 +1,169 @@
+// Conditions on events, as questions and dashboards have them: each a line, one of them a form.
+
+import { useRef, useState } from 'react';
+import { type Fields, fieldsOf, isFields } from '../answers/question.ts';
+import { visible } from '../event-detail/json-text.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { words } from '../words.ts';
+import { type Filter, isComplete, lineOfFilter } from './filter.ts';
+import { useCohorts, useGroupTypes } from './known.ts';
+import { CohortFilter, PropertyFilter } from './property-filter.tsx';
+import { Select } from './select.tsx';
+import { text } from './words.ts';
+import './filters.css';
+
+/** Conditions that all hold, each in a line. One is asked only once it is complete. @param filters as the API takes them */
+export function FilterList({
+  filters: given,
+  of,
+  onFilters,
+}: {
+  filters: unknown;
+  /** Letter of the event they are about; absent: the whole question. */
+  of?: string;
+  onFilters: (filters: unknown[] | undefined) => void;
+}) {
+  /** Place of the one that is edited; that behind the last is new. */
+  const [edited, setEdited] = useState<number | null>(null);
+  const filters: unknown[] = Array.isArray(given) ? given : isFields(given) ? [given] : [];
+  const lineOf = useFilterLines(filters);
+  const set = (next: unknown[]) => onFilters(next.length === 0 ? undefined : next);
+  const formAt = (at: number) => (
+    <FilterForm
+      key={at}
+      filter={isEditable(filters[at]) ? filters[at] : newFilter('event')}
+      isNew={at === filters.length}
+      onFilter={(filter) => {
+        setEdited(null);
+        set(filters.toSpliced(at, 1, filter));
+      }}
+      onClose={() => setEdited(null)}
+    />
+  );
+  return (
+    <>
+      {filters.map((one, at) => {
+        if (at === edited) return formAt(at);
+        const line = lineOf(one);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          <div key={at} className="filter-line">
+            {isEditable(one) ? (
+              <button type="button" className="link-button grow cut" onClick={() => setEdited(at)}>
+                {line}
+              </button>
+            ) : (
+              <span className="grow cut">{line}</span>
+            )}
+            <Button look="plain" aria-label={words.remove(line)} onPress={() => set(filters.toSpliced(at, 1))}>
+              <Icon name="close" size={11} />
+            </Button>
+          </div>
+        );
+      })}
+      {edited === filters.length ? (
+        formAt(edited)
+      ) : (
+        <span>
+          <Button {...(of !== undefined && { look: 'plain' })} onPress={() => setEdited(filters.length)}>
+            {of === undefined ? text.addFilter : text.addFilterOf(of)}
+          </Button>
+        </span>
+      )}
+    </>
+  );
+}
+
+/** How filters are written; what this page does not know is said to be so. */
+export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
+  const cohorts = useCohorts(filters.some((one) => fieldsOf(one).type === 'cohort'));
+  const groups = useGroupTypes();
+  return (one) => {
+    const filter = fieldsOf(one);
+    if (typeof filter.key !== 'string') return text.otherFilter;
+    const cohort = cohorts.find(({ id }) => id === Number(filter.value));
+    const whose =
+      filter.type === 'group'
+        ? (groups.find(({ index }) => index === filter.group_type_index)?.name ?? text.filterOf.group)
+        : filter.type === 'person'
+          ? text.filterOf.person
+          : '';
+    const line = lineOfFilter({
+      ...(filter as Filter),
+      ...(cohort && { cohort_name: cohort.name ?? `#${cohort.id}` }),
+    });
+    return visible(whose === '' ? line : text.filterLine(whose, line)).slice(0, 200);
+  };
+}
+
+const editable = new Set<unknown>([undefined, 'event', 'person', 'group', 'cohort']);
+const isEditable = (filter: unknown): filter is Filter =>
+  typeof fieldsOf(filter).key === 'string' && editable.has(fieldsOf(filter).type);
+
+const newFilter = (type: 'event' | 'person' | 'group' | 'cohort', more: Fields = {}): Filter =>
+  type === 'cohort'
+    ? { type, key: 'id', operator: 'in', value: null }
+    : { type, key: '', operator: 'exact', value: [], ...more };
+
+/** All but those that questions do not know. */
+const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;
+
+function FilterForm({
+  filter: given,
+  isNew,
+  onFilter,
+  onClose,
+}: {
+  filter: Filter;
+  isNew: boolean;
+  onFilter: (filter: Filter) => void;
+  onClose: () => void;
+}) {
+  const groups = useGroupTypes();
+  const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
+  // A value that is typed counts once its field is left, which may be by pressing the button.
+  const latest = useRef(filter);
+  const setFilter = (next: Filter) => {
+    latest.current = next;
+    show(next);
+  };
+  const [isIncomplete, setIncomplete] = useState(false);
+  const { event, person, cohort } = text.filterOf;
+  const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, visible(name)]));
+  const choose = (chosen: string) => {
+    const [type, index] = chosen.split(' ') as ['event' | 'person' | 'group' | 'cohort', string?];
+    setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
+  };
+  return (
+    <div className="filter-form">
+      <Select
+        label={text.filterType}
+        value={filter.type === 'group' ? `group ${filter.group_type_index}` : filter.type}
+        options={{ event, person, ...ofGroups, cohort }}
+        onChoose={choose}
+      />
+      <div className="filter-fields filter-pair">
+        {filter.type === 'cohort' ? (
+          <CohortFilter filter={filter} onChange={setFilter} />
+        ) : (
+          <PropertyFilter filter={filter} operators={operators} onChange={setFilter} />
+        )}
+      </div>
+      <div className="form-buttons">
+        <Button onPress={() => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true))}>
+          {isNew ? text.addFilter : text.changeFilter}
+        </Button>
+        <Button look="plain" onPress={onClose}>
+          {words.cancel}
+        </Button>
+      </div>
+      {/* Below the buttons: it goes when one of them is pressed, and must not move them. */}
+      {isIncomplete && !isComplete(filter) && (
+        <p className="bad" role="alert">
+          {text.incompleteFilter}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { visible } from '../event-detail/json-text.ts';
+
+/** One of several; a value that is none of them is shown as it is. */
+export function Select({
+  label,
+  value,
+  options,
+  onChoose,
+}: {
+  label: string;
+  value: string;
+  options: Record<string, string>;
+  onChoose: (value: string) => void;
+}) {
+  return (
+    <select className="input" aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
+      {!Object.hasOwn(options, value) && <option value={value}>{visible(value)}</option>}
+      {Object.entries(options).map(([option, name]) => (
+        <option key={option} value={option}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
