@@ -29,7 +29,7 @@ export const text = {
   persons: 'Persons',
   anyEvent: 'All events',
   answer: 'Answer',
-  against: 'against the time before',
+  against: 'than before',
   onAverage: 'on average',
   noEvents: 'Nothing happened in this time',
 };
