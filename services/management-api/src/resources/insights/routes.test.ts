@@ -392,6 +392,38 @@ test('what was opened last', async () => {
   });
 });
 
+test('trending: what most people opened of late, and who', async () => {
+  const ids = [];
+  for (const name of ['one', 'two', 'old', 'unseen', 'gone']) ids.push((await made({ name })).id);
+  const [one, two, old, , gone] = ids;
+  const view = (key: string, ...seen: (number | undefined)[]) =>
+    api.send('POST', `${path}viewed/`, { key, body: { insight_ids: seen } });
+  await view(acme.M.key, one, two, old, gone);
+  await view(acme.A.key, two, gone);
+  await change(gone ?? 0, { deleted: true });
+  await api.database.sql.query(
+    "UPDATE insight_view SET last_viewed_at = now() - interval '8 days' WHERE insight_id = $1",
+    [old],
+  );
+  const trending = async (query = '') => {
+    const { status, body } = await api.get(`${path}trending/${query}`, acme.M.key);
+    return status === 200
+      ? body.map(({ name, viewers }: { name: string; viewers: { id: number }[] }) => [
+          name,
+          viewers.map(({ id }) => id),
+        ])
+      : body;
+  };
+  expect(await trending()).toEqual([
+    ['two', [acme.A.userId, acme.M.userId]],
+    ['one', [acme.M.userId]],
+  ]);
+  expect(await trending('?limit=1')).toEqual([['two', [acme.A.userId, acme.M.userId]]]);
+  expect((await trending('?days=9')).map(([name]: [string]) => name)).toEqual(['two', 'one', 'old']);
+  expect(await trending('?days=0')).toMatchObject({ type: 'validation_error', attr: 'days' });
+  expect(await trending('?limit=many')).toMatchObject({ type: 'validation_error', attr: 'limit' });
+});
+
 test('every change leaves a record, a change of nothing leaves none', async () => {
   const { id, short_id } = await made({ name: 'One', query: trends });
   await change(id, { name: 'Two', tags: ['x'] });

@@ -186,6 +186,31 @@ export async function listLastViewed(
   );
 }
 
+/** An insight, and who opened it lately, the latest first. */
+export interface TrendingRow extends InsightRow {
+  viewers: EmbeddedUserRow[];
+}
+
+/** What most people opened since a time, the most first. @param viewers of so many of them it is told who they are */
+export async function listTrending(
+  sql: Sql,
+  where: Conditions,
+  { since, limit, viewers }: { since: Date; limit: number; viewers: number },
+): Promise<TrendingRow[]> {
+  const views = `insight_view v WHERE v.insight_id = i.id AND v.last_viewed_at >= ${where.parameter(since)}`;
+  where.add(`EXISTS (SELECT FROM ${views})`);
+  return sql.query<TrendingRow & Record<string, unknown>>(
+    `SELECT ${columns},
+            (SELECT json_agg(${embeddedUserColumn('w')} ORDER BY latest.last_viewed_at DESC)
+               FROM (SELECT v.user_id, v.last_viewed_at FROM ${views}
+                      ORDER BY v.last_viewed_at DESC LIMIT ${where.parameter(viewers)}) AS latest
+               JOIN "user" w ON w.id = latest.user_id) AS viewers
+       FROM ${tables} WHERE ${where.text()}
+      ORDER BY (SELECT count(*) FROM ${views}) DESC, ${lastViewedAt} DESC, i.id LIMIT ${where.parameter(limit)}`,
+    where.values,
+  );
+}
+
 /** Filters that a tile puts on its insight: its own, else those of its dashboard. */
 export async function readTileFilters(sql: Sql, tileId: number): Promise<Record<string, unknown>> {
   const [row] = await sql.query<{ filters: Record<string, unknown> }>(

@@ -4,9 +4,11 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import { insightConditions } from './list-query.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
 import { toInsight } from './show.ts';
-import { findInsight, listLastViewed, noteViews } from './store.ts';
+import { findInsight, listLastViewed, listTrending, noteViews } from './store.ts';
 
 /** What `my_last_viewed` shows. */
 const shown = 5;
@@ -19,6 +21,17 @@ const viewedInsights = Type.Object(
     }),
   },
   { title: 'ViewedInsights' },
+);
+
+/** Of how many viewers of an insight `trending` says who they are. */
+const mostViewers = 10;
+
+const trendingInsight = Type.Object(
+  {
+    ...insight.properties,
+    viewers: Type.Array(embeddedUser, { description: `Who opened it, the latest first; ${mostViewers} at most.` }),
+  },
+  { title: 'TrendingInsight' },
 );
 
 /** Who opened which insight last. Reading is enough to say that one has read. */
@@ -41,6 +54,32 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
         return rows
           .filter((row) => mayDo(target.rights, 'insight', 'viewer', nameOf(row)))
           .map((row) => toInsight(row, { ...target, userId }));
+      },
+    }),
+    ...defineRoutes({
+      method: 'GET',
+      below,
+      path: `${insightsPath}/trending`,
+      operationId: 'insights_trending',
+      summary: 'List the insights that most people opened',
+      description: 'Of the last days, those that most people opened come first.',
+      tags,
+      scope: 'insight:read',
+      query: Type.Object({
+        days: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 365, description: 'So many days back; 7 by default.' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; 10 by default.' }),
+        ),
+      }),
+      responses: { 200: { description: 'The insights.', schema: Type.Array(trendingInsight) } },
+      examples: { response: [{ ...insightExample, viewers: [embeddedUserExample] }] },
+      handler: async ({ caller: { userId }, target, query: { days = 7, limit = 10 } }) => {
+        const where = insightConditions(target, { userId }, {});
+        const since = new Date(Date.now() - days * 86_400_000);
+        const rows = await listTrending(sql, where, { since, limit, viewers: mostViewers });
+        return rows.map(({ viewers, ...row }) => ({ ...toInsight(row, { ...target, userId }), viewers }));
       },
     }),
     ...defineRoutes({

@@ -305,6 +305,7 @@ test('what is closed stays closed by other ways', async () => {
   };
   expect(await told('GET', `insights/${short}/`)).toEqual([403, refused('viewer').body]);
   expect(await told('GET', 'insights/my_last_viewed/')).toEqual([200, []]);
+  expect(await told('GET', 'insights/trending/')).toEqual([200, []]);
   expect((await send('GET', `dashboards/${dashboard}/`)).body.tiles).toMatchObject([{ insight: null }]);
   expect((await send('GET', `dashboards/${dashboard}/`, asAdministrator)).body.tiles[0].insight.id).toBe(insight);
   expect((await send('GET', 'insights/activity/')).body.total_count).toBe(0);
