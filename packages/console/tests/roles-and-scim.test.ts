@@ -88,7 +88,7 @@ test('C-035: a member sees roles and is told who makes them', async () => {
   await page.context().close();
 });
 
-test('C-035: who may use one dashboard, insight or flag is said where it is shown, and holds at once', async () => {
+test('C-035: who may use one dashboard, insight, flag, cohort or early access feature is said where it is shown, and holds at once', async () => {
   const dashboard = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth' });
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ordered' }] };
   const insight = await console.api<{ short_id: string }>('POST', 'insights', { name: 'Orders', saved: true, query });
@@ -149,6 +149,26 @@ test('C-035: who may use one dashboard, insight or flag is said where it is show
   await dialog.getByLabel('What is allowed to Every member').selectOption('manager');
   await eventually(async () =>
     expect(await stored()).toContainEqual({ resource: 'feature_flag', level: 'manager', isForAll: true }),
+  );
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  const cohort = await console.api<{ id: number }>('POST', 'cohorts', { name: 'Guests', is_static: true });
+  await page.goto(console.address(`cohorts?cohort=${cohort.id}`));
+  await page.getByRole('button', { name: 'Access' }).click();
+  await dialog.getByLabel('What is allowed to Every member').selectOption('see');
+  await eventually(async () =>
+    expect(await stored()).toContainEqual({ resource: 'cohort', level: 'viewer', isForAll: true }),
+  );
+
+  // A feature has no page of its own.
+  await console.api('POST', 'early_access_feature', { name: 'New <b>menu', stage: 'beta' });
+  await page.goto(console.address('settings/access'));
+  await page.getByLabel('One early access feature').selectOption('New <b>menu');
+  await page.getByRole('button', { name: 'Access', exact: true }).click();
+  await dialog.getByRole('heading', { name: 'Who may use “New <b>menu”' }).waitFor();
+  await dialog.getByLabel('What is allowed to Every member').selectOption('not see');
+  await eventually(async () =>
+    expect(await stored()).toContainEqual({ resource: 'early_access_feature', level: 'none', isForAll: true }),
   );
   for (const one of [page, hedy, other]) await one.context().close();
 });

@@ -55,6 +55,7 @@ export function PropertyFilter({
           onChange({ ...filter, operator: event.target.value, value: valueFor(event.target.value, filter.value) })
         }
       >
+        {!Object.hasOwn(operators, operator) && <option value={operator}>{operator}</option>}
         {Object.entries(operators).map(([name, label]) => (
           <option key={name} value={name}>
             {label}

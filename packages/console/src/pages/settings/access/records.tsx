@@ -1,8 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import { RecordAccessDialog } from '../../../access/record-access.tsx';
+import { text as accessText } from '../../../access/words.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
+import { visible } from '../../../event-detail/json-text.ts';
 import { useProject } from '../../../frame/project.ts';
+import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
@@ -48,7 +52,61 @@ export function RecordAccess({ roles }: { roles: readonly Role[] }) {
       <Loaded query={query} what={records.title}>
         {(rules) => <Kinds rules={rules} roles={roles} path={request.path} />}
       </Loaded>
+      <OneFeature />
     </Block>
+  );
+}
+
+interface Feature {
+  id: string;
+  name: string;
+}
+
+/** Early access features have no page of their own, where their rules would be. */
+function OneFeature() {
+  const { id } = useProject();
+  const selectId = useId();
+  const [chosen, setChosen] = useState('');
+  const [isOpen, setOpen] = useState(false);
+  const { data } = useQuery({
+    queryKey: ['early access features', id],
+    queryFn: ({ signal }) =>
+      call<{ results: Feature[] }>({ path: `/api/projects/${id}/early_access_feature`, query: { limit: 200 } }, signal),
+  });
+  const features = data?.results ?? [];
+  const feature = features.find((one) => one.id === chosen);
+  if (features.length === 0) return null;
+  return (
+    <div className="field settings-form">
+      <label className="field-label" htmlFor={selectId}>
+        {records.feature}
+      </label>
+      <div className="form-buttons">
+        <select
+          id={selectId}
+          className="input settings-short"
+          value={chosen}
+          onChange={({ target }) => setChosen(target.value)}
+        >
+          <option value="">{records.chooseFeature}</option>
+          {features.map((one) => (
+            <option key={one.id} value={one.id}>
+              {visible(one.name)}
+            </option>
+          ))}
+        </select>
+        <Button isDisabled={feature === undefined} onPress={() => setOpen(true)}>
+          {accessText.open}
+        </Button>
+      </div>
+      {isOpen && feature && (
+        <RecordAccessDialog
+          path={`early_access_feature/${feature.id}`}
+          name={visible(feature.name)}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </div>
   );
 }
 

@@ -39,7 +39,7 @@ export const text = {
   records: {
     title: 'Kinds of records',
     about:
-      'What members may do with all insights, dashboards and the like. Administrators may do everything, and who made a record keeps it. Rules for one insight, dashboard or flag are set where it is shown, others by the API.',
+      'What members may do with all insights, dashboards and the like. Administrators may do everything, and who made a record keeps it. Rules for one insight, dashboard, flag or cohort are set where it is shown.',
     whom: 'For',
     role: (name: string) => `Role: ${name}`,
     columns: { kind: 'Kind', level: 'May' },
@@ -52,6 +52,8 @@ export const text = {
       cohort: 'Cohorts',
     },
     usual: 'no rule: see and change',
+    feature: 'One early access feature',
+    chooseFeature: 'Choose …',
     levels: ofRecords.levels,
   },
   alone: 'There is nobody for a rule',
