@@ -49,7 +49,6 @@ export interface ApiCall {
   /** A documented path: `/api/projects/1/events`. */
   path: string;
   query?: Query;
-  /** JSON, or a form with files. */
   body?: unknown;
   /** For the few actions that answer with nothing unless they are asked to. */
   wantsAnswer?: boolean;
@@ -91,10 +90,10 @@ export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Respo
     ...(signal && { signal }),
     headers: {
       accept: '*/*',
-      ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(wantsAnswer && { prefer: 'return=representation' }),
     },
-    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ApiProblem(0, { code: 'unreachable' }, new Headers());
@@ -125,10 +124,7 @@ export function signInProviders(): readonly { kind: string; name: string }[] {
 export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];
   lines.push(`-H "Authorization: Bearer $MILLRACE_API_KEY"`);
-  if (body instanceof FormData) {
-    for (const [name, value] of body)
-      lines.push(`-F ${quoteForShell(`${name}=${value instanceof File ? `@${value.name}` : value}`)}`);
-  } else if (body !== undefined)
+  if (body !== undefined)
     lines.push("-H 'Content-Type: application/json'", `-d ${quoteForShell(JSON.stringify(body))}`);
   return lines.join(' \\\n  ');
 }

@@ -232,7 +232,7 @@ async function refuseMethod<Caller>(
   access: Access<Caller>,
   request: ApiRequest,
 ): Promise<Answer> {
-  if (siblings.every((route) => route.scope !== 'public')) await access.authenticate(request);
+  if (siblings.every((route) => route.scope !== 'public')) await access.authenticate(request, false);
   if (request.method === 'OPTIONS') return { status: 204 };
   throw new AppError('method_not_allowed', `Method "${request.method}" not allowed.`);
 }

@@ -27,11 +27,11 @@ export function requireAccepted<Caller>({ responses, successStatus }: Route<Call
 
 /** Who calls, with the scope of the route and not too often; null where anybody may. */
 export async function identify<Caller>(
-  { scope, isSensitive, isBeforeSecondFactor }: Route<Caller>,
+  { scope, isSensitive, isBeforeSecondFactor, isUnsafe }: Route<Caller>,
   access: Access<Caller>,
   request: ApiRequest,
 ): Promise<Caller | null> {
-  const caller = scope === 'public' ? null : await access.authenticate(request);
+  const caller = scope === 'public' ? null : await access.authenticate(request, isUnsafe === true);
   if (caller !== null && scope !== 'public') {
     access.authorize(caller, scope);
     await access.throttle?.(caller);
@@ -80,8 +80,8 @@ export async function parseBody<Caller>(
 export interface Access<Caller> {
   /** Query parameters that `authenticate` reads, on every route; nothing behind it sees them. */
   readonly queryParameters?: readonly string[];
-  /** @throws AppError `unauthenticated`. */
-  authenticate(request: ApiRequest): Promise<Caller>;
+  /** @param isUnsafe whether a GET changes something. @throws AppError `unauthenticated`. */
+  authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
   /** @throws AppError `forbidden` when the caller's key lacks the scope. */
   authorize(caller: Caller, scope: Scope): void;
   /**

@@ -26,9 +26,9 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
   const sessions = staleLimit && sessionAccess({ ...deps, guessLimit: staleLimit });
   return {
     queryParameters: ['personal_api_key'],
-    async authenticate(request) {
+    async authenticate(request, isUnsafe) {
       const hasKey = request.header('authorization') !== undefined || request.query.has('personal_api_key');
-      const signedIn = hasKey ? null : await sessions?.authenticate(request);
+      const signedIn = hasKey ? null : await sessions?.authenticate(request, isUnsafe);
       return signedIn ?? keys.authenticate(request);
     },
     authorize(caller, scope) {

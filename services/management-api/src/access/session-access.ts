@@ -24,11 +24,12 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
+     * @param isUnsafe whether a GET changes something.
      * @returns null for a request without a cookie of ours.
      * @throws AppError `unauthenticated` when the session has ended; `forbidden` and `unsupported_media_type` for a write
      *   that another site's page may have sent.
      */
-    async authenticate(request: ApiRequest): Promise<Caller | null> {
+    async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = sessionOf(request);
       if (secret === null) return null;
       const tokenHash = hashSecret(secret);
@@ -39,7 +40,7 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
         throw new AppError('unauthenticated', 'Your session has ended. Please sign in again.');
       }
       guessLimit.noteGood(tokenHash);
-      requireOwnPage(request);
+      requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
         // Beside the request, which neither waits for it nor fails with it.
         noteSessionUse(sql, session.id).catch((error) => logger.debug('noting the use of a session failed', { error }));

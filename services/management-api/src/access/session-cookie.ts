@@ -110,15 +110,19 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 
 /**
  * A browser sends the cookie whoever's page asks. What changes something has to come from a page of ours, which the browser
- * says, and as JSON, which other sites' forms cannot send.
+ * says, and as JSON, which other sites' forms cannot send. A GET that changes something must not come by another site's link.
  *
  * @throws AppError `forbidden`, `unsupported_media_type`.
  */
-export function requireOwnPage(request: ApiRequest): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
-  if (originOf(request) !== 'own') {
+export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && !isUnsafe) return;
+  const origin = originOf(request);
+  // Older browsers say nothing with a GET, not even that it is their own page's.
+  if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError('forbidden', 'With a session, only pages of this installation may change something.');
   }
+  if (isRead) return;
   const type = request.header('content-type');
   if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type)) {
     throw new AppError('unsupported_media_type', 'With a session, bodies are JSON (`Content-Type: application/json`).');

@@ -82,9 +82,9 @@ export function Members({ cohort }: { cohort: Cohort }) {
       {isAdding && (
         <AddDialog
           cohort={cohort}
-          onAdded={(after) => {
+          onAdded={() => {
             setAdding(false);
-            setSaid(text.added(cohort.count ?? 0, after.count ?? 0));
+            setSaid(text.added);
           }}
           onClose={() => setAdding(false)}
         />
@@ -93,53 +93,29 @@ export function Members({ cohort }: { cohort: Cohort }) {
   );
 }
 
-function AddDialog({
-  cohort,
-  onAdded,
-  onClose,
-}: {
-  cohort: Cohort;
-  onAdded: (after: Cohort) => void;
-  onClose: () => void;
-}) {
+function AddDialog({ cohort, onAdded, onClose }: { cohort: Cohort; onAdded: () => void; onClose: () => void }) {
   const { id } = useProject();
-  const [ids, setIds] = useState('');
-  const [file, setFile] = useState<File | null>(null);
+  const [typed, setTyped] = useState('');
+  const ids = typed.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   const add = useCohortChange(onAdded);
-  const body = new FormData();
-  body.set('csv', file ?? new File([listOf(ids)], 'members.csv', { type: 'text/csv' }));
   return (
     <RequestDialog
       title={text.addTitle}
       submit={text.add}
-      request={{ method: 'PATCH', path: `/api/projects/${id}/cohorts/${cohort.id}`, body }}
+      request={{
+        method: 'PATCH',
+        path: `/api/projects/${id}/cohorts/${cohort.id}/add_persons_to_static_cohort`,
+        body: { distinct_ids: ids },
+      }}
       change={add}
-      isComplete={file !== null || ids.trim() !== ''}
+      isComplete={ids.length > 0}
       onClose={onClose}
     >
       <label className="field">
         <span className="field-label">{text.ids}</span>
-        <textarea
-          className="input mono"
-          rows={6}
-          value={ids}
-          disabled={file !== null}
-          onChange={({ target }) => setIds(target.value)}
-        />
+        <textarea className="input mono" rows={6} value={typed} onChange={({ target }) => setTyped(target.value)} />
         <span className="hint">{text.addHint}</span>
       </label>
-      <label className="field">
-        <span className="field-label">{text.file}</span>
-        <input type="file" accept=".csv,text/csv" onChange={({ target }) => setFile(target.files?.[0] ?? null)} />
-      </label>
     </RequestDialog>
-  );
-}
-
-/** As CSV with one column: an id may hold commas and quotes. */
-function listOf(ids: string): string {
-  const lines = ids.split('\n').map((line) => line.trim());
-  return ['distinct_id', ...lines.filter((line) => line !== '').map((line) => `"${line.replaceAll('"', '""')}"`)].join(
-    '\n',
   );
 }

@@ -1,4 +1,4 @@
-import { counted, formatNumber } from '../../words.ts';
+import { counted } from '../../words.ts';
 
 export const text = {
   what: 'Cohorts',
@@ -46,10 +46,9 @@ export const text = {
   takeOut: (name: string) => `Take ${name} out`,
   add: 'Add persons',
   addTitle: 'Add persons to the list',
-  addHint: 'One distinct id a line. Who is not known is passed over.',
+  addHint: 'One distinct id a line, 10,000 at most. Who is not known is passed over. Files are taken by the API.',
   ids: 'Distinct ids',
-  file: 'Or a CSV file, with a column person_id, distinct_id or email',
-  added: (before: number, after: number) => `${formatNumber(after - before)} added.`,
+  added: 'Added. Who is not known was passed over.',
   copyAsList: 'Copy as a list',
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,

@@ -186,6 +186,16 @@ test('members by their uuids, with the cohort and later', async () => {
     VE('invalid_input', null, 'Can only add users to static cohorts'),
   );
   expect(await add([ada], 2_000_000_000)).toMatchObject(NF());
+  const byDistinctId = (distinct_ids: string[]) =>
+    send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, { distinct_ids });
+  expect(await byDistinctId(['eve, "the" third-2', 'nobody'])).toMatchObject({ status: 200, body: { success: true } });
+  expect(await members(id)).toEqual(those(ada, bob, eve));
+  expect(await byDistinctId(['nobody'])).toMatchObject(
+    VE('invalid_input', 'distinct_ids', 'No valid users to add to cohort'),
+  );
+  expect(await send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, {})).toMatchObject(
+    VE('required', 'person_ids', 'This field is required.'),
+  );
   // Somebody else's person is nobody here.
   const foreign = await storePerson(api.database.sql, acme.off.projectId, { distinctIds: ['theirs'], properties: {} });
   expect(await add([foreign])).toMatchObject({ status: 400 });

@@ -17,6 +17,8 @@ const done = {
   },
 };
 
+const ids = (description: string) => Type.Array(Type.String(), { maxItems: 10_000, description });
+
 /** Who is in a static cohort, person by person. */
 export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
@@ -35,13 +37,15 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       path: `${cohortsPath}/:id/add_persons_to_static_cohort`,
       operationId: 'cohorts_add_persons',
       summary: 'Add persons to a static cohort',
-      description: 'Adds persons by their uuids. Those who are not known, or are in it already, are passed over.',
+      description:
+        'Adds persons by their uuids, or by their distinct ids. Those who are not known, or are in it already, are passed over.',
       tags,
       scope: 'cohort:write',
       params: cohortParams,
       body: Type.Object(
         {
-          person_ids: Type.Array(Type.String(), { maxItems: 10_000, description: 'Uuids of persons.' }),
+          person_ids: Type.Optional(ids('Uuids of persons.')),
+          distinct_ids: Type.Optional(ids('Distinct ids of persons, in place of their uuids.')),
         },
         { title: 'CohortMembersToAdd' },
       ),
@@ -50,12 +54,14 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
         request: { person_ids: ['0193f0c5-7a4e-5000-8000-000000000042'] },
         response: { success: true },
       },
-      handler: async ({ caller: { userId }, target: place, params: { id }, body: { person_ids: values } }) => {
+      handler: async ({ caller: { userId }, target: place, params: { id }, body }) => {
+        const { person_ids: uuids, distinct_ids: distinctIds } = body;
+        const [attr, values] = distinctIds === undefined ? ['person_ids', uuids] : ['distinct_ids', distinctIds];
+        if (values === undefined) throw new AppError('invalid', 'This field is required.', { code: 'required', attr });
         await requireStatic(place, id, 'Can only add users to static cohorts');
-        const refuse = (detail: string) =>
-          new AppError('invalid', detail, { code: 'invalid_input', attr: 'person_ids' });
-        if (values.length === 0) throw refuse('person_ids cannot be empty');
-        const members = { by: 'person_id' as const, values };
+        const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr });
+        if (values.length === 0) throw refuse(`${attr} cannot be empty`);
+        const members = { by: distinctIds === undefined ? ('person_id' as const) : ('distinct_id' as const), values };
         const { found } = await addCohortMembers(database, { userId, target: place }, { id, members });
         if (found === 0) throw refuse('No valid users to add to cohort');
         return { success: true };

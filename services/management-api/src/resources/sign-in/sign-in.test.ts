@@ -193,6 +193,17 @@ describe('a session', () => {
     expect((await send('GET')).status).toBe(200);
   });
 
+  test.each([
+    ['from a link of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['typed into the browser', { 'sec-fetch-site': 'none' }, 403],
+    ['from its own page', { 'sec-fetch-site': 'same-origin' }, 404],
+    ['of an older browser', {}, 404],
+  ])('S-012: a GET that changes something, %s', async (_what, headers, status) => {
+    const path = `/api/projects/${tenant.projectId}/cohorts/2000000000/duplicate_as_static_cohort/`;
+    const cookie = await signedIn();
+    expect((await api.send('GET', path, { headers: { cookie, ...headers } })).status).toBe(status);
+  });
+
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
     'S-012: a write as %s',
     async (type) => {
