@@ -1,12 +1,12 @@
 // Conditions on events, as questions and dashboards have them: each a line, one of them a form.
 
 import { useRef, useState } from 'react';
-import { type Fields, fieldsOf, isFields } from '../answers/question.ts';
+import { fieldsOf, isFields } from '../answers/question.ts';
 import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
-import { type Filter, isComplete, lineOfFilter } from './filter.ts';
+import { type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
 import { useCohorts, useGroupTypes } from './known.ts';
 import { CohortFilter, PropertyFilter } from './property-filter.tsx';
 import { Select } from './select.tsx';
@@ -100,11 +100,6 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
 const editable = new Set<unknown>([undefined, 'event', 'person', 'group', 'cohort']);
 const isEditable = (filter: unknown): filter is Filter =>
   typeof fieldsOf(filter).key === 'string' && editable.has(fieldsOf(filter).type);
-
-const newFilter = (type: 'event' | 'person' | 'group' | 'cohort', more: Fields = {}): Filter =>
-  type === 'cohort'
-    ? { type, key: 'id', operator: 'in', value: null }
-    : { type, key: '', operator: 'exact', value: [], ...more };
 
 /** All but those that questions do not know. */
 const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;

@@ -13,6 +13,12 @@ export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not
 /** Operators that take none. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
+/** One that is still to be filled in. */
+export const newFilter = (type: 'event' | 'person' | 'group' | 'cohort', more: Record<string, unknown> = {}): Filter =>
+  type === 'cohort'
+    ? { type, key: 'id', operator: 'in', value: null }
+    : { type, key: '', operator: 'exact', value: [], ...more };
+
 /** Whether it says what it is about, and a value where it needs one. */
 export function isComplete({ type, key, operator, value }: Filter): boolean {
   if (type === 'cohort') return typeof value === 'number';

@@ -4,18 +4,19 @@ import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { type Filter, isComplete } from '../../filters/filter.ts';
+import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
+import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
+import { Icon } from '../../parts/icon.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { ConditionGroups } from './conditions.tsx';
 import { Members } from './members.tsx';
-import { type Cohort, filtersOf, groupsOf, newPersonFilter, useCohortChange } from './shapes.ts';
+import { type Cohort, filtersOf, groupsOf, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
 export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
@@ -180,7 +181,7 @@ function CohortForm({
   const known = isListed ? [] : groupsOf(stored?.filters ?? null);
   const [name, setName] = useState(stored?.name ?? '');
   const [description, setDescription] = useState(stored?.description ?? '');
-  const [groups, setGroups] = useState<Filter[][]>(known ?? [[newPersonFilter]]);
+  const [groups, setGroups] = useState<Filter[][]>(known ?? [[newFilter('person')]]);
   const [isIncomplete, setIncomplete] = useState(false);
   const save = useCohortChange(onSaved);
   const change = <Value,>(set: (value: Value) => void, value: Value) => {
@@ -188,10 +189,12 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
+  // Conditions that nobody touched stay as they are stored.
+  const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     ...{ name, description },
     ...(stored === null && { is_static: isListed }),
-    ...(!isListed && known !== null && { filters: filtersOf(groups) }),
+    ...(!isListed && known !== null && isChanged && { filters: filtersOf(groups) }),
   };
   const request: ApiCall =
     stored === null
@@ -245,5 +248,59 @@ function CohortForm({
         </>
       )}
     </form>
+  );
+}
+
+/** Groups of conditions, of which one has to hold. @param own number of the cohort, which cannot ask for itself */
+function ConditionGroups({
+  groups,
+  own,
+  onGroups,
+}: {
+  groups: readonly Filter[][];
+  own: number | null;
+  onGroups: (groups: Filter[][]) => void;
+}) {
+  const set = (at: number, filters: Filter[]) =>
+    onGroups(filters.length === 0 && groups.length > 1 ? groups.toSpliced(at, 1) : groups.with(at, filters));
+  return (
+    <fieldset className="cohort-conditions">
+      <legend className="field-label">{text.conditions}</legend>
+      <p className="hint">{text.conditionsHint}</p>
+      {groups.map((filters, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a group is known by its place
+        <fieldset key={at} className="cohort-group">
+          <legend className={at === 0 ? 'only-heard' : 'hint'}>{at === 0 ? text.group(1) : text.or}</legend>
+          {filters.map((filter, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a condition is known by its place
+            <div key={place} className="filter-fields">
+              {filter.type === 'cohort' ? (
+                <CohortFilter filter={filter} except={own} onChange={(next) => set(at, filters.with(place, next))} />
+              ) : (
+                <PropertyFilter filter={filter} onChange={(next) => set(at, filters.with(place, next))} />
+              )}
+              <Button
+                look="plain"
+                aria-label={text.removeFilter(at + 1, place + 1)}
+                onPress={() => set(at, filters.toSpliced(place, 1))}
+              >
+                <Icon name="close" size={11} />
+              </Button>
+            </div>
+          ))}
+          <div className="form-buttons">
+            <Button look="plain" onPress={() => set(at, [...filters, newFilter('person')])}>
+              {text.addProperty}
+            </Button>
+            <Button look="plain" onPress={() => set(at, [...filters, newFilter('cohort')])}>
+              {text.addCohort}
+            </Button>
+          </div>
+        </fieldset>
+      ))}
+      <div className="form-buttons">
+        <Button onPress={() => onGroups([...groups, [newFilter('person')]])}>{text.addGroup}</Button>
+      </div>
+    </fieldset>
   );
 }

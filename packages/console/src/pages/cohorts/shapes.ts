@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { fieldsOf, isFields, listOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import type { Filter } from '../../filters/filter.ts';
+import { type Filter, newFilter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 
@@ -19,7 +19,6 @@ export interface Cohort {
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;
-  created_at: string;
 }
 
 const parts = {
@@ -40,12 +39,9 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
   });
 }
 
-export const newPersonFilter: Filter = { type: 'person', key: '', operator: 'exact', value: [] };
-export const newCohortFilter: Filter = { type: 'cohort', key: 'id', operator: 'in', value: null };
-
 /** Filters of which all hold, in groups of which one does; null for what this page cannot change. */
 export function groupsOf(filters: unknown): Filter[][] | null {
-  if (!isFields(filters)) return [[newPersonFilter]];
+  if (!isFields(filters)) return [[newFilter('person')]];
   const tree = fieldsOf(filters.properties);
   const values = listOf(tree.values);
   if (values.length === 0) return [[]];
