@@ -1,7 +1,10 @@
-import { createDatabase } from '@millrace/db';
+import { createDatabase, type Database } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
+import { eventually } from '@millrace/testing';
 import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
+import { watchedDatabase } from '../testing/watched-database.ts';
 import { createEventPartitions } from './partitions.ts';
-import { monthOf } from './store.ts';
+import { createMonthPartition, type Month, monthOf } from './store.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {
@@ -82,8 +85,66 @@ test('a known month costs no statement', async () => {
     },
   });
   await known.ensure([at('2019-01-01T00:00:00Z'), at('2019-01-02T00:00:00Z')]);
+  expect(transactions).toBe(2);
   await known.ensure([at('2019-01-03T00:00:00Z')]);
-  expect(transactions).toBe(1);
+  expect(transactions).toBe(2);
+});
+
+describe('a session that is looking for partitions while a month is attached', () => {
+  let pool: Database;
+  let session: Sql;
+  beforeEach(async () => {
+    pool = createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 });
+    session = pool.sql;
+    // It has read the catalogs and the table's definition, and has not asked for its partitions yet.
+    await session.query('CREATE TEMPORARY TABLE other (n int) PARTITION BY RANGE (n)');
+    await session.query('CREATE TEMPORARY TABLE other_1 PARTITION OF other FOR VALUES FROM (1) TO (2)');
+    await session.query('SELECT FROM other');
+    await session.query('SELECT FROM ONLY event');
+  });
+  afterEach(() => pool.stop());
+
+  const seen = async () => (await session.query(`SELECT FROM event WHERE event = 'seen'`)).length;
+  const insert = (month: string, sql: Sql) =>
+    sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES (1, '${month}', gen_random_uuid(), 'seen', 'd', gen_random_uuid(), '{}', now())`,
+    );
+
+  /** Until the transaction ends, the session does not come from its list of partitions to their definitions. */
+  async function holdUpSession(tx: Transaction): Promise<void> {
+    await tx.query('LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE');
+    void seen();
+    await eventually(async () => {
+      expect(await tx.query('SELECT FROM pg_locks WHERE NOT granted')).toHaveLength(1);
+    });
+  }
+
+  test('reads and writes the month', async () => {
+    const month = '2017-04-01T00:00:00Z';
+    const database = watchedDatabase(fixture.database, async (text, tx) => {
+      if (text.includes('pg_advisory_xact_lock')) await holdUpSession(tx);
+    });
+    await createEventPartitions(database).ensure([at(month)]);
+    await insert(month, fixture.database.sql);
+    expect(await seen()).toBe(1);
+    await insert(month, session);
+    expect(await seen()).toBe(2);
+  });
+
+  test('finds the month after it has missed it once, should a process have died in between', async () => {
+    const month = '2017-05-01T00:00:00Z';
+    await fixture.database.transaction(async (tx) => {
+      await holdUpSession(tx);
+      await createMonthPartition(tx, monthOf(at(month)) as Month);
+    });
+    const partitions = createEventPartitions(fixture.database);
+    await partitions.ensure([at(month)]);
+    await expect(insert(month, session)).rejects.toMatchObject({ code: '23514' });
+    partitions.forget();
+    await partitions.ensure([at(month)]);
+    await insert(month, session);
+  });
 });
 
 test('adding a month does not wait for a transaction that is writing events', async () => {

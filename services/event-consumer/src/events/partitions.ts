@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { createMonthPartition, type Month, monthOf } from './store.ts';
+import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
 
 export interface EventPartitions {
   /** Makes sure that each of the times has a partition. Free of statements once a month is known. */
@@ -14,6 +14,8 @@ export interface EventPartitions {
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
+  // Also after a failure between the two, and when a session did not find a partition that is there.
+  let isAnnounced = true;
   return {
     async ensure(timestampsMs) {
       const missing = new Map<string, Month>();
@@ -25,10 +27,16 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);
       }
       for (const one of missing.values()) {
-        await database.transaction((tx) => createMonthPartition(tx, one));
-        known.add(one.table);
+        if (await database.transaction((tx) => createMonthPartition(tx, one))) isAnnounced = false;
       }
+      // Before any row goes into them, or a session that does not see them would show a part of what is stored.
+      if (!isAnnounced) await database.transaction(announcePartitions);
+      isAnnounced = true;
+      for (const table of missing.keys()) known.add(table);
     },
-    forget: () => known.clear(),
+    forget() {
+      known.clear();
+      isAnnounced = false;
+    },
   };
 }

@@ -187,14 +187,16 @@ export function monthOf(timestampMs: number): Month | null {
  * Adds the month's partition unless it is there. The table is made beside the parent and then attached: unlike
  * `CREATE TABLE ... PARTITION OF` this never locks the parent against readers and writers. The advisory lock makes
  * processes that need the same month take turns.
+ *
+ * @returns true when it was not there; `announcePartitions` has to follow in a transaction of its own.
  */
-export async function createMonthPartition(tx: Transaction, month: Month): Promise<void> {
+export async function createMonthPartition(tx: Transaction, month: Month): Promise<boolean> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
   const [attached] = await tx.query(
     `SELECT 1 FROM pg_inherits WHERE inhparent = 'event'::regclass AND inhrelid = to_regclass($1)`,
     [month.table],
   );
-  if (attached !== undefined) return;
+  if (attached !== undefined) return false;
   // Names and bounds come from `monthOf` only: digits, dashes and a fixed prefix.
   // Rows are only added: queries read the indexes alone as soon as a vacuum has seen the rows.
   await tx.query(
@@ -204,6 +206,16 @@ export async function createMonthPartition(tx: Transaction, month: Month): Promi
     `ALTER TABLE event ATTACH PARTITION "${month.table}"
        FOR VALUES FROM ('${isoTime(month.fromMs)}') TO ('${isoTime(month.toMs)}')`,
   );
+  return true;
+}
+
+/**
+ * Makes every session read again which partitions there are. A session that reads this while a partition is attached
+ * gets the news in the middle of it, and keeps the old list afterwards (PostgreSQL 18.4): rows of the new month would be
+ * invisible to it, and refused, until the next change of the table. This is such a change, and has no other effect.
+ */
+export async function announcePartitions(tx: Transaction): Promise<void> {
+  await tx.query('ALTER TABLE ONLY event ALTER COLUMN uuid SET STATISTICS -1');
 }
 
 function isoTime(ms: number): string {
