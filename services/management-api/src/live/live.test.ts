@@ -19,7 +19,11 @@ import { createMonths, storeEvent, storeWarning } from '../testing/stored-data.t
 import { createLive, type LiveDeps, liveTimes } from './live.ts';
 
 /** One row of the numbered cases a line; each stream is a real one. */
-const times = { ...liveTimes, tickMs: 50, recheckMs: 100, heartbeatMs: 200 };
+const times = {
+  ...{ ...liveTimes, tickMs: 50, recheckMs: 100, heartbeatMs: 200 },
+  // A machine that has other work to do stops a filter in its middle.
+  filterMsPerSecond: 60_000,
+};
 
 interface Frame {
   event: string | null;
@@ -827,6 +831,18 @@ test.each([
   await eventually(() => expect([bySession.isOver, byKey.isOver]).toEqual([ends.bySession, ends.byKey]));
   expect(beside.isOver).toBe(false);
   for (const client of [bySession, byKey, beside]) client.close();
+  await world.stop();
+});
+
+test('a filter that takes too much of a second lets the rest of it pass unseen, and the share is told', async () => {
+  const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
+  const own = await createTestTenant(world.api.database);
+  const client = await watch(world, own);
+  await publish(world, ...Array.from({ length: 5 }, () => ofOne(own, {})));
+  await eventually(() => client.notice('share') !== undefined);
+  expect(client.notice('share').share).toBeLessThan(1);
+  expect(client.names().length).toBeLessThan(5);
+  client.close();
   await world.stop();
 });
 

@@ -30,6 +30,7 @@ export const liveTimes: LiveTimes = {
   heartbeatMs: 10_000,
   stalledMs: 60_000,
   longestMs: 30 * 60_000,
+  filterMsPerSecond: 20,
 };
 
 export interface LiveDeps {

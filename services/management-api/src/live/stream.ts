@@ -11,6 +11,8 @@ export interface StreamTimes {
   stalledMs: number;
   /** A stream ends after so long. */
   longestMs: number;
+  /** What looking through the events may take of each second for one stream; the rest is left out. */
+  filterMsPerSecond: number;
 }
 
 export interface StreamOptions {
@@ -36,8 +38,6 @@ const messagesPerSecond = 20;
  * in the same moment.
  */
 const holdMs = { least: 150, most: 350 };
-/** What looking through the events may take of each second for one stream. */
-const filterMsPerSecond = 20;
 
 export interface LiveStream extends Watcher {
   /** To be called about every second. */
@@ -48,7 +48,7 @@ export interface LiveStream extends Watcher {
 export function createStream({ output, filter, showsDrops, isPlain, times, ...options }: StreamOptions): LiveStream {
   const beganAt = Date.now();
   const ownHoldMs = holdMs.least + Math.random() * (holdMs.most - holdMs.least);
-  const sampling = createSampling(filter, (share) => {
+  const sampling = createSampling({ ...filter, ...times }, (share) => {
     if (share < 1) hold();
     notice('share', { share });
   });
@@ -141,7 +141,10 @@ function cut(event: LiveEvent, columns: string[]): string {
 }
 
 /** Shows no more events in a second than a person can follow, and tells which share of them that is. */
-function createSampling(filter: Pick<StreamFilter, 'passes'>, tellShare: (share: number) => void) {
+function createSampling(
+  { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
+  tellShare: (share: number) => void,
+) {
   // The seconds of all streams do not begin in the same moment.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, left: 0, filterMs: 0 };
@@ -156,9 +159,9 @@ function createSampling(filter: Pick<StreamFilter, 'passes'>, tellShare: (share:
         return false;
       }
       const startedAt = performance.now();
-      const passes = filter.passes(event);
+      const isWanted = passes(event);
       second.filterMs += performance.now() - startedAt;
-      if (!passes) return false;
+      if (!isWanted) return false;
       // Spread over the second as the last one was, so that not only its beginning is seen.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
