@@ -8,14 +8,41 @@ export interface EventPartitions {
   forget(): void;
 }
 
+/** By then whoever was reading the list of partitions at the first announcement has read it. */
+const againMs = 1000;
+
 /**
  * The months of the `event` table that have a partition, as far as this process knows. Partitions are made outside the
  * batch's transaction: otherwise all other batches that need the partition would wait until this batch ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  // Also after a failure between the two, and when a session did not find a partition that is there.
-  let isAnnounced = true;
+  /** Partitions may be there that were not announced. */
+  let isInDoubt = false;
+
+  async function create(months: Iterable<Month>): Promise<void> {
+    let isToAnnounce = isInDoubt;
+    isInDoubt = false;
+    try {
+      for (const one of months) {
+        if (await database.transaction((tx) => createMonthPartition(tx, one))) isToAnnounce = true;
+      }
+      // Before any row goes into them, or a session that does not see them would show a part of what is stored.
+      if (!isToAnnounce) return;
+      await database.transaction(announcePartitions);
+      setTimeout(announceAgain, againMs).unref();
+    } catch (error) {
+      isInDoubt = true;
+      throw error;
+    }
+  }
+
+  function announceAgain(): void {
+    database.transaction(announcePartitions).catch(() => {
+      isInDoubt = true;
+    });
+  }
+
   return {
     async ensure(timestampsMs) {
       const missing = new Map<string, Month>();
@@ -26,17 +53,13 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
         month = monthOf(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);
       }
-      for (const one of missing.values()) {
-        if (await database.transaction((tx) => createMonthPartition(tx, one))) isAnnounced = false;
-      }
-      // Before any row goes into them, or a session that does not see them would show a part of what is stored.
-      if (!isAnnounced) await database.transaction(announcePartitions);
-      isAnnounced = true;
+      if (missing.size === 0) return;
+      await create(missing.values());
       for (const table of missing.keys()) known.add(table);
     },
     forget() {
       known.clear();
-      isAnnounced = false;
+      isInDoubt = true;
     },
   };
 }
