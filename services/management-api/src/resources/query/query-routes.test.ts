@@ -37,6 +37,25 @@ test('Q-212: below a project and below an environment, with and without a slash'
   }
 });
 
+test('the kind may stand in the path too, and has to be the one of the query', async () => {
+  const path = (kind: string) => `/api/environments/${own.projectId}/query/${kind}/`;
+  const { status, body } = await ask({ query: trends }, { path: path('TrendsQuery') });
+  expect([status, body.results]).toMatchObject([200, [{ data: [2, 0, 1] }]]);
+  for (const kind of ['FunnelsQuery', 'trendsquery']) {
+    expect(await ask({ query: trends }, { path: path(kind) })).toMatchObject({
+      status: 400,
+      body: { attr: 'query', detail: `The query is a TrendsQuery, and the path says ${kind}.` },
+    });
+  }
+});
+
+test('a query brought into the newest form is the query', async () => {
+  const path = `/api/projects/${own.projectId}/query/upgrade/`;
+  const query = { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: 'select 1' }, later: null };
+  expect(await ask({ query }, { path })).toMatchObject({ status: 200, body: { query } });
+  expect(await ask({}, { path })).toMatchObject({ status: 400, body: { code: 'required', attr: 'query' } });
+});
+
 test('Q-213: another scope is not enough', async () => {
   const user = await createUser(api.database.sql, { email: 'insight@example.com' });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 1 });

@@ -1,11 +1,13 @@
 // Insight queries: what is asked in one request and answered in it.
 
 import type { Sql } from '@millrace/db';
-import { freeFormObject, WithStatus } from '@millrace/http';
+import { type ApiRequest, freeFormObject, WithStatus } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { csvContent, csvDeclaration } from './csv.ts';
@@ -139,6 +141,37 @@ const statusExample = {
   },
 };
 
+const exampleQuery = {
+  kind: 'TrendsQuery',
+  dateRange: { date_from: '-7d' },
+  series: [{ kind: 'EventsNode', event: 'order placed' }],
+};
+/** What asking takes and answers, however the path is written. */
+const asked = {
+  query: Type.Object({
+    format: Type.Optional(Type.String({ description: '`csv` for the results as a file; else JSON.' })),
+  }),
+  body,
+  responses: {
+    200: { description: 'The answer.', schema: answer, text: csvDeclaration },
+    202: { description: 'It is answered behind the request.', schema: behindAnswer },
+  },
+  examples: { request: { query: exampleQuery }, response: responseExample },
+};
+
+interface Asking {
+  caller: Caller;
+  target: AddressedProject;
+  query: Static<typeof asked.query>;
+  body: Static<typeof body>;
+  request: ApiRequest;
+}
+
+const upgraded = Type.Object(
+  { query: freeFormObject({ description: 'A query of any kind.' }) },
+  { title: 'QueryUpgrade' },
+);
+
 const complete = { timings: null, hogql: '', modifiers: null, error: null } as const;
 
 export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions }) {
@@ -147,51 +180,41 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
   const params = Type.Object({
     query_id: Type.String({ maxLength: 128, description: 'The `client_query_id`, or the `id` of the status.' }),
   });
+  async function ask({ caller, target, body, request, query: { format } }: Asking) {
+    const { query, filters_override: filters, client_query_id: id, ...more } = body;
+    const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
+    const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
+    await requireNamedCohorts(sql, target, query, filters);
+    const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
+    const { answer: found, status } = await questions.ask({ caller, target }, question);
+    if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
+    if (found === null) throw new AppError('internal', 'The query has neither an answer nor a status.');
+    if (format === 'csv') return csvContent(found, 'query');
+    return { ...complete, query_status: null, ...found };
+  }
   return [
     ...defineRoutes({
       ...common,
+      ...asked,
       method: 'POST',
       path: '/query',
       operationId: 'query_create',
       summary: 'Ask an insight query',
       description:
         'Trends, funnels, retention, lifecycle, events, and the persons or groups behind a number. Days are those of the project. Answers are kept: one that is fresh is given again, and says when it was computed. A query that takes too long is refused with 400 `query_timeout`, one that reads too much with `query_too_large`; it ends in the database when the client leaves. A project has three under way at a time; the next waits, then it is 429.',
-      query: Type.Object({
-        format: Type.Optional(Type.String({ description: '`csv` for the results as a file; else JSON.' })),
-      }),
-      body,
-      responses: {
-        200: { description: 'The answer.', schema: answer, text: csvDeclaration },
-        202: { description: 'It is answered behind the request.', schema: behindAnswer },
-      },
-      examples: {
-        request: {
-          query: {
-            kind: 'TrendsQuery',
-            dateRange: { date_from: '-7d' },
-            series: [{ kind: 'EventsNode', event: 'order placed' }],
-          },
-        },
-        response: responseExample,
-      },
-      handler: async ({
-        caller,
-        target,
-        body: { query, filters_override: filters, client_query_id: id, ...more },
-        request,
-        query: { format },
-      }) => {
-        const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
-        const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
-        await requireNamedCohorts(sql, target, query, filters);
-        const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
-        const { answer: found, status } = await questions.ask({ caller, target }, question);
-        if (status !== null)
-          return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
-        if (found === null) throw new AppError('internal', 'The query has neither an answer nor a status.');
-        if (format === 'csv') return csvContent(found, 'query');
-        return { ...complete, query_status: null, ...found };
-      },
+      handler: ask,
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'POST',
+      path: '/query/upgrade',
+      operationId: 'query_upgrade',
+      summary: 'Bring a query into the newest form',
+      description: 'There is one form: the query comes back as it was sent.',
+      body: upgraded,
+      responses: { 200: { description: 'The query.', schema: upgraded } },
+      examples: { request: { query: exampleQuery }, response: { query: exampleQuery } },
+      handler: async ({ body: { query } }) => ({ query }),
     }),
     ...defineRoutes({
       ...common,
@@ -208,6 +231,25 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       },
       examples: { response: { user: 'ok' } },
       handler: async () => ({ user: 'ok' }),
+    }),
+    ...defineRoutes({
+      ...common,
+      ...asked,
+      method: 'POST',
+      path: '/query/:query_id',
+      operationId: 'query_create_by_kind',
+      summary: 'Ask an insight query of one kind',
+      description: 'As without the kind in the path, which has to be that of the query.',
+      // The name that the path has for all its methods.
+      params: Type.Object({
+        query_id: Type.String({ maxLength: 128, description: 'The `kind` of the query, e.g. `TrendsQuery`.' }),
+      }),
+      handler: async (input) => {
+        const { kind } = input.body.query;
+        if (kind === input.params.query_id) return ask(input);
+        const detail = `The query is a ${kind}, and the path says ${input.params.query_id}.`;
+        throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'query' });
+      },
     }),
     ...defineRoutes({
       ...common,
