@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { TSchema } from 'typebox';
 import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders, WithStatus } from '../route/route.ts';
-import { compileSchema, compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
+import { compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
@@ -28,10 +28,7 @@ export interface MountDeps<Caller> {
   trustedProxies?: number | undefined;
   /** Largest request body, inflated. Default 1 MiB. */
   bodyLimitBytes?: number;
-  /**
-   * For tests and development: compiles every schema at once, and turns an answer that does not fit its declared schema
-   * into a 500.
-   */
+  /** For tests and development: turns an answer that does not fit its declared schema into a 500. */
   checkResponses?: boolean;
   /** Gives meaning to errors this package cannot know, e.g. those of a database; null for the rest. */
   translateError?: (error: unknown) => AppError | null;
@@ -43,7 +40,7 @@ export interface MountDeps<Caller> {
  *
  * It stands on Node alone: what Express does for a request before a route sees it was a quarter of the time of a list.
  *
- * @throws Error at start when the schema of a response is not usable; with `checkResponses` for any schema.
+ * @throws Error at start when the schema of a response is not usable; `routeProblems` finds any other that is not.
  */
 export function mount<Caller>(
   routes: readonly Route<Caller>[],
@@ -175,10 +172,6 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boole
 
 /** Makes answers of what the handler of a route returns. */
 function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
-  // Else when first used: compiling hundreds of schemas is half of a start, and most of them are asked for rarely.
-  if (checkResponses) {
-    for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
-  }
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   const check = (declared: TSchema, value: unknown) => {

@@ -38,6 +38,7 @@ test.each([
   [{ ...good, examples: { response: { id: 'a' }, request: {} } }, 'no request schema'],
   [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
   [{ ...good, body: Type.Object({}) }, 'the body has no title'],
+  [{ ...good, query: Type.Object({ at: Type.String({ format: 'moment' }) }) }, 'the schema of query cannot be used'],
 ])('%#: a fault is named', (declaration, problem) => {
   expect(routeProblems([define(declaration)]).join()).toContain(problem);
 });

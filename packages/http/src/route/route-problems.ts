@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { describeSchemaFailure } from '../schema/compile.ts';
+import { describeSchemaFailure, schemaProblem } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
@@ -45,6 +45,13 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     success?.schema === undefined && success?.stream === undefined && route.successStatus === 200,
     'the success answer has no schema',
   );
+  const answers = Object.entries(route.responses).map(([status, { schema }]) => [`answer ${status}`, schema] as const);
+  const parts = [['params', route.params], ['query', route.query], ['body', route.body], ...answers] as const;
+  const unusable = parts.flatMap(([part, schema]) => {
+    const problem = schema ? schemaProblem(schema) : null;
+    return problem === null ? [] : [`the schema of ${part} cannot be used: ${problem}`];
+  });
+  if (unusable.length > 0) return unusable;
   for (const [part, schema] of [
     ['body', route.body],
     ['response', success?.schema],
