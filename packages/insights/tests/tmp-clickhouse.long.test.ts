@@ -1,11 +1,11 @@
-import { jest } from '@jest/globals';
 import { clickHouseOrSkip } from '@millrace/testing';
-import { engines, onClickHouse } from './test-store.ts';
+import { askRandomQuestions } from './random-questions.ts';
+import { onClickHouse, type TestStore } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
-if (modules === null) test.skip('questions on ClickHouse', () => {});
-else {
-  engines.splice(0, engines.length, onClickHouse(modules));
-  jest.setTimeout(3_000_000);
-  await import('./random-questions.long.test.ts');
-}
+test('many', async () => {
+  if (modules === null) throw new Error('none');
+  const store: TestStore = await onClickHouse(modules).open();
+  await askRandomQuestions(() => store, { histories: 200, questions: 50 });
+  await store.stop();
+}, 3_000_000);
