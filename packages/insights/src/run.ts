@@ -215,11 +215,10 @@ async function askActors({ sql, events }: QueryDeps, plan: ActorsPlan, { context
   }
 }
 
-/** Equal ones stay as they came. */
+/** Equal ones by id: engines have orders of their own. */
 function inOrder(units: UnitRow[], order: readonly UnitsOrder[]): UnitRow[] {
-  if (order.length === 0) return units;
   return units.sort((a, b) => {
-    for (const { by, isDescending } of order) {
+    for (const { by, isDescending } of [...order, { by: 'id', isDescending: false }]) {
       const difference = by === 'events' ? a.events - b.events : a.id < b.id ? -1 : Number(a.id > b.id);
       if (difference !== 0) return isDescending ? -difference : difference;
     }

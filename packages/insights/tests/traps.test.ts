@@ -458,4 +458,75 @@ describe.each(engines)('on $name', (engine) => {
     const byPlan = await rows({ breakdownFilter: { breakdown: 'plan' } });
     expect([0, 140].map((row) => byPlan[row])).toEqual([shown[0], shown[20]]);
   });
+
+  test('whole events, with their properties as JSON', async () => {
+    const properties = { plan: 'a', list: [1, { deep: null }], usual: 'x', $browser: 'Chrome' };
+    const project = await projectWith([['2026-11-10T12:00Z', properties]]);
+    const rows = async (select: string[]) =>
+      (await askAnything(project, { kind: 'EventsQuery', after: 'all', select })).results as Record<
+        string,
+        unknown
+      >[][];
+    expect((await rows([]))[0]?.[0]).toMatchObject({ event: 'e', distinct_id: 'someone', properties });
+    expect((await rows(['properties', 'properties.list']))[0]).toEqual([properties, properties.list]);
+  });
+
+  test('counts are ordered by what is selected', async () => {
+    const project = await projectWith([
+      ['2026-11-10T12:00:00.250Z'],
+      ['2026-11-10T12:00:00.250Z', {}, 'other'],
+      ['2026-11-09T12:00Z'],
+    ]);
+    const query = (select: string[], orderBy: string[]) =>
+      askAnything(project, { kind: 'EventsQuery', after: 'all', select, orderBy });
+    const { results } = await query(['timestamp', 'count()'], ['timestamp DESC']);
+    expect(results).toEqual([
+      ['2026-11-10T12:00:00.250000Z', 2],
+      ['2026-11-09T12:00:00Z', 1],
+    ]);
+    expect((await query(['event'], ['count() DESC'])).results).toEqual([['e']]);
+    for (const orderBy of [['timestamp'], ['count()', 'properties.plan']])
+      await expect(query(['event', 'count()'], orderBy)).rejects.toThrow(/^orderBy\.[01]: Counts are ordered by/);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['TrendsQuery', { series: [{ kind: 'EventsNode', event: 'e' }] }],
+    ['LifecycleQuery', { series: [{ kind: 'EventsNode', event: 'e' }] }],
+    ['RetentionQuery', { retentionFilter: {} }],
+    ['RetentionQuery', { retentionFilter: { timeWindowMode: '24_hour_windows' } }],
+    [
+      'FunnelsQuery',
+      {
+        ...{ series: [{ event: 'e' }, { event: 'f' }].map((one) => ({ kind: 'EventsNode', ...one })) },
+        funnelsFilter: { funnelVizType: 'trends' },
+      },
+    ],
+  ])('%s %o of a range that ends before it begins has no points', async (kind, rest) => {
+    const project = await projectWith([['2026-11-10T12:00Z']]);
+    const dateRange = { date_from: '2026-11-20', date_to: '2026-11-01' };
+    const { results } = await askAnything(project, { kind, dateRange, ...rest });
+    expect((results as { data?: number[] }[]).flatMap(({ data = [0] }) => data)).toEqual([]);
+  });
+
+  test('persons that nothing else orders come by their ids', async () => {
+    const ids = Array.from({ length: 12 }, (_, at) => `person ${at}`);
+    const project = await projectWith(ids.map((id): Told => ['2026-11-10T12:00Z', {}, id]));
+    const series = [{ kind: 'EventsNode', event: 'e' }];
+    const dateRange = { date_from: '2026-11-01' };
+    const day = '2026-11-10';
+    for (const source of [
+      undefined,
+      { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series, dateRange }, day },
+      { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series, dateRange }, funnelStep: 1 },
+    ]) {
+      const found: string[] = [];
+      for (const offset of [0, 5, 10]) {
+        const query = { kind: 'ActorsQuery', select: ['id'], source, limit: 5, offset };
+        const { results } = await askAnything(project, query);
+        found.push(...(results as string[][]).flat());
+      }
+      expect([source?.kind, found]).toEqual([source?.kind, found.toSorted()]);
+      expect(new Set(found).size).toBe(12);
+    }
+  });
 });

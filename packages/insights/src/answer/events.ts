@@ -51,7 +51,7 @@ function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, co
     case 'time':
       return timeOf(value, context);
     case 'json':
-      return typeof value === 'string' ? JSON.parse(value) : null;
+      return jsonOf(value);
     case 'person': {
       const person = persons.get(String(read('person_id')));
       const distinct_id = read('distinct_id');
@@ -72,7 +72,7 @@ function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, co
         ...{
           uuid: read('uuid'),
           event: read('event'),
-          properties: read('properties'),
+          properties: jsonOf(read('properties')),
           distinct_id: read('distinct_id'),
         },
         timestamp: timeOf(read('timestamp'), context),
@@ -84,6 +84,9 @@ function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, co
       return shows satisfies never;
   }
 }
+
+/** JSON comes as its text. */
+const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
 /** With milliseconds where there are some. */
 function timeOf(value: unknown, { clock }: PlanContext): string {

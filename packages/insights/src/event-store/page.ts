@@ -20,7 +20,8 @@ export function pageText(
     conditions: [select.where],
     properties: [...person, ...read],
   });
-  const grouped = all.includes('count') ? columns.filter((column) => column !== 'count') : [];
+  const isCounted = all.includes('count');
+  const grouped = isCounted ? columns.filter((column) => column !== 'count') : [];
   const groups =
     grouped.length === 0
       ? sql``
@@ -33,10 +34,15 @@ export function pageText(
     ', ',
   );
   const orders = order.map(({ column, isDescending }) =>
-    isDescending ? sql`${ordered(dialect, column)} DESC` : sql`${ordered(dialect, column)} ASC`,
+    isDescending ? sql`${ordered(column)} DESC` : sql`${ordered(column)} ASC`,
   );
+  function ordered(column: PageColumn): Fragment {
+    // An index has the times as they are stored, a group as they are shown.
+    if (column === 'timestamp' && !isCounted) return sql`e.timestamp`;
+    return column === 'created_at' && !isCounted ? sql`e.created_at` : expression(dialect, column);
+  }
   // Many events of one moment keep their order from page to page.
-  const tie = all.includes('count') ? [] : [dialect.uuidText(sql`e.uuid`)];
+  const tie = isCounted ? [] : [dialect.uuidText(sql`e.uuid`)];
   const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT unit FROM (${persons}) AS behind)`;
   return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${ofThese} ${groups}
               ORDER BY ${sql.join([...orders, ...tie, ...(orders.length + tie.length === 0 ? [sql`1`] : [])], ', ')}
@@ -59,7 +65,7 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
     case 'person_id':
       return dialect.person;
     case 'properties':
-      return sql`e.properties`;
+      return dialect.document(sql`e.properties`);
     case 'elements_chain':
       return sql`e.elements_chain`;
     case 'count':
@@ -67,10 +73,4 @@ function expression(dialect: Dialect, column: PageColumn): Fragment {
     default:
       return column satisfies never;
   }
-}
-
-function ordered(dialect: Dialect, column: PageColumn): Fragment {
-  if (column === 'timestamp') return sql`e.timestamp`;
-  if (column === 'created_at') return sql`e.created_at`;
-  return expression(dialect, column);
 }

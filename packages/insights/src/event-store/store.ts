@@ -60,6 +60,8 @@ export function createEventStore(engine: Engine): EventStore {
       ),
 
     async retention(question, run) {
+      // The range ends before it begins.
+      if (question.edges.length === 0) return [];
       if (isOfIntervals(question)) {
         const { add, rows } = gatherIntervals(question);
         await engine.read(intervalsText(dialect, question), run, add);
@@ -124,19 +126,21 @@ function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestio
   const record = isGroup
     ? dialect.groupRecord(projectId, unit.index, sql`unit`)
     : dialect.personRecord(projectId, sql`unit`);
+  // As texts, in the order of their bytes: so they come alike from all engines.
+  const id = isGroup ? dialect.inByteOrder(sql`unit`) : dialect.uuidText(sql`unit`);
   const created = isGroup ? sql`${sql.numbered('g', unit.index)}.created_at` : sql`p.created_at`;
   const names = displayNames.map((key) => sql`nullif(${dialect.text({ of: 'person', key })}, '')`);
   const columns = {
     events: sql`events`,
-    id: sql`unit`,
+    id,
     created_at: created,
-    name: isGroup ? sql`unit` : dialect.inByteOrder(sql`coalesce(${sql.join(names, ', ')}, '')`),
+    name: isGroup ? id : dialect.inByteOrder(sql`coalesce(${sql.join(names, ', ')}, '')`),
   };
   const needsRecord = order.some(({ by }) => by === 'created_at' || by === 'name');
   const columnsInOrder = order.map(({ by, isDescending }) =>
     isDescending ? sql`${columns[by]} DESC NULLS LAST` : sql`${columns[by]} ASC NULLS LAST`,
   );
-  return sql`${needsRecord ? record : sql``} ORDER BY ${sql.join([...columnsInOrder, sql`unit`], ', ')}`;
+  return sql`${needsRecord ? record : sql``} ORDER BY ${sql.join([...columnsInOrder, id], ', ')}`;
 }
 
 function unitsText(dialect: Dialect, question: UnitsBehind): Fragment {

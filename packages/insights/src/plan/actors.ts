@@ -154,6 +154,7 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
     case 'RetentionQuery': {
       const { question } = planRetention(source, context);
       if (query.interval === undefined) throw queryError('source.interval', 'This field is required for a retention.');
+      if (query.interval >= question.rows) throw queryError('source.interval', `There is no row ${query.interval}.`);
       const select = { ...question.select, where: both(question.select.where, where) };
       return { behind: 'retention', question: { ...question, select }, row: query.interval };
     }

@@ -66,8 +66,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
       },
       of: query.source === undefined ? null : planPersons(query.source, context),
       columns: needed,
-      order:
-        orderBy.length > 0 ? orderBy.map((text, at) => orderOf(text, `orderBy.${at}`, context)) : usualOrder(needed),
+      order: orderBy.length > 0 ? orderOf(orderBy, needed, context) : usualOrder(needed),
       limit: limit + 1,
       offset,
     },
@@ -85,7 +84,18 @@ function usualOrder(columns: PageColumn[]): PageQuestion['order'] {
   return [{ column: columns.includes('count') ? 'count' : 'timestamp', isDescending: true }];
 }
 
-function orderOf(text: string, path: string, context: PlanContext): PageQuestion['order'][number] {
+/** @param selected what each row has; where events are counted, there is nothing else to order them by. */
+function orderOf(texts: string[], selected: PageColumn[], context: PlanContext): PageQuestion['order'] {
+  const order = texts.map((text, at) => orderedBy(text, `orderBy.${at}`, context));
+  const isCounted = [...selected, ...order.map(({ column }) => column)].includes('count');
+  const known = new Set([...selected, 'count'].map((column) => JSON.stringify(column)));
+  const unknown = order.findIndex(({ column }) => !known.has(JSON.stringify(column)));
+  if (isCounted && unknown >= 0)
+    throw queryError(`orderBy.${unknown}`, 'Counts are ordered by themselves, or by a column that is selected.');
+  return order;
+}
+
+function orderedBy(text: string, path: string, context: PlanContext): PageQuestion['order'][number] {
   const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
   const [column] = columnOf(name, path, context).needs;
   if (column === undefined || name === '*' || name === 'person') throw queryError(path, 'Nothing is ordered by it.');
@@ -104,7 +114,7 @@ const plain: Record<string, Omit<EventsColumn, 'text'>> = {
   'person.id': { type: 'UUID', shows: 'value', needs: ['person_id'] },
   person_id: { type: 'UUID', shows: 'value', needs: ['person_id'] },
   person_display_name: { type: 'String', shows: 'display name', needs: ['person_id', 'distinct_id'] },
-  properties: { type: 'String', shows: 'value', needs: ['properties'] },
+  properties: { type: 'String', shows: 'json', needs: ['properties'] },
   elements_chain: { type: 'String', shows: 'value', needs: ['elements_chain'] },
   'count()': { type: 'UInt64', shows: 'value', needs: ['count'] },
 };
