@@ -529,4 +529,19 @@ describe.each(engines)('on $name', (engine) => {
       expect(new Set(found).size).toBe(12);
     }
   });
+
+  test('filters of persons are about persons, without a type too, and in groups', async () => {
+    const project = await projectWith([
+      ['2026-11-10T12:00Z', {}, 'ada'],
+      ['2026-11-10T12:00Z', {}, 'bob'],
+    ]);
+    const ask = (properties: unknown) => askAnything(project, { kind: 'ActorsQuery', select: ['person'], properties });
+    const ada = { key: 'distinct_id', value: 'ada', operator: 'exact' };
+    for (const properties of [[ada], { type: 'AND', values: [{ type: 'OR', values: [ada] }] }]) {
+      const { results } = await ask(properties);
+      expect(results).toMatchObject([[{ distinct_ids: ['ada'] }]]);
+    }
+    const nested = { type: 'AND', values: [{ ...ada, type: 'event' }] };
+    await expect(ask(nested)).rejects.toThrow('properties.values.0.type: Actors are filtered by properties of persons');
+  });
 });

@@ -9,7 +9,8 @@ import {
   queryError,
   type TrendsQuery,
 } from '../query.ts';
-import { type BreakdownPlan, both, filtersOfNode, type PlanContext } from './context.ts';
+import { readFilters } from './conditions.ts';
+import { type BreakdownPlan, both, type PlanContext } from './context.ts';
 import { later, readMoment } from './dates.ts';
 import { type FunnelPlan, planFunnel } from './funnel.ts';
 import { planLifecycle } from './lifecycle.ts';
@@ -118,12 +119,11 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): U
 
 /** Filters of the persons themselves. They hold for each of their events alike. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
-  for (const [name, list] of Object.entries({ properties, fixedProperties })) {
-    const types = Array.isArray(list) ? list.map(({ type }) => type ?? 'person') : [];
-    const other = types.findIndex((type) => !['person', 'cohort', 'static-cohort', 'empty'].includes(type));
-    if (other >= 0) throw queryError(`${name}.${other}.type`, 'Actors are filtered by properties of persons only.');
-  }
-  const filters = filtersOfNode({ properties, fixedProperties }, '', { ...context, personsAsStored: false });
+  const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
+  const filters = both(
+    readFilters(properties, 'properties', ofNow),
+    readFilters(fixedProperties, 'fixedProperties', ofNow),
+  );
   const own = ofAnyDistinctId(filters);
   const text = search?.trim() ?? '';
   if (text === '') return own;

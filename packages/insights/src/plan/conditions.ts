@@ -23,6 +23,8 @@ export interface FilterContext {
   clock: Clock;
   /** Whether filters look at what was stored with the event instead of the person of today. */
   personsAsStored: boolean;
+  /** Persons are asked for, not events: filters are about persons, those without a type too. */
+  isOfPersons?: boolean;
   /** Those of the project that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
 }
@@ -78,12 +80,17 @@ function refuseOthers(others: Record<string, unknown>, path: string): void {
 /** What clients send along to show a filter. */
 const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
 
+const ofPersons = new Set<unknown>(['person', 'cohort', 'static-cohort', 'precalculated-cohort']);
+
 function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Condition {
-  const { key, value, operator, type = 'event', group_type_index: index, negation, ...rest } = filter;
+  const usual = reading.isOfPersons ? 'person' : 'event';
+  const { key, value, operator, type = usual, group_type_index: index, negation, ...rest } = filter;
   const others = Object.fromEntries(Object.entries(rest).filter(([name]) => !shown.includes(name)));
   refuseOthers(others, path);
   const isEmpty = key === undefined && value === undefined && operator === undefined;
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
+  if (reading.isOfPersons && !ofPersons.has(type))
+    throw queryError(`${path}.type`, 'Actors are filtered by properties of persons only.');
   switch (type) {
     case 'cohort':
     case 'static-cohort':

@@ -3,7 +3,8 @@
 import type { PageColumn, PageQuestion } from '../event-store/port.ts';
 import { type EventsQuery, queryError } from '../query.ts';
 import { planPersons } from './actors.ts';
-import { both, filtersOfNode, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
+import { readFilters } from './conditions.ts';
+import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
 import { firstMoment, readMoment } from './dates.ts';
 
 /** A column as it was asked for, and what of the event it is made of. */
@@ -48,7 +49,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
         ];
   const where = both(
     filtersOfQuery(query, context),
-    filtersOfNode({ fixedProperties: query.fixedProperties }, '', context),
+    readFilters(query.fixedProperties, 'fixedProperties', context),
     ...person,
   );
   const from = query.after === 'all' ? firstMoment : after(query.after ?? '-24h', 'after');
