@@ -366,6 +366,7 @@ const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
 export function parseQuery(sent: unknown): Query {
   const query = withoutNulls(unwrap(sent));
   if (!isRecord(query)) throw queryError('', 'Expected an object with a kind.');
+  refuseUnstorable(query, []);
   const kind = String(query.kind);
   if (!Object.hasOwn(queryKinds, kind)) {
     throw queryError(
@@ -380,6 +381,19 @@ export function parseQuery(sent: unknown): Query {
 function unwrap(sent: unknown): unknown {
   return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
 }
+
+/** Engines refuse such texts, or read others in their place. */
+function refuseUnstorable(value: unknown, path: string[]): void {
+  if (typeof value === 'string' && unstorable.test(value))
+    throw queryError(path.join('.'), 'The text has characters that no stored text has.');
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    if (unstorable.test(name)) throw queryError(path.join('.'), 'A name has characters that no stored text has.');
+    refuseUnstorable(part, [...path, name]);
+  }
+}
+
+const unstorable = /\0|\p{Surrogate}/u;
 
 /** A field that is null is one that was left out; what stands in lists stays. */
 function withoutNulls(value: unknown): unknown {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Sql } from '@millrace/db';
+import type { Database, Sql } from '@millrace/db';
+import { createTestTenant } from '@millrace/testing';
 
 export interface Dataset {
   events: CaseEvent[];
@@ -41,6 +42,40 @@ export const caseFile = JSON.parse(readFileSync(new URL('./insight-cases.json', 
 export function uuidOf(projectId: number, distinctId: string): string {
   const hex = createHash('sha256').update(`${projectId}:${distinctId}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Projects with the data sets and settings of cases; each data set is stored once, with what was merged. */
+export function createCaseProjects(database: Database): (one: InsightCase) => Promise<number> {
+  const projects = new Map<string, Promise<number>>();
+
+  async function create({ dataset, merges = [] }: InsightCase): Promise<number> {
+    const { environmentId } = await createTestTenant(database);
+    const data = caseFile.datasets[dataset];
+    if (data === undefined) throw new Error(`There is no data set ${dataset}.`);
+    await storeDataset(database.sql, environmentId, data);
+    for (const pair of merges) await merge(database.sql, environmentId, pair);
+    return environmentId;
+  }
+
+  return async (one) => {
+    const key = JSON.stringify([one.dataset, one.merges]);
+    const created = projects.get(key) ?? create(one);
+    projects.set(key, created);
+    const projectId = await created;
+    const mode =
+      one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
+    await database.sql.query(
+      `UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4, modifiers = $5 WHERE id = $1`,
+      [
+        projectId,
+        one.timezone,
+        one.weekStart,
+        JSON.stringify(one.testAccountFilters ?? []),
+        { personsOnEventsMode: mode },
+      ],
+    );
+    return projectId;
+  };
 }
 
 /** Writes a data set as the event consumer would have left it. */

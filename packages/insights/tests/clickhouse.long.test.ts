@@ -12,4 +12,5 @@ else {
   await import('./traps.test.ts');
   await import('./lists.test.ts');
   await import('./random-questions.test.ts');
+  await import('./changed-queries.test.ts');
 }

@@ -1,48 +1,18 @@
 /** Cases Q-301 to Q-680: queries over fixed events, with the answers to expect. */
 
 import { isAppError } from '@millrace/runtime';
-import { createTestTenant } from '@millrace/testing';
 import { runQuery } from '../src/index.ts';
-import { caseFile, type InsightCase, merge, storeDataset } from './case-world.ts';
+import { caseFile, createCaseProjects, type InsightCase } from './case-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 describe.each(engines)('on $name', (engine) => {
   let store: TestStore;
-  /** The project that holds a data set, and what was done to it. */
-  const projects = new Map<string, Promise<number>>();
+  let projectOf: (one: InsightCase) => Promise<number>;
   beforeAll(async () => {
     store = await engine.open();
+    projectOf = createCaseProjects(store.database);
   });
   afterAll(() => store.stop());
-
-  async function projectOf(one: InsightCase): Promise<number> {
-    const key = JSON.stringify([one.dataset, one.merges]);
-    const made = projects.get(key) ?? makeProject(one);
-    projects.set(key, made);
-    const projectId = await made;
-    const mode =
-      one.personMode === 'event' ? 'person_id_override_properties_on_events' : 'person_id_override_properties_joined';
-    await store.database.sql.query(
-      `UPDATE environment SET timezone = $2, week_start_day = $3, test_account_filters = $4, modifiers = $5 WHERE id = $1`,
-      [
-        projectId,
-        one.timezone,
-        one.weekStart,
-        JSON.stringify(one.testAccountFilters ?? []),
-        { personsOnEventsMode: mode },
-      ],
-    );
-    return projectId;
-  }
-
-  async function makeProject({ dataset, merges = [] }: InsightCase): Promise<number> {
-    const { environmentId } = await createTestTenant(store.database);
-    const data = caseFile.datasets[dataset];
-    if (data === undefined) throw new Error(`There is no data set ${dataset}.`);
-    await storeDataset(store.database.sql, environmentId, data);
-    for (const pair of merges) await merge(store.database.sql, environmentId, pair);
-    return environmentId;
-  }
 
   test.each(caseFile.cases.map((one) => [`${one.no}: ${one.name}`, one] as const))('%s', async (_, one) => {
     const projectId = await projectOf(one);

@@ -6,6 +6,7 @@ import { copyEvents, createTables } from '../src/event-store/clickhouse/tables.t
 import { connectClickHouse, createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
 
 export interface TestStore {
+  url: string;
   database: Database;
   events: EventStore;
   stop(): Promise<void>;
@@ -23,7 +24,7 @@ const onPostgres: TestEngine = {
     const { url, database, drop } = await openDatabase();
     const reader = createReader({ url, logger, poolSize: 2 });
     return {
-      database,
+      ...{ url, database },
       events: createEventStore(postgresEngine(reader)),
       async stop() {
         await reader.stop();
@@ -56,7 +57,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
     const projectOf = (question: { projectId?: number; select?: { projectId: number } }) =>
       question.projectId ?? question.select?.projectId ?? 0;
     return {
-      database,
+      ...{ url, database },
       events: {
         series: async (question, run) => follow(projectOf(question)).then(() => events.series(question, run)),
         funnel: async (question, run, each) =>
@@ -80,7 +81,7 @@ export const onClickHouse = (modules: string): TestEngine => ({
   },
 });
 
-const logger = createLogger('insights-test', 'error');
+export const logger = createLogger('insights-test', 'error');
 
 /** With room for events of any time. */
 async function openDatabase() {

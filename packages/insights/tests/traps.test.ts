@@ -544,4 +544,12 @@ describe.each(engines)('on $name', (engine) => {
     const nested = { type: 'AND', values: [{ ...ada, type: 'event' }] };
     await expect(ask(nested)).rejects.toThrow('properties.values.0.type: Actors are filtered by properties of persons');
   });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['series.0.event', { series: [{ kind: 'EventsNode', event: 'a\0' }] }],
+    ['breakdownFilter.breakdown', { breakdownFilter: { breakdown: '\ud800' } }],
+    ['properties.0.value.1', { properties: [{ key: 'a', type: 'event', value: ['a', 'b\0'] }] }],
+  ])('a text that cannot be stored is refused: %s', async (path, query) => {
+    await expect(ask(1, query)).rejects.toThrow(`${path}: The text has characters that no stored text has.`);
+  });
 });

@@ -106,7 +106,7 @@ function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Co
       throw queryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
   }
   if (negation !== undefined) throw queryError(`${path}.negation`, 'Only filters by cohort are negated this way.');
-  if (typeof key !== 'string' || key === '' || key.length > longestKey || key.includes('\0')) {
+  if (typeof key !== 'string' || key === '' || key.length > longestKey) {
     throw queryError(`${path}.key`, `Expected the name of a property, ${longestKey} characters at most.`);
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
@@ -287,7 +287,6 @@ function textOf(value: unknown, path: string, longest: number): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
   if (typeof value !== 'string') throw queryError(path, 'Expected a text, a number, true or false.');
-  if (/\0|\p{Surrogate}/u.test(value)) throw queryError(path, 'The text has characters that no stored text has.');
   if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
   return value;
 }

@@ -126,7 +126,7 @@ function columnOf(given: string, path: string, { personsAsStored }: PlanContext)
   if (known !== undefined) return { text: given, ...known };
   const [, owner, key = ''] = /^(person\.)?properties\.(.+)$/.exec(name) ?? [];
   const property = key.replace(/^`(.*)`$/, '$1');
-  if (property === '' || property.length > 400 || /[()\0]/.test(property)) {
+  if (property === '' || property.length > 400 || /[()]/.test(property)) {
     throw queryError(
       path,
       `"${name.slice(0, 100)}" is not supported. Choose from: ${Object.keys(plain).join(', ')}, properties.NAME, person.properties.NAME.`,

@@ -1,0 +1,28 @@
+import { isAppError } from '@millrace/runtime';
+import fc from 'fast-check';
+import { OverBudget, runQuery } from '../src/index.ts';
+import { createCaseProjects, type InsightCase } from './case-world.ts';
+import { changedQuery } from './changed-queries.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let projectOf: (one: InsightCase) => Promise<number>;
+  beforeAll(async () => {
+    store = await engine.open();
+    projectOf = createCaseProjects(store.database);
+  });
+  afterAll(() => store.stop());
+
+  test('a query that was changed at random is answered, or refused as the query it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(changedQuery, async ({ one, query }) => {
+        const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
+        await runQuery({ sql: store.database.sql, events: store.events }, asked, ample()).catch((error) => {
+          if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
+        });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

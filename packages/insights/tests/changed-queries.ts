@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { caseFile, type InsightCase } from './case-world.ts';
+
+export interface ChangedQuery {
+  /** Whose data, settings and time are asked. */
+  one: InsightCase;
+  query: unknown;
+}
+
+/** What stands nowhere in the cases, or seldom. */
+const odd: readonly unknown[] = [
+  ...[null, true, false, 0, 1, -1, 2, 7, 1.5, 1e308, -1e308, 2 ** 53, 1e-300, '', 'x', '%', '_', '\\', '\ud800', 'a\0'],
+  ...['-7d', 'all', '-1mStart', '2024-05-13', '2024-05-13T10:00:00Z', '9999-12-31', '1900-01-01', 'x'.repeat(5000)],
+  ...["'; drop table event; --", '(', '[a-z', '^(a+)+$', '((((A))))', 'A**A**A**A', 'A%0', 'A/B'],
+  ...['minute', 'hour', 'week', 'month', 'dau', 'weekly_active', 'monthly_active', 'unique_session', 'unique_group'],
+  ...['p90', 'sum', 'first_time_for_user', 'avg_count_per_actor', 'BoldNumber', 'ActionsPie', 'strict', 'unordered'],
+  ...['ActionsLineGraphCumulative', 'trends', 'time_to_convert', '$browser', 'count()', 'timestamp DESC'],
+  ...[
+    [],
+    {},
+    [null],
+    [[]],
+    [{}],
+    ['a', 'b'],
+    [1, 2],
+    [2, 1],
+    { type: 'AND', values: [] },
+    { type: 'OR', values: [{}] },
+  ],
+  { key: 'plan', value: 'pro', operator: 'exact', type: 'person' },
+  [{ key: 'plan', operator: 'is_not_set', type: 'event', value: '' }],
+];
+
+/** What stands under each name somewhere in the cases. */
+const byName = new Map<string, unknown[]>();
+for (const { query } of caseFile.cases) collect(query);
+
+function collect(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, part] of Object.entries(value)) {
+    if (!Array.isArray(value)) byName.set(name, [...(byName.get(name) ?? []), part]);
+    collect(part);
+  }
+}
+
+const change = fc.record({
+  how: fc.constantFrom('left out', 'of another query', 'of another query', 'odd', 'added'),
+  ...{ place: fc.nat(), name: fc.nat(), value: fc.nat() },
+});
+
+/** A query of a case with one or two of its parts changed: as other clients, mistakes and bad will make them. */
+export const changedQuery: fc.Arbitrary<ChangedQuery> = fc
+  .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
+  .map(([one, changes]) => {
+    const query = structuredClone(one.query);
+    for (const each of changes) make(each, query);
+    return { one, query };
+  });
+
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+type Parts = Record<string, unknown>;
+
+function make({ how, place, name, value }: Change, query: unknown): void {
+  const places = placesIn(query);
+  const at = places[place % places.length];
+  if (at === undefined) return;
+  const [where, own] = at;
+  const pick = (list: readonly unknown[] = odd) => structuredClone(list[value % list.length]);
+  if (how === 'left out' && Array.isArray(where)) where.splice(Number(own), 1);
+  else if (how === 'left out') delete where[own];
+  else if (how === 'of another query') where[own] = pick(byName.get(own));
+  else if (how === 'odd') where[own] = pick();
+  else if (Array.isArray(where)) where.push(pick(where));
+  else {
+    const names = [...byName.keys()];
+    const added = names[name % names.length] ?? '';
+    where[added] = pick(byName.get(added));
+  }
+}
+
+/** Each part of a query, as what holds it and its name there. */
+function placesIn(value: unknown): [Parts, string][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => [
+    [value as Parts, name] as [Parts, string],
+    ...placesIn(part),
+  ]);
+}

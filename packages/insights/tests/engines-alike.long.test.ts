@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createReader } from '@millrace/db';
+import { isAppError } from '@millrace/runtime';
+import { clickHouseOrSkip } from '@millrace/testing';
+import fc from 'fast-check';
+import { createEventStore, type EventStore, OverBudget, postgresEngine, runQuery } from '../src/index.ts';
+import { createCaseProjects } from './case-world.ts';
+import { changedQuery } from './changed-queries.ts';
+import { ample, logger, onClickHouse } from './test-store.ts';
+
+const modules = await clickHouseOrSkip();
+
+(modules === null ? test.skip : test)('both engines answer changed queries alike, and refuse the same', async () => {
+  const store = await onClickHouse(modules ?? '').open();
+  const reader = createReader({ url: store.url, logger, poolSize: 2 });
+  const projectOf = createCaseProjects(store.database);
+  await fc.assert(
+    fc.asyncProperty(changedQuery, async ({ one, query }) => {
+      const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
+      const ask = (events: EventStore) =>
+        runQuery({ sql: store.database.sql, events }, asked, ample()).then(rounded, (error) => {
+          if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
+          return error.message;
+        });
+      const [here, there] = [await ask(createEventStore(postgresEngine(reader))), await ask(store.events)];
+      if (!isDeepStrictEqual(here, there)) throw new Error(JSON.stringify({ PostgreSQL: here, ClickHouse: there }));
+    }),
+    { numRuns: 2000 },
+  );
+  await reader.stop();
+  await store.stop();
+});
+
+/** Sums and averages depend on the order of their parts, in the last digits. */
+function rounded(answer: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(10)) : value)),
+  );
+}
