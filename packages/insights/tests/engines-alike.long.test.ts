@@ -25,7 +25,7 @@ const modules = await clickHouseOrSkip();
       const [here, there] = [await ask(createEventStore(postgresEngine(reader))), await ask(store.events)];
       if (!isDeepStrictEqual(here, there)) throw new Error(JSON.stringify({ PostgreSQL: here, ClickHouse: there }));
     }),
-    { numRuns: 2000 },
+    { numRuns: 1200 },
   );
   await reader.stop();
   await store.stop();
