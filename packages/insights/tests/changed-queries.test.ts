@@ -2,7 +2,7 @@ import { isAppError } from '@millrace/runtime';
 import fc from 'fast-check';
 import { OverBudget, runQuery } from '../src/index.ts';
 import { createCaseProjects, type InsightCase } from './case-world.ts';
-import { changedQuery } from './changed-queries.ts';
+import { changedQuery, seed } from './changed-queries.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 describe.each(engines)('on $name', (engine) => {
@@ -22,7 +22,7 @@ describe.each(engines)('on $name', (engine) => {
           if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, seed },
     );
   });
 });

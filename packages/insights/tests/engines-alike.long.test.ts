@@ -5,7 +5,7 @@ import { clickHouseOrSkip } from '@millrace/testing';
 import fc from 'fast-check';
 import { createEventStore, type EventStore, OverBudget, postgresEngine, runQuery } from '../src/index.ts';
 import { createCaseProjects } from './case-world.ts';
-import { changedQuery } from './changed-queries.ts';
+import { changedQuery, seed } from './changed-queries.ts';
 import { ample, logger, onClickHouse } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
@@ -25,7 +25,7 @@ const modules = await clickHouseOrSkip();
       const [here, there] = [await ask(createEventStore(postgresEngine(reader))), await ask(store.events)];
       if (!isDeepStrictEqual(here, there)) throw new Error(JSON.stringify({ PostgreSQL: here, ClickHouse: there }));
     }),
-    { numRuns: 1200 },
+    { numRuns: 1200, seed },
   );
   await reader.stop();
   await store.stop();
