@@ -476,15 +476,27 @@ describe.each(engines)('on $name', (engine) => {
       ['2026-11-10T12:00:00.250Z'],
       ['2026-11-10T12:00:00.250Z', {}, 'other'],
       ['2026-11-09T12:00Z'],
+      ['2026-11-08T12:00Z', { plan: 'b' }],
+      ['2026-11-09T12:00Z', { plan: 'a' }],
     ]);
     const query = (select: string[], orderBy: string[]) =>
       askAnything(project, { kind: 'EventsQuery', after: 'all', select, orderBy });
     const { results } = await query(['timestamp', 'count()'], ['timestamp DESC']);
     expect(results).toEqual([
       ['2026-11-10T12:00:00.250000Z', 2],
-      ['2026-11-09T12:00:00Z', 1],
+      ['2026-11-09T12:00:00Z', 2],
+      ['2026-11-08T12:00:00Z', 1],
     ]);
     expect((await query(['event'], ['count() DESC'])).results).toEqual([['e']]);
+    // Of equal size, by what is selected.
+    const byPlan = await query(['properties.plan', 'timestamp', 'count()'], ['count()']);
+    expect(byPlan.results).toEqual([
+      ['a', '2026-11-09T12:00:00Z', 1],
+      ['b', '2026-11-08T12:00:00Z', 1],
+      [null, '2026-11-09T12:00:00Z', 1],
+      [null, '2026-11-10T12:00:00.250000Z', 2],
+    ]);
+    expect((await query(['properties.plan', 'count()'], ['properties.plan DESC'])).results).toHaveLength(3);
     for (const orderBy of [['timestamp'], ['count()', 'properties.plan']])
       await expect(query(['event', 'count()'], orderBy)).rejects.toThrow(/^orderBy\.[01]: Counts are ordered by/);
   });

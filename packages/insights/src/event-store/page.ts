@@ -6,48 +6,72 @@ import type { PageColumn, PageQuestion, Property } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Rows of the columns, in their order. @param persons those whose events are read, as rows of `unit`; null: all */
-export function pageText(
-  dialect: Dialect,
-  { select, columns, order, limit, offset }: PageQuestion,
-  persons: Fragment | null,
-): Fragment {
+export function pageText(dialect: Dialect, question: PageQuestion, persons: Fragment | null): Fragment {
+  const { columns, order, limit, offset } = question;
+  const page = sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const all = [...columns, ...order.map(({ column }) => column)];
-  const readsPerson = all.includes('person_id') || persons !== null;
+  const events = eventsOf(dialect, question, { columns: all, persons });
+  if (all.includes('count')) return sql`${countsText(dialect, question, events)} ${page}`;
+  const orders = order.map(({ column, isDescending }) =>
+    directed(storedTime(column) ?? comparable(dialect, column, expression(dialect, column)), isDescending),
+  );
+  // Many events of one moment keep their order from page to page.
+  return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
+              ORDER BY ${list([...orders, dialect.uuidText(sql`e.uuid`)])} ${page}`;
+}
+
+/** `FROM` and `WHERE` of the events that are read. */
+function eventsOf(
+  dialect: Dialect,
+  { select }: PageQuestion,
+  { columns, persons }: { columns: PageColumn[]; persons: Fragment | null },
+): Fragment {
+  const readsPerson = columns.includes('person_id') || persons !== null;
   const person: Property[] = readsPerson ? [{ of: 'column', key: 'person_id' }] : [];
-  const read = all.flatMap((column) => (typeof column === 'object' ? [column.json] : []));
   const from = fromEvents(dialect, {
     projectId: select.projectId,
     conditions: [select.where],
-    properties: [...person, ...read],
+    properties: [...person, ...columns.flatMap((column) => (typeof column === 'object' ? [column.json] : []))],
   });
-  const isCounted = all.includes('count');
-  const grouped = isCounted ? columns.filter((column) => column !== 'count') : [];
-  const groups =
-    grouped.length === 0
-      ? sql``
-      : sql`GROUP BY ${sql.join(
-          grouped.map((column) => expression(dialect, column)),
-          ', ',
-        )}`;
-  const shown = sql.join(
-    columns.map((column) => expression(dialect, column)),
-    ', ',
-  );
-  const orders = order.map(({ column, isDescending }) =>
-    isDescending ? sql`${ordered(column)} DESC` : sql`${ordered(column)} ASC`,
-  );
-  function ordered(column: PageColumn): Fragment {
-    // An index has the times as they are stored, a group as they are shown.
-    if (column === 'timestamp' && !isCounted) return sql`e.timestamp`;
-    return column === 'created_at' && !isCounted ? sql`e.created_at` : expression(dialect, column);
-  }
-  // Many events of one moment keep their order from page to page.
-  const tie = isCounted ? [] : [dialect.uuidText(sql`e.uuid`)];
   const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT unit FROM (${persons}) AS behind)`;
-  return sql`SELECT ${shown} ${from} WHERE ${selected(dialect, select)} ${ofThese} ${groups}
-              ORDER BY ${sql.join([...orders, ...tie, ...(orders.length + tie.length === 0 ? [sql`1`] : [])], ', ')}
-              LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
+  return sql`${from} WHERE ${selected(dialect, select)} ${ofThese}`;
 }
+
+/** The columns have names within: written out twice, what a property is read by would be another value for PostgreSQL. */
+function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: Fragment): Fragment {
+  const counted = columns.filter((column) => column !== 'count');
+  const places = new Map(counted.map((column, at) => [JSON.stringify(column), at]));
+  const named = (column: PageColumn) =>
+    column === 'count' ? sql`count(*)` : sql.numbered('b', places.get(JSON.stringify(column)) ?? 0);
+  const ordered = (column: PageColumn) => comparable(dialect, column, named(column));
+  const shown = list(columns.map(named));
+  if (counted.length === 0) return sql`SELECT ${shown} FROM (SELECT 1 AS one ${events}) AS counted`;
+  const read = counted.map((column) => sql`${expression(dialect, column)} AS ${named(column)}`);
+  // Those of one size keep their order from page to page.
+  const orders = [
+    ...order.map(({ column, isDescending }) => directed(ordered(column), isDescending)),
+    ...counted.map(ordered),
+  ];
+  return sql`SELECT ${shown} FROM (SELECT ${list(read)} ${events}) AS counted
+              GROUP BY ${list(counted.map(named))} ORDER BY ${list(orders)}`;
+}
+
+/** As an index has it. */
+function storedTime(column: PageColumn): Fragment | null {
+  if (column === 'timestamp') return sql`e.timestamp`;
+  return column === 'created_at' ? sql`e.created_at` : null;
+}
+
+const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
+const directed = (value: Fragment, isDescending: boolean) => (isDescending ? sql`${value} DESC` : sql`${value} ASC`);
+
+/** What orders the column's values alike in all engines. */
+function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
+  if (column === 'uuid' || column === 'person_id') return dialect.uuidText(value);
+  return column === 'count' || isTime(column) ? value : dialect.inByteOrder(value);
+}
+
+const isTime = (column: PageColumn) => column === 'timestamp' || column === 'created_at';
 
 function expression(dialect: Dialect, column: PageColumn): Fragment {
   if (typeof column === 'object') return dialect.json(column.json);
