@@ -1,4 +1,4 @@
-import { createTestDatabase, prismaDirectory, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { migrate } from './migrate.ts';
@@ -48,12 +48,17 @@ async function wholeTables(): Promise<string[]> {
 
 /**
  * How often each table was read as a whole, and the files it is in: a table that is rewritten gets new ones. Asked by one who
- * was not connected before, since what is counted in a connection is known to all once it has ended.
+ * was not connected before, since what is counted in a connection is known to all once it has ended: the server ends it after
+ * the client has gone.
  */
 async function tableStates(): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
+    await eventually(async () => {
+      const others = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+      expect((await client.query(others)).rowCount).toBe(0);
+    });
     const { rows } = await client.query<{ name: string; state: string }>(
       `SELECT coalesce(parent.relname, own.relname) AS name,
          concat(sum(pg_stat_get_numscans(own.oid)), ' ', string_agg(pg_relation_filenode(own.oid)::text, ' ' ORDER BY own.oid)) AS state
