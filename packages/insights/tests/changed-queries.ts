@@ -51,14 +51,59 @@ const change = fc.record({
 /** The same queries each time, so that a failure is that of a change; MILLRACE_SEED asks others. */
 export const seed = fc.readConfigureGlobal().seed ?? 28;
 
+const orders = (names: readonly string[]) =>
+  fc.array(
+    fc.tuple(fc.constantFrom(...names), fc.constantFrom('', ' ASC', ' DESC')).map((parts) => parts.join('')),
+    { maxLength: 3 },
+  );
+const page = { limit: fc.integer({ min: 1, max: 20 }), offset: fc.integer({ min: 0, max: 10 }) };
+
+const eventColumns = [
+  ...['*', 'uuid', 'event', 'timestamp', 'created_at', 'distinct_id', 'person', 'person_id', 'person_display_name'],
+  ...['properties', 'elements_chain', 'count()', 'properties.plan', 'properties.$browser', 'properties.amount'],
+  ...['properties.paid', 'person.properties.email', 'person.properties.plan', 'event -- label'],
+];
+const events = fc.record({
+  kind: fc.constant('EventsQuery'),
+  select: fc.array(fc.constantFrom(...eventColumns), { maxLength: 4 }),
+  orderBy: orders(eventColumns),
+  after: fc.constantFrom('all', '2024-03-10', '2024-09-03'),
+  ...page,
+});
+
+const actorColumns = ['person', 'id', 'actor', 'event_count', 'created_at', 'person_display_name'];
+const series = [{ kind: 'EventsNode' }];
+const dateRange = { date_from: '2024-01-01', date_to: '2024-12-31' };
+const total = { kind: 'TrendsQuery', dateRange, series, trendsFilter: { display: 'BoldNumber' } };
+const actors = fc.record({
+  kind: fc.constant('ActorsQuery'),
+  select: fc.array(fc.constantFrom(...actorColumns, 'event_distinct_ids'), { maxLength: 4 }),
+  orderBy: orders(actorColumns),
+  source: fc.constantFrom(
+    null,
+    { kind: 'InsightActorsQuery', source: total },
+    { kind: 'FunnelsActorsQuery', funnelStep: 1, source: { kind: 'FunnelsQuery', dateRange, series } },
+  ),
+  search: fc.constantFrom(null, null, 'a', '@'),
+  ...page,
+});
+
+/** Rows of events and of persons, by columns and orders as they come. */
+const rowsQuery: fc.Arbitrary<ChangedQuery> = fc.record({
+  one: fc.constantFrom(...caseFile.cases),
+  query: fc.oneof<fc.Arbitrary<unknown>[]>(events, events, actors),
+});
+
 /** A query of a case with one or two of its parts changed: as other clients, mistakes and bad will make them. */
-export const changedQuery: fc.Arbitrary<ChangedQuery> = fc
+const oneChanged: fc.Arbitrary<ChangedQuery> = fc
   .tuple(fc.constantFrom(...caseFile.cases), fc.array(change, { minLength: 1, maxLength: 2 }))
   .map(([one, changes]) => {
     const query = structuredClone(one.query);
     for (const each of changes) make(each, query);
     return { one, query };
   });
+
+export const changedQuery = fc.oneof({ weight: 3, arbitrary: oneChanged }, rowsQuery);
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 type Parts = Record<string, unknown>;

@@ -496,7 +496,20 @@ describe.each(engines)('on $name', (engine) => {
       [null, '2026-11-09T12:00:00Z', 1],
       [null, '2026-11-10T12:00:00.250000Z', 2],
     ]);
-    expect((await query(['properties.plan', 'count()'], ['properties.plan DESC'])).results).toHaveLength(3);
+    // What has no value comes last.
+    const plans = await query(['properties.plan', 'count()'], ['properties.plan DESC']);
+    expect(plans.results).toEqual([
+      ['b', 1],
+      ['a', 1],
+      [null, 3],
+    ]);
+    expect((await query(['properties.plan'], ['properties.plan DESC'])).results).toMatchObject([
+      ['b'],
+      ['a'],
+      [null],
+      [null],
+      [null],
+    ]);
     for (const orderBy of [['timestamp'], ['count()', 'properties.plan']])
       await expect(query(['event', 'count()'], orderBy)).rejects.toThrow(/^orderBy\.[01]: Counts are ordered by/);
   });

@@ -13,7 +13,7 @@ export function pageText(dialect: Dialect, question: PageQuestion, persons: Frag
   const events = eventsOf(dialect, question, { columns: all, persons });
   if (all.includes('count')) return sql`${countsText(dialect, question, events)} ${page}`;
   const orders = order.map(({ column, isDescending }) =>
-    directed(storedTime(column) ?? comparable(dialect, column, expression(dialect, column)), isDescending),
+    directed(column, storedTime(column) ?? comparable(dialect, column, expression(dialect, column)), isDescending),
   );
   // Many events of one moment keep their order from page to page.
   return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
@@ -49,7 +49,7 @@ function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: 
   const read = counted.map((column) => sql`${expression(dialect, column)} AS ${named(column)}`);
   // Those of one size keep their order from page to page.
   const orders = [
-    ...order.map(({ column, isDescending }) => directed(ordered(column), isDescending)),
+    ...order.map(({ column, isDescending }) => directed(column, ordered(column), isDescending)),
     ...counted.map(ordered),
   ];
   return sql`SELECT ${shown} FROM (SELECT ${list(read)} ${events}) AS counted
@@ -63,7 +63,12 @@ function storedTime(column: PageColumn): Fragment | null {
 }
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
-const directed = (value: Fragment, isDescending: boolean) => (isDescending ? sql`${value} DESC` : sql`${value} ASC`);
+
+/** What has no value comes last, however it is ordered. Only a property may have none; an index has the others without that word. */
+function directed(column: PageColumn, value: Fragment, isDescending: boolean): Fragment {
+  const direction = isDescending ? sql`DESC` : sql`ASC`;
+  return typeof column === 'object' ? sql`${value} ${direction} NULLS LAST` : sql`${value} ${direction}`;
+}
 
 /** What orders the column's values alike in all engines. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
