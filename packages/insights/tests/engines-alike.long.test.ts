@@ -13,8 +13,9 @@ const modules = await clickHouseOrSkip();
 (modules === null ? test.skip : test)('both engines answer changed queries alike, and refuse the same', async () => {
   const store = await onClickHouse(modules ?? '').open();
   const reader = createReader({ url: store.url, logger, poolSize: 2 });
+  const onPostgres = createEventStore(postgresEngine(reader));
   const projectOf = createCaseProjects(store.database);
-  await fc.assert(
+  const asking = fc.assert(
     fc.asyncProperty(changedQuery, async ({ one, query }) => {
       const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
       const ask = (events: EventStore) =>
@@ -22,13 +23,15 @@ const modules = await clickHouseOrSkip();
           if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
           return error.message;
         });
-      const [here, there] = [await ask(createEventStore(postgresEngine(reader))), await ask(store.events)];
+      const [here, there] = [await ask(onPostgres), await ask(store.events)];
       if (!isDeepStrictEqual(here, there)) throw new Error(JSON.stringify({ PostgreSQL: here, ClickHouse: there }));
     }),
     { numRuns: 1200, seed },
   );
-  await reader.stop();
-  await store.stop();
+  await asking.finally(async () => {
+    await reader.stop();
+    await store.stop();
+  });
 });
 
 /** Sums and averages depend on the order of their parts, in the last digits. */

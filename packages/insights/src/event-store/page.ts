@@ -72,11 +72,18 @@ function directed(column: PageColumn, value: Fragment, isDescending: boolean): F
 
 /** What orders the column's values alike in all engines. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
-  if (column === 'uuid' || column === 'person_id') return dialect.uuidText(value);
-  return column === 'count' || isTime(column) ? value : dialect.inByteOrder(value);
+  switch (column) {
+    case 'uuid':
+    case 'person_id':
+      return dialect.uuidText(value);
+    case 'count':
+    case 'timestamp':
+    case 'created_at':
+      return value;
+    default:
+      return dialect.inByteOrder(value);
+  }
 }
-
-const isTime = (column: PageColumn) => column === 'timestamp' || column === 'created_at';
 
 function expression(dialect: Dialect, column: PageColumn): Fragment {
   if (typeof column === 'object') return dialect.json(column.json);

@@ -17,7 +17,7 @@ const againMs = 1000;
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
-  /** Partitions may be there that were not announced. */
+  /** Partitions may be there that were not announced: the next batch does it. */
   let isInDoubt = false;
 
   async function create(months: Iterable<Month>): Promise<void> {
@@ -53,7 +53,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
         month = monthOf(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);
       }
-      if (missing.size === 0) return;
+      if (missing.size === 0 && !isInDoubt) return;
       await create(missing.values());
       for (const table of missing.keys()) known.add(table);
     },
