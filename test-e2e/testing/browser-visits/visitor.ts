@@ -74,8 +74,13 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
     async finish() {
       const tab = await open();
       await ready(tab);
-      const names = `Object.keys(localStorage).filter((name) => name.includes('_queue_'))`;
-      const isEmpty = async () => (await tab.evaluate<string[]>(names)).length === 0;
+      const records = `Object.entries(localStorage).filter(([name]) => name.includes('_queue_')).map(([, text]) => text)`;
+      const isEmpty = async () => {
+        const texts = await tab.evaluate<string[]>(records);
+        // The number of what was dropped waits for an event that tells it.
+        if (texts.length > 0 && texts.every((text) => text.startsWith('{"dropped"'))) await capture(tab, 1);
+        return texts.length === 0;
+      };
       await eventually(isEmpty, { what: 'An empty queue', intervalMs: 250 });
     },
   };

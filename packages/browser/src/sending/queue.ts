@@ -15,7 +15,7 @@ export interface QueuedEvent {
 /** The events that the service has not taken yet, oldest first. */
 export interface EventQueue {
   count(): number;
-  /** Undefined, or throws: it can never be sent. */
+  /** Undefined: it can never be sent. */
   add(event: CaptureResult): QueuedEvent | undefined;
   /** Texts of events that were queued before. */
   adopt(texts: string[]): void;
@@ -42,49 +42,72 @@ const dropCount = /"\$lib_dropped_events":(\d+)/;
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
+  /** Since the last event that told of them: the next one does, of this page or, by a record, of a later one. */
   let dropped = 0;
+  let droppedName = '';
 
   const keep = (text: string) => (mayKeep() ? records.keep(text) : '');
-  const hold = () => records.hold(events.length + inRequests > 0);
-  /** An event that is dropped may have been the one to tell of others. */
-  const makeRoom = (characters: number) => {
+  const hold = () => records.hold(events.length + inRequests + dropped > 0);
+  const keepDropped = () => {
+    if (dropped > 0) droppedName ||= keep(toJson({ dropped }));
+  };
+  const setDropped = (count: number) => {
+    if (count === dropped) return;
+    dropped = count;
+    if (droppedName) records.remove(droppedName);
+    droppedName = '';
+    keepDropped();
+    if (count) log.debug(`${count} events dropped: they were too many, too large, or no JSON`);
+  };
+  /** For one more. @returns how many are dropped; one of them may have been the one to tell of others. */
+  const makeRoom = (text = ''): number => {
     // Not by `reduce`, which old frameworks have exchanged for another.
-    let total = characters;
-    for (const { text } of events) total += text.length;
-    for (const { text, name } of [...events]) {
-      if (total <= mostCharacters && events.length < mostEvents) return;
+    let total = text.length;
+    for (const one of events) total += one.text.length;
+    const most = text ? mostEvents - 1 : mostEvents;
+    let count = 0;
+    for (const one of [...events]) {
+      if (total <= mostCharacters && events.length <= most) break;
       events.shift();
-      records.remove(name);
-      total -= text.length;
-      dropped += 1 + Number(dropCount.exec(text)?.[1] ?? 0);
-      log.debug(`${dropped} events dropped: too many wait to be sent`);
+      records.remove(one.name);
+      total -= one.text.length;
+      count += 1 + Number(dropCount.exec(one.text)?.[1] ?? 0);
     }
+    return count;
   };
   return {
     count: () => events.length,
     add(event) {
-      // Until it is queued, for it may be no JSON.
-      dropped += 1;
-      let text = toJson(event);
-      if (text.length > mostCharacters) return undefined;
-      dropped -= 1;
-      makeRoom(text.length);
-      if (dropped > 0) text = toJson({ ...event, properties: { ...event.properties, $lib_dropped_events: dropped } });
-      dropped = 0;
+      const json = attempt(() => toJson(event));
+      if (json === undefined || json.length > mostCharacters) {
+        setDropped(dropped + 1);
+        hold();
+        return undefined;
+      }
+      const untold = dropped + makeRoom(json);
+      const text = untold ? withDropCount(json, untold) : json;
       const queued = { text, name: keep(text) };
       events.push(queued);
+      setDropped(0);
       hold();
       return queued;
     },
     adopt(texts) {
-      const whole = texts.filter(isEvent);
-      dropped += texts.length - whole.length;
-      events.unshift(...whole.map((text) => ({ text, name: keep(text) })));
-      makeRoom(0);
+      let untold = dropped;
+      const whole: QueuedEvent[] = [];
+      for (const text of texts) {
+        const record = attempt(() => JSON.parse(text));
+        // One that is none, as half a text, would spoil a whole request.
+        if (record?.event) whole.push({ text, name: keep(text) });
+        else untold += Number(record?.dropped) || 1;
+      }
+      events.unshift(...whole);
+      setDropped(untold + makeRoom());
       hold();
     },
     keep() {
       for (const queued of events) queued.name ||= keep(queued.text);
+      keepDropped();
     },
     first: (most) => events.slice(0, most),
     take(some) {
@@ -105,13 +128,19 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       const all = events;
       records.leave();
       events = events.filter(({ name }) => records.isOwn(name));
+      if (!records.isOwn(droppedName)) {
+        dropped = 0;
+        droppedName = '';
+      }
       return all;
     },
   };
 }
 
-/** One that is none, as half a text, would spoil a whole request. */
-const isEvent = (text: string): boolean => !!attempt(() => JSON.parse(text).event);
+function withDropCount(text: string, count: number): string {
+  const event = JSON.parse(text);
+  return toJson({ ...event, properties: { ...event.properties, $lib_dropped_events: count } });
+}
 
 /**
  * Events in the site's storage, one record each. Every page writes under names of its own, and holds a lock of that name

@@ -1,7 +1,7 @@
 // The sending of events as a whole: queue, delivery, when a batch is due, and what happens to the page.
 
 import type { Core, Sender } from '../client/core.ts';
-import { attempt, ofDocument, onDocument } from '../page/globals.ts';
+import { ofDocument, onDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
 import { createDelivery, type Delivery, isPaused, type Pace, restMs } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
@@ -71,7 +71,7 @@ export function createSender(core: SenderParts): Sender {
 
   return {
     enqueue(event, { send_instantly: isInstant, transport }) {
-      const queued = attempt(() => queue.add(event));
+      const queued = queue.add(event);
       if (!queued) return log.error(`${event.event} is dropped: its properties are no JSON, or more than 1 MB`);
       const isUrgent = isInstant || transport || !options.request_batching || queue.count() >= options.flushAt;
       if (hasLeft) {

@@ -54,13 +54,17 @@ async function leave(page: Page): Promise<void> {
 async function captureAndCrash(page: Page, count: number): Promise<string[]> {
   await stopClock(page);
   const uuids = await captureMany(page, 'crash', count);
+  await crash(page);
+  return uuids;
+}
+
+async function crash(page: Page): Promise<void> {
   const session = await visitor.newCDPSession(page);
   const crashed = page.waitForEvent('crash');
   session.send('Page.crash').catch(() => {});
   await crashed;
   await page.close();
   await visitor.clock.resume();
-  return uuids;
 }
 
 test('a tab that crashes right after capture loses nothing: the next one sends it', async () => {
@@ -210,6 +214,36 @@ test('a report that has to make room itself is not forgotten', async () => {
   await page.evaluate(() => window.posthog.flush());
   const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
   expect([told.length, told.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
+});
+
+test('a page that made room and is gone before it captured anything leaves the number to the next one', async () => {
+  isGone();
+  const { page: full } = await open({ flushAt: 5000 });
+  await stopClock(full);
+  await captureMany(full, 'many', 500);
+  // As many more than a page keeps, of one that is gone too.
+  await full.evaluate(
+    ([names, prefix]) => {
+      const texts = names.slice(0, 34).map((name) => localStorage.getItem(name) ?? '');
+      for (const [at, text] of texts.entries()) localStorage.setItem(`${prefix}${at}`, text);
+    },
+    [await recordNames(full), `ph_${token}_queue_gone_`] as const,
+  );
+  await crash(full);
+  const { page: heir } = await open({ flushAt: 5000 });
+  const left = (names: string[]) => names.filter((name) => name.includes('_gone_'));
+  await eventually(async () => {
+    const names = await recordNames(heir);
+    expect([names.length, left(names)]).toEqual([501, []]);
+  });
+  await crash(heir);
+  ingest.answerBy(null);
+  const { page } = await open();
+  await eventually(() => expect(uuidsReceived()).toHaveLength(500));
+  await captureMany(page, 'at last', 1);
+  await nothingKept(page);
+  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(told.filter(Boolean)).toEqual([34]);
 });
 
 test('with storage full, events are kept in memory and sent', async () => {
