@@ -22,7 +22,7 @@ test(`every event whose capture returned is stored once, or told as dropped, ove
     projectApiKey: services.tenant.projectApiKey,
   });
   await eventually(async () => {
-    expect(await judgeVisits(visits, services.database)).toMatchObject({ lost: 0, doubled: 0 });
+    expect(await judgeVisits(visits, services.database)).toMatchObject({ losses: [], doubled: 0 });
   });
   expect(visits.captured.size).toBeGreaterThan(pages * 2);
   // A crash takes the tabs beside it along, and a slow machine interrupts more.

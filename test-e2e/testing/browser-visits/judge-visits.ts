@@ -8,28 +8,43 @@ export interface VisitsVerdict {
   dropped: number;
   /** Neither. */
   lost: number;
+  /** Whose they are, to find out why. */
+  losses: Loss[];
   /** Stored more than once. */
   doubled: number;
 }
 
+interface Loss {
+  distinctId: string;
+  missing: number;
+  told: number;
+  /** How often each of the missing was sent. */
+  sent: number[];
+}
+
 /** A library may tell of more than are missing: what it drops may have been stored, without its having heard so. */
-export async function judgeVisits({ captured }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
+export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
   const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');
   const told = await countBy(
     database,
     `SELECT distinct_id AS key, sum((properties->>'$lib_dropped_events')::int)::int AS count
      FROM event WHERE properties ? '$lib_dropped_events' GROUP BY distinct_id`,
   );
-  const missing = new Map<string, number>();
+  const missing = new Map<string, string[]>();
   for (const [uuid, distinctId] of captured) {
-    if (!stored.has(uuid)) missing.set(distinctId, (missing.get(distinctId) ?? 0) + 1);
+    if (!stored.has(uuid)) missing.set(distinctId, [...(missing.get(distinctId) ?? []), uuid]);
   }
-  const verdict = { stored: captured.size, dropped: 0, lost: 0, doubled: 0 };
-  for (const [distinctId, count] of missing) {
+  const verdict: VisitsVerdict = { stored: captured.size, dropped: 0, lost: 0, losses: [], doubled: 0 };
+  for (const [distinctId, uuids] of missing) {
+    const count = uuids.length;
     const lost = Math.max(0, count - (told.get(distinctId) ?? 0));
     verdict.stored -= count;
     verdict.lost += lost;
     verdict.dropped += count - lost;
+    if (lost > 0) {
+      const times = uuids.map((uuid) => sent.get(uuid) ?? 0);
+      verdict.losses.push({ distinctId, missing: count, told: count - lost, sent: times });
+    }
   }
   verdict.doubled = [...stored.values()].filter((count) => count > 1).length;
   return verdict;
