@@ -35,8 +35,9 @@ export { type Condition, type EventList, type EventStore, type ListQuestion, Ove
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { createEventStore } from './event-store/store.ts';
 export { withFilters } from './override.ts';
+export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
-export { isRecord, parseQuery, queryKinds } from './query.ts';
+export { isRecord, queryKinds } from './query.ts';
 export { readSettings } from './records-store.ts';
 export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';

@@ -2,7 +2,6 @@
 
 import { AppError } from '@millrace/runtime';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { Errors } from 'typebox/value';
 
 const closed = { additionalProperties: false };
 const object = <P extends TProperties>(title: string, fields: P) => Type.Object(fields, { ...closed, title });
@@ -354,108 +353,6 @@ export const queryKinds = {
   EventsQuery: eventsQuery,
   ActorsQuery: actorsQuery,
 } satisfies Record<Query['kind'], TObject>;
-
-/** Nodes that say how to draw what their `source` asks. */
-const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
-
-/**
- * Reads a query as clients send it: the source is taken out of what says how to draw it, and fields that are null count as
- * absent.
- * @throws AppError `invalid` that names the part: `series.1.math_property`.
- */
-export function parseQuery(sent: unknown): Query {
-  const query = withoutNulls(unwrap(sent));
-  if (!isRecord(query)) throw queryError('', 'Expected an object with a kind.');
-  refuseUnstorable(query, []);
-  const kind = String(query.kind);
-  if (!Object.hasOwn(queryKinds, kind)) {
-    throw queryError(
-      'kind',
-      `"${kind.slice(0, 100)}" is not supported. Choose one of: ${Object.keys(queryKinds).join(', ')}.`,
-    );
-  }
-  requireKnown(queryKinds[kind as Query['kind']], query, []);
-  return query as Query;
-}
-
-function unwrap(sent: unknown): unknown {
-  return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
-}
-
-/** Engines refuse such texts, or read others in their place. */
-function refuseUnstorable(value: unknown, path: string[]): void {
-  if (typeof value === 'string' && unstorable.test(value))
-    throw queryError(path.join('.'), 'The text has characters that no stored text has.');
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, part] of Object.entries(value)) {
-    if (unstorable.test(name)) throw queryError(path.join('.'), 'A name has characters that no stored text has.');
-    refuseUnstorable(part, [...path, name]);
-  }
-}
-
-const unstorable = /\0|\p{Surrogate}/u;
-
-/** A field that is null is one that was left out; what stands in lists stays. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isRecord(value)) return value;
-  const fields = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
-}
-
-/** @throws AppError naming the first thing that does not fit; of a union, the member of the same `kind` is what has to fit. */
-function requireKnown(schema: TObject, value: Record<string, unknown>, path: string[]): void {
-  for (const [name, field] of Object.entries(schema.properties) as [string, { anyOf?: TObject[] }][]) {
-    const source = value[name];
-    if (name !== 'source' || !isRecord(source)) continue;
-    const members = field.anyOf ?? [field as TObject];
-    const member = members.find(
-      (one) => (one.properties.kind as { const?: string } | undefined)?.const === source.kind,
-    );
-    if (member === undefined)
-      throw queryError(
-        [...path, name, 'kind'].join('.'),
-        `"${String(source.kind).slice(0, 100)}" is not supported here.`,
-      );
-    requireKnown(member, source, [...path, name]);
-  }
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
-  if (unknown !== undefined) throw queryError([...path, unknown.slice(0, 100)].join('.'), 'There is no such field.');
-  const errors = [...Errors(schema, value)];
-  // The wrong kind of a node explains what else is wrong with it.
-  const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
-  if (error === undefined) return;
-  throw queryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));
-}
-
-interface Failure {
-  keyword: string;
-  instancePath: string;
-  params: object;
-  message: string;
-}
-
-/** The field, or the one that is missing in it. */
-function placeOf({ instancePath, params }: Failure): string[] {
-  const { requiredProperties = [] } = params as { requiredProperties?: string[] };
-  return [...instancePath.split('/').slice(1), ...requiredProperties.slice(0, 1)];
-}
-
-function sentenceOf({ keyword, params, message }: Failure): string {
-  const { allowedValue, allowedValues } = params as { allowedValue?: unknown; allowedValues?: unknown[] };
-  switch (keyword) {
-    case 'boolean':
-      return 'There is no such field.';
-    case 'required':
-      return 'This field is required.';
-    case 'const':
-      return `Only ${String(allowedValue)} is supported here.`;
-    case 'enum':
-      return `Choose one of: ${(allowedValues ?? []).join(', ')}.`;
-    default:
-      return `It ${message}.`;
-  }
-}
 
 /** What cannot be answered, with the part of the query that is to blame: `series.1.math`. */
 export function queryError(path: string, detail: string, code = 'invalid_input'): AppError {

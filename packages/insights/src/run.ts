@@ -17,6 +17,7 @@ import {
   type UnitsOrder,
   untilDeadline,
 } from './event-store/port.ts';
+import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
 import { type PlanContext, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
@@ -24,7 +25,7 @@ import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
-import { isRecord, parseQuery, type Query } from './query.ts';
+import { isRecord, type Query } from './query.ts';
 import { readGroups, readPersons, readSettings } from './records-store.ts';
 
 export interface QueryDeps {
