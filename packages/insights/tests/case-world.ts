@@ -20,7 +20,8 @@ interface CaseEvent {
 export interface InsightCase {
   no: string;
   name: string;
-  dataset: string;
+  /** The name of one in insight-cases.json, or its own. */
+  dataset: string | Dataset;
   timezone: string;
   weekStart: number;
   now: string;
@@ -50,7 +51,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
 
   async function create({ dataset, merges = [] }: InsightCase): Promise<number> {
     const { environmentId } = await createTestTenant(database);
-    const data = caseFile.datasets[dataset];
+    const data = typeof dataset === 'string' ? caseFile.datasets[dataset] : dataset;
     if (data === undefined) throw new Error(`There is no data set ${dataset}.`);
     await storeDataset(database.sql, environmentId, data);
     for (const pair of merges) await merge(database.sql, environmentId, pair);

@@ -422,10 +422,14 @@ describe.each(engines)('on $name', (engine) => {
     const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
     const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };
     // Each of its 52 questions has to go to the server and back.
-    await ask(projectId, query);
-    const begun = performance.now();
-    await ask(projectId, query);
-    const maxMs = Math.floor((performance.now() - begun) / 4);
+    const took: number[] = [];
+    while (took.length < 6) {
+      const begun = performance.now();
+      await ask(projectId, query);
+      took.push(performance.now() - begun);
+    }
+    // Not of one run: it may have had to wait for other work of the machine.
+    const maxMs = Math.floor(Math.min(...took) / 4);
     await expect(ask(projectId, query, { ...ample(), maxMs })).rejects.toMatchObject({ limit: 'time' });
   });
 

@@ -1,0 +1,277 @@
+// Q-001 to Q-125: dates, series and maths, formulas and comparisons, breakdowns, filters.
+
+import type { InsightCase } from '../case-world.ts';
+import { display, filter, history, march, node, nullValue, otherValue, person, range, refused, row, trends } from './rows.ts';
+
+const seen = node('page seen');
+const left = node('page left');
+const tick = node('tick');
+const sale = node('sale');
+/** What the series of an answer hold. */
+const series = (...results: object[]) => ({ results });
+const data = (...numbers: number[]) => series({ data: numbers });
+const days = (...names: string[]) => series({ days: names });
+const daysFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
+const march7to17 = daysFrom('2024-03-07', 11);
+const seenByDay = [1, 0, 1, 3, 1, 0, 2, 0, 1, 0, 1];
+
+const today = history({ ivy: ['tick 15 10:00', 'tick 15 13:59', 'tick 15 14:20', 'tick 15 16:00'] });
+const halfPastTwo = { now: '2024-03-15T14:30:00Z' };
+const late = history({ ivy: ['tick 8 23:30'] });
+const edges = history({ ivy: ['tick 9 04:59', 'tick 9 05:00', 'tick 10 04:59', 'tick 10 05:30'] });
+const hoursOfFall = history({ ivy: Array.from({ length: 25 }, (_, at) => (at < 20 ? `tick 2024-11-03 ${String(4 + at).padStart(2, '0')}:30` : `tick 2024-11-04 0${at - 20}:30`)) });
+
+export const dates: InsightCase[] = [
+  row('Q-001', 'days of an absolute range', 'visits', trends(seen), { results: [{ ...{ days: march7to17, labels: march7to17.map((_, at) => `${7 + at}-Mar-2024`), data: seenByDay }, ...{ count: 10, label: 'page seen', order: 0 } }], hasMore: false }),
+  row('Q-002', 'hours to an end without a time: its first hour', 'visits', trends(seen, { ...march(7, 7), interval: 'hour' }), { results: [{ days: ['2024-03-07 00:00:00'], labels: ['7-Mar 00:00'], data: [0] }] }),
+  row('Q-003', 'no range: eight days', today, { kind: 'TrendsQuery', series: [tick] }, days(...daysFrom('2024-03-08', 8)), halfPastTwo),
+  row('Q-004', 'what is later today counts in its day', today, trends(tick, range('dStart')), data(4), halfPastTwo),
+  row('Q-005', 'a total ends with now', today, trends(tick, { ...range('dStart'), ...display('BoldNumber') }), series({ aggregated_value: 3 }), halfPastTwo),
+  row('Q-006', 'hours with the current one', today, trends(tick, { ...range('-4h'), interval: 'hour' }), series({ days: ['10', '11', '12', '13', '14'].map((hour) => `2024-03-15 ${hour}:00:00`), data: [1, 0, 0, 1, 1] }), halfPastTwo),
+  row('Q-007', 'a day of hours: 25', today, trends(tick, { ...range('-24h'), interval: 'hour' }), series({ days: Array.from({ length: 25 }, (_, at) => new Date(Date.parse('2024-03-14T14:00:00Z') + at * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')) }), halfPastTwo),
+  row('Q-008', 'yesterday, whole', today, trends(tick, range('-1dStart', '-1dEnd')), series({ days: ['2024-03-15'], data: [4] }), { now: '2024-03-16T00:00:00Z' }),
+  row('Q-009', 'twenty hours by day begin within a day', history({ ivy: ['tick 15 03:59', 'tick 15 04:00'] }), trends(tick, range('-20h')), series({ days: ['2024-03-15', '2024-03-16'], data: [1, 0] }), { now: '2024-03-16T00:00:00Z' }),
+  row('Q-010', 'last month', late, trends(tick, range('-1mStart', '-1mEnd')), days(...daysFrom('2024-03-01', 31)), { now: '2024-04-30T12:00:00Z' }),
+  row('Q-011', 'last month from a day it has not', late, trends(tick, range('-1mStart', '-1mEnd')), days(...daysFrom('2024-02-01', 29)), { now: '2024-03-31T12:00:00Z' }),
+  row('Q-012', 'all time begins with the first event', late, trends(tick, range('all')), days(...daysFrom('2024-03-08', 9)), { now: '2024-03-16T12:00:00Z' }),
+  row('Q-013', 'all time of an empty project', history({}), trends(tick, range('all')), series({ days: daysFrom('2024-03-13', 8), data: Array(8).fill(0), count: 0 })),
+  row('Q-014', 'exact moments cut the days at both ends', edges, trends(tick, range('2024-03-09T05:00:00Z', '2024-03-10T05:00:00Z', { explicitDate: true })), series({ days: ['2024-03-09', '2024-03-10'], data: [1, 1] })),
+  row('Q-015', 'the same days as dates are whole', edges, trends(tick, march(9, 10)), data(2, 2)),
+  row('Q-016', 'a moment with an offset is on its UTC day', edges, trends(tick, range('2024-03-10T01:00:00-04:00', '2024-03-10')), days('2024-03-10')),
+  row('Q-017', 'from after to', 'visits', trends(seen, march(17, 7)), series({ data: [], count: 0 })),
+  row('Q-018', 'days of Tokyo', late, trends(tick, march(9, 10)), data(1, 0), { timezone: 'Asia/Tokyo' }),
+  row('Q-019', 'a day of 23 hours in New York', history({ ivy: ['tick 10 04:59:59', 'tick 10 05:00', 'tick 11 03:59:59', 'tick 11 04:00'] }), trends(tick, march(8, 11)), series({ days: daysFrom('2024-03-08', 4), data: [0, 1, 2, 1] }), { timezone: 'America/New_York' }),
+  row('Q-020', 'a day of 25 hours in New York', hoursOfFall, trends(tick, { ...range('2024-11-03', '2024-11-03T23:59:59'), interval: 'hour' }), series({ data: Array(25).fill(1), count: 25 }), { timezone: 'America/New_York', now: '2024-11-10T12:00:00Z' }),
+  row('Q-021', 'Cairo has no midnight on one day', history({ ivy: ['23', '24', '25', '26', '27'].map((day) => `tick 2025-04-${day} 10:00`) }), trends(tick, range('2025-04-23', '2025-04-27')), series({ days: daysFrom('2025-04-23', 5), data: [1, 1, 1, 1, 1] }), { timezone: 'Africa/Cairo', now: '2025-05-01T12:00:00Z' }),
+  row('Q-022', 'days of Kathmandu end at a quarter past six', history({ ivy: ['tick 8 18:14:59', 'tick 8 18:15'] }), trends(tick, march(8, 9)), data(1, 1), { timezone: 'Asia/Kathmandu' }),
+  row('Q-023', 'weeks from Sunday', late, trends(tick, { ...range('-20d'), interval: 'week' }), days('2024-02-18', '2024-02-25', '2024-03-03', '2024-03-10'), { now: '2024-03-13T12:00:00Z' }),
+  row('Q-024', 'weeks from Monday', late, trends(tick, { ...range('-20d'), interval: 'week' }), days('2024-02-19', '2024-02-26', '2024-03-04', '2024-03-11'), { now: '2024-03-13T12:00:00Z', weekStart: 1 }),
+  row('Q-025', 'a week that begins before the range holds only its part', history({ ivy: ['tick 5', 'tick 9'] }), trends(tick, { ...march(9, 16), interval: 'week' }), series({ days: ['2024-03-03', '2024-03-10'], labels: ['9-Mar-2024', '10–16 Mar'], data: [1, 0] })),
+  row('Q-026', 'a month that begins before the range is whole', history({ ivy: ['tick 1', 'tick 5', 'tick 15'] }), trends(tick, { ...march(12, 20), interval: 'month' }), series({ days: ['2024-03-01'], data: [3] })),
+  row('Q-029', 'two months of minutes', 'visits', trends(seen, { ...range('-60d'), interval: 'minute' }), refused('interval')),
+  row('Q-030', 'one now for all series and periods', 'visits', trends([seen, left], { ...range('-1d'), compareFilter: { compare: true } }), series(...[0, 1].map((order) => ({ order, compare_label: 'current', days: ['2024-03-18', '2024-03-19'] })), ...[0, 1].map((order) => ({ order, compare_label: 'previous' }))), {
+    now: '2024-03-19T23:59:59.999Z',
+  }),
+];
+
+const orders = history({ kim: ['order 4 09:00 sum=10', 'order 4 10:00 sum="25.5"', 'order 4 11:00 sum=100', 'order 4 12:00 sum=many', 'order 4 13:00 sum=true', 'order 4 14:00 sum=null'] });
+const order = (math: string, day = 4) => trends(node('order', { math, math_property: 'sum' }), march(day, day));
+const perPerson = history({ kim: ['order 4 09:00', 'order 4 10:00'], lou: ['order 4 09:00', 'order 4 10:00', 'order 4 11:00'] });
+const firstShops = history({ zoe: ['buy 4 09:00 shop=a', 'buy 5 09:00 shop=b'] });
+const merged = history({ a1: ['buy 4 09:00'], a2: ['buy 4 10:00'] });
+const uniques = [1, 1, 2, 3, 3, 3, 4, 4, 4, 4];
+
+export const maths: InsightCase[] = [
+  row('Q-031', 'two series', 'visits', trends([seen, left]), series({ order: 0, count: 10 }, { order: 1, count: 6 })),
+  row('Q-032', 'every event', 'visits', trends(node(null)), series({ label: 'All events', count: 16, action: { id: null } })),
+  row('Q-033', 'an event never sent', 'visits', trends(node('never sent')), series({ count: 0, data: Array(11).fill(0) })),
+  row('Q-034', 'an event never sent, broken down', 'visits', trends(node('never sent'), { breakdownFilter: { breakdown: 'browser' } }), { results: [] }),
+  row('Q-035', 'total', 'visits', trends(node('page seen', { math: 'total' })), data(...seenByDay)),
+  row('Q-036', 'persons of each day', 'visits', trends(node('page seen', { math: 'dau' })), series({ data: seenByDay, count: 10 })),
+  row('Q-037', 'persons of the range', 'visits', trends(node('page seen', { math: 'dau' }), display('BoldNumber')), series({ aggregated_value: 4, data: [], count: 0 })),
+  row('Q-038', 'persons of seven days', 'visits', trends(node('page seen', { math: 'weekly_active' }), march(7, 18)), data(...uniques, 2, 2)),
+  row('Q-039', 'seven days reach before the range', 'visits', trends(node('page seen', { math: 'weekly_active' }), march(16, 17)), data(4, 2)),
+  row('Q-040', 'persons of thirty days', 'visits', trends(node('page seen', { math: 'monthly_active' }), march(7, 18)), data(...uniques, 4, 4)),
+  row('Q-041', 'persons of thirty days by month', 'visits', trends(node('page seen', { math: 'monthly_active' }), { ...range('2024-02-29', '2024-04-01'), interval: 'month' }), data(0, 4, 0)),
+  row('Q-042', 'sum', 'visits', trends(node('page seen', { math: 'sum', math_property: 'amount' }), march(7, 18)), data(20, 0, 10, 60, 10, 0, 50, 0, 10, 0, 10, 0)),
+  row('Q-043', 'average', 'visits', trends(node('page seen', { math: 'avg', math_property: 'amount' }), march(7, 18)), data(20, 0, 10, 20, 10, 0, 25, 0, 10, 0, 10, 0)),
+  row('Q-044', 'only numbers and numeric texts have an average', orders, order('avg'), data(135.5 / 3)),
+  row('Q-045', 'median', orders, order('median'), data(25.5)),
+  row('Q-045', 'three quarters', orders, order('p75'), data(62.75)),
+  row('Q-045', 'p95', orders, order('p95'), data(92.55)),
+  row('Q-045', 'p99', orders, order('p99'), data(98.51)),
+  ...['min', 'max', 'median', 'p90'].map((math) => row('Q-046', `${math} of a day without orders`, orders, order(math, 5), data(0))),
+  row('Q-048', 'groups of a type', history({ a: ['buy 4 09:00 $group_0=one'], b: ['buy 4 10:00 $group_0=one', 'buy 4 11:00 $group_0=two', 'buy 4 12:00'] }), trends(node('buy', { math: 'unique_group', math_group_type_index: 0 }), march(4, 4)), data(2)),
+  row('Q-049', 'sessions of each day', 'sessions', trends(node('view', { math: 'unique_session' }), march(4, 5)), data(3, 1)),
+  row('Q-049', 'sessions of the range', 'sessions', trends(node('view', { math: 'unique_session' }), { ...march(4, 5), ...display('BoldNumber') }), series({ aggregated_value: 3 })),
+  row('Q-050', 'average by person', perPerson, trends(node('order', { math: 'avg_count_per_actor' }), march(4, 5)), data(2.5, 0)),
+  row('Q-050', 'fewest by person', perPerson, trends(node('order', { math: 'min_count_per_actor' }), march(4, 5)), data(2, 0)),
+  row('Q-051', 'the first time was before the range', history({ zoe: ['buy 1', 'buy 5'] }), trends(node('buy', { math: 'first_time_for_user' }), march(4, 7)), data(0, 0, 0, 0)),
+  row('Q-052', 'filters do not move the first time', firstShops, trends(node('buy', { math: 'first_time_for_user', properties: [filter('shop', 'exact', 'b')] }), march(4, 7)), data(0, 0, 0, 0)),
+  row('Q-053', 'the first time broken down', firstShops, trends(node('buy', { math: 'first_time_for_user' }), { ...march(4, 7), breakdownFilter: { breakdown: 'shop' } }), series({ breakdown_value: 'a', data: [1, 0, 0, 0] })),
+  row('Q-056', 'test accounts, not asked for', 'visits', trends(seen, { filterTestAccounts: false }), data(...seenByDay), { testAccountFilters: [filter('browser', 'is_not', 'Condor')] }),
+  row('Q-057', 'running sums', 'visits', trends(seen, display('ActionsLineGraphCumulative')), series({ data: [1, 1, 2, 5, 6, 6, 8, 8, 9, 9, 10], count: 10 })),
+  row('Q-058', 'a moving average', 'visits', trends(seen, { trendsFilter: { smoothingIntervals: 3 } }), data(1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 0)),
+  row('Q-059', 'a total has no interval', 'visits', trends(seen, { ...display('BoldNumber'), interval: 'month' }), series({ aggregated_value: 10 })),
+  row(
+    'Q-060',
+    'totals by value',
+    'visits',
+    trends(seen, { ...display('ActionsBarValue'), breakdownFilter: { breakdown: 'browser' } }),
+    series(
+      ...[
+        ['Condor', 6],
+        ['Falcon', 2],
+        ['Eagle', 1],
+        ['Sparrow', 1],
+      ].map(([breakdown_value, aggregated_value]) => ({ breakdown_value, aggregated_value })),
+    ),
+  ),
+  ...['ActionsTable', 'ActionsPie', 'WorldMap'].map((name) => row('Q-061', `${name} is a total`, 'visits', trends(seen, display(name)), series({ aggregated_value: 10, data: [], days: [], count: 0 }))),
+  row('Q-063', 'too many series', 'visits', trends(Array(27).fill(seen)), refused('series')),
+  row('Q-064', 'actions', 'visits', trends({ kind: 'ActionsNode', id: 1 }), refused('series.0')),
+  row('Q-065', 'two persons before they are merged', merged, trends(node('buy', { math: 'dau' }), march(4, 4)), data(2)),
+  row('Q-065', 'one person after it, in the past too', merged, trends(node('buy', { math: 'dau' }), march(4, 4)), data(1), { merges: [['a1', 'a2']] }),
+];
+
+const formula = (text: string, more: object = {}) => trends([seen, left], { trendsFilter: { formula: text }, ...more });
+const compared = { ...march(13, 17), compareFilter: { compare: true } };
+const byBrowser = { breakdownFilter: { breakdown: 'browser' } };
+const sum = [1, 0, 3, 5, 7, 0, 2, 2, 1, 0, 1];
+
+export const formulas: InsightCase[] = [
+  row('Q-066', 'a formula', 'visits', formula('A+2*B'), series({ label: 'Formula (A+2*B)', data: sum, count: 22, action: null })),
+  row('Q-067', 'two formulas', 'visits', trends([seen, left], { trendsFilter: { formulas: ['A+2*B', 'A-B'] } }), series({ order: 0, data: sum }, { order: 1, data: [1, 0, 0, 2, -2, 0, 2, -1, 1, 0, 1], count: 4 })),
+  row('Q-068', 'division by nothing is 0', 'visits', trends([seen, left], { trendsFilter: { formulaNodes: [{ formula: 'B/A', custom_name: 'Leaving' }] } }), series({ label: 'Leaving', data: [0, 0, 1, 1 / 3, 3, 0, 0, 0, 0, 0, 0] })),
+  row('Q-069', 'a power', 'visits', formula('A**2'), data(1, 0, 1, 9, 1, 0, 4, 0, 1, 0, 1)),
+  ...['A^2', 'A+', 'import os', '__import__("os")', 'A.b', 'A[0]'].map((text) => row('Q-070', `${text} is no formula`, 'visits', formula(text), refused('formula'))),
+  row('Q-070', 'a letter without its series', 'visits', trends(seen, { trendsFilter: { formula: 'A+B' } }), refused('formula')),
+  row('Q-071', 'a formula compared', 'visits', formula('A+2*B', compared), series({ data: [2, 2, 1, 0, 1], count: 6, compare_label: 'current' }, { data: [0, 3, 5, 7, 0], count: 15, compare_label: 'previous' })),
+  row('Q-072', 'a total of a formula compared', 'visits', formula('A+2*B', { ...compared, trendsFilter: { formula: 'A+2*B', display: 'BoldNumber' } }), series({ aggregated_value: 6 }, { aggregated_value: 15 })),
+  row(
+    'Q-073',
+    'a formula by values that not all series have',
+    'visits',
+    trends([seen, node('page left', { properties: [filter('browser', 'exact', 'Eagle')] })], { ...byBrowser, trendsFilter: { formula: 'A+B' } }),
+    series(
+      ...[
+        ['Condor', 6],
+        ['Eagle', 2],
+        ['Falcon', 2],
+        ['Sparrow', 1],
+      ].map(([breakdown_value, count]) => ({ breakdown_value, count })),
+    ),
+  ),
+  row('Q-074', 'a formula by a missing property, one series empty', 'visits', trends([seen, node('never sent')], { breakdownFilter: { breakdown: 'nothing' }, trendsFilter: { formula: 'A+2*B' } }), series({ breakdown_value: nullValue, data: seenByDay })),
+  row('Q-075', 'the period before', 'visits', trends(seen, compared), series({ compare: true, compare_label: 'current', data: [2, 0, 1, 0, 1] }, { compare: true, compare_label: 'previous', days: daysFrom('2024-03-08', 5), data: [0, 1, 3, 1, 0] })),
+  row('Q-076', 'seven days back share a day', 'visits', trends(seen, { ...range('-7d'), compareFilter: { compare: true } }), series({ days: daysFrom('2024-03-15', 8) }, { days: daysFrom('2024-03-08', 8) }), { now: '2024-03-22T12:00:00Z' }),
+  row('Q-077', 'three days back share none', 'visits', trends(seen, { ...range('-3d'), compareFilter: { compare: true } }), series({ days: daysFrom('2024-03-17', 4) }, { days: daysFrom('2024-03-13', 4) })),
+  row('Q-078', 'a week back', 'visits', trends(seen, { ...march(13, 17), compareFilter: { compare: true, compare_to: '-1w' } }), series({ days: daysFrom('2024-03-13', 5) }, { days: daysFrom('2024-03-06', 5), data: [0, 1, 0, 1, 3] })),
+  row('Q-079', 'a month back', 'visits', trends(seen, { ...range('2024-04-09', '2024-04-10'), compareFilter: { compare: true, compare_to: '-1m' } }), series({ data: [0, 0] }, { days: ['2024-03-09', '2024-03-10'], data: [1, 3] }), { now: '2024-04-20T12:00:00Z' }),
+  row('Q-080', 'a month back from a day it has not', 'visits', trends(seen, { ...march(31, 31), compareFilter: { compare: true, compare_to: '-1m' } }), series({ days: ['2024-03-31'] }, { days: ['2024-02-29'] }), { now: '2024-04-20T12:00:00Z' }),
+  row('Q-081', 'all time compared: nothing was before', 'visits', trends(seen, { ...range('all'), compareFilter: { compare: true } }), series({ count: 10, compare_label: 'current' }, { count: 0, compare_label: 'previous' })),
+];
+
+const by = (breakdown: string, more: object = {}) => ({ breakdownFilter: { breakdown, breakdown_type: 'event', ...more } });
+const values = (...pairs: [unknown, number][]) => pairs.map(([breakdown_value, count]) => ({ breakdown_value, count }));
+const plans = history({ ...{ a: ['sale 4 12:00 plan=pro'], b: ['sale 4 12:00 plan=free'], c: ['sale 4 12:00 plan=7'], d: ['sale 4 12:00 plan=["x","y"]'] }, ...{ e: ['sale 4 12:00 plan=""'], f: ['sale 4 12:00 plan=null'], g: ['sale 4 12:00'] } });
+const onFourth = march(4, 4);
+const thirty = 'thirty-values';
+/** The values of `page` in the order of texts: all have one event. */
+const pages = Array.from({ length: 30 }, (_, at) => String(at)).sort();
+const byPage = (more: object = {}) => trends(seen, { ...march(7, 18), ...by('page', more) });
+const twentyFive = history(Object.fromEntries(Array.from({ length: 25 }, (_, at) => [`v${at}`, [`sale 4 12:00 page=p${at}`]])));
+const sentinels = history({ a: [`sale 4 12:00 plan=${nullValue}`], b: ['sale 4 12:00'], c: ['sale 4 12:00 plan=pro'] });
+
+export const breakdowns: InsightCase[] = [
+  row('Q-082', 'by total, then by text', 'visits', trends(seen, { ...march(7, 18), ...by('browser') }), series(...values(['Condor', 6], ['Falcon', 2], ['Eagle', 1], ['Sparrow', 1]))),
+  row(
+    'Q-083',
+    'each series ranked on its own',
+    'visits',
+    trends([seen, left], by('browser')),
+    series(
+      ...[
+        ['page seen', 'Condor', 6],
+        ['page seen', 'Falcon', 2],
+        ['page seen', 'Eagle', 1],
+        ['page seen', 'Sparrow', 1],
+        ['page left', 'Condor', 3],
+        ['page left', 'Eagle', 1],
+        ['page left', 'Falcon', 1],
+        ['page left', 'Sparrow', 1],
+      ].map(([event, value, count]) => ({ label: `${event} - ${value}`, count })),
+    ),
+  ),
+  row('Q-084', 'ranked by the sum', 'visits', trends(node('page seen', { math: 'sum', math_property: 'amount' }), by('browser')), series(...values(['Condor', 60], ['Falcon', 40], ['Sparrow', 40], ['Eagle', 30]))),
+  row('Q-085', 'bins, the last one closed', 'visits', trends(seen, by('amount', { breakdown_histogram_bin_count: 4 })), series(...values(['[10,17.5]', 6], ['[17.5,25]', 2], ['[25,32.5]', 1], ['[32.5,40.01]', 1]))),
+  row(
+    'Q-086',
+    'two breakdowns',
+    'visits',
+    trends(seen, {
+      breakdownFilter: {
+        breakdowns: [
+          { property: 'browser', type: 'event' },
+          { property: 'amount', type: 'event' },
+        ],
+      },
+    }),
+    series({ breakdown_value: ['Condor', '10'], label: 'Condor::10', count: 6 }, { count: 2 }, { count: 1 }, { count: 1 }),
+  ),
+  row('Q-087', 'by a property of persons', 'visits', trends(seen, by('email', { breakdown_type: 'person' })), series(...values(['ann@example.test', 6], [nullValue, 4]))),
+  row('Q-088', 'values as texts; null, empty and missing are one', plans, trends(sale, { ...onFourth, ...by('plan') }), series(...values(['7', 1], ['["x","y"]', 1], ['free', 1], ['pro', 1], [nullValue, 3]))),
+  row('Q-089', 'named values, then null', 'missing-values', trends(sale, { ...march(4, 5), ...by('plan') }), series(...values(['pro', 2], ['7', 1], ['["x","y"]', 1], ['free', 1], [nullValue, 4]))),
+  row('Q-090', 'null falls into other', 'missing-values', trends(sale, { ...march(4, 5), ...by('plan', { breakdown_limit: 4 }) }), series(...values(['pro', 2], ['7', 1], ['["x","y"]', 1], ['free', 1], [otherValue, 4]))),
+  row(
+    'Q-091',
+    'null is ranked in totals',
+    'missing-values',
+    trends(sale, { ...march(4, 5), ...by('plan', { breakdown_limit: 2 }), ...display('ActionsBarValue') }),
+    series(
+      ...[
+        ['pro', 2],
+        [nullValue, 4],
+        [otherValue, 3],
+      ].map(([breakdown_value, aggregated_value]) => ({ breakdown_value, aggregated_value })),
+    ),
+  ),
+  row('Q-092', '25 values and other', thirty, byPage(), { results: values(...pages.slice(0, 25).map((page): [string, number] => [page, 1]), [otherValue, 5]), hasMore: true }),
+  row('Q-093', 'a limit', thirty, byPage({ breakdown_limit: 10 }), { results: values(...pages.slice(0, 10).map((page): [string, number] => [page, 1]), [otherValue, 20]), hasMore: true }),
+  row('Q-094', 'other hidden', thirty, byPage({ breakdown_limit: 10, breakdown_hide_other_aggregation: true }), { results: values(...pages.slice(0, 10).map((page): [string, number] => [page, 1])), hasMore: true }),
+  row('Q-095', 'ties by text', thirty, byPage({ breakdown_limit: 3 }), series(...values(['0', 1], ['1', 1], ['10', 1], [otherValue, 27]))),
+  row('Q-096', 'a list of one', thirty, trends(seen, { ...march(7, 18), breakdownFilter: { breakdowns: [{ property: 'page', type: 'event' }], breakdown_limit: 10 } }), series(...values(...pages.slice(0, 10).map((page): [string[], number] => [[page], 1]), [[otherValue], 20]))),
+  row('Q-097', 'as many values as the limit', twentyFive, trends(sale, { ...onFourth, ...by('page') }), { results: Array.from({ length: 25 }, () => ({ count: 1 })), hasMore: false }),
+  row('Q-098', 'four breakdowns', 'visits', trends(seen, { breakdownFilter: { breakdowns: ['a', 'b', 'c', 'd'].map((property) => ({ property, type: 'event' })) } }), refused('breakdowns')),
+  ...['cohort', 'hogql'].map((type) => row('Q-099', `by ${type}`, 'visits', trends(seen, by('browser', { breakdown_type: type })), refused('breakdown'))),
+  row('Q-100', 'a value that is the text for no value counts as such', sentinels, trends(sale, { ...onFourth, ...by('plan') }), series(...values(['pro', 1], [nullValue, 2]))),
+  row('Q-102', 'true and false', 'visits', trends(seen, by('paid')), series({ label: 'true', count: 7 }, { label: 'false', count: 3 })),
+];
+
+/** How many events pass a filter. */
+const passing = (...properties: object[]) => trends(sale, { ...onFourth, properties });
+const pass = (count: number) => series({ count });
+const sums = history({ a: ['sale 4 09:00 sum=2', 'sale 4 09:01 sum=5', 'sale 4 09:02 sum=10', 'sale 4 09:03 sum=11', 'sale 4 09:04 sum="12"', 'sale 4 09:05 sum="9"', 'sale 4 09:06 sum=many', 'sale 4 09:07'] });
+const paid = history({ a: ['sale 4 09:00 paid=true', 'sale 4 09:01 paid=false', 'sale 4 09:02'] });
+const ends = history({ a: ['sale 4 09:00 until=2024-03-09T23:00:00Z', 'sale 4 09:01 until=2024-03-10', 'sale 4 09:02 until=1709942400', 'sale 4 09:03 until=1710158400', 'sale 4 09:04 until=soon', 'sale 4 09:05 until=2024-03-09'] });
+const aroundNow = history({ a: ['sale 4 09:00 until=2024-03-11T11:59:00Z', 'sale 4 09:01 until=2024-03-11T12:01:00Z'] });
+const aroundDay = history({ a: ['sale 4 09:00 until=2024-03-11T03:00:00Z', 'sale 4 09:01 until=2024-03-10T04:00:00Z', 'sale 4 09:02 until=2024-03-10T05:00:00Z'] });
+const nested = history({ a: ['sale 4 09:00 plan=pro sum=1', 'sale 4 09:01 plan=free sum=2', 'sale 4 09:02 plan=pro sum=3', 'sale 4 09:03 plan=basic sum=4'] });
+const upgraded = { events: [{ event: 'sale', distinct_id: 'a', timestamp: '2024-03-04T09:00:00Z', properties: {}, person_properties: { plan: 'free' } }], persons: [person('a', '2024-03-04', { plan: 'pro' })] };
+const names = ["it's", 'say "so"', 'a.b', '$lib', 'x'.repeat(200), 'größe 日本', 'a\\b', "'); DROP TABLE event; --"];
+const oddlyNamed = { events: names.map((name) => ({ event: 'sale', distinct_id: 'a', timestamp: '2024-03-04T09:00:00Z', properties: { [name]: 'yes' } })), persons: [] };
+const firms = history(
+  { a: ['sale 4 09:00 $group_0=one'], b: ['sale 4 10:00 $group_0=two', 'sale 4 11:00'] },
+  {
+    groups: [
+      { type_index: 0, key: 'one', created_at: '2024-03-01T00:00:00Z', properties: { industry: 'finance' } },
+      { type_index: 0, key: 'two', created_at: '2024-03-01T00:00:00Z', properties: { industry: 'food' } },
+    ],
+  },
+);
+
+export const filters: InsightCase[] = [
+  row('Q-103', 'the empty text is set, null is not', plans, passing(filter('plan', 'is_set')), pass(5)),
+  row('Q-104', 'missing and null are not set', plans, passing(filter('plan', 'is_not_set')), pass(2)),
+  row('Q-105', 'is_not holds for what is missing', plans, passing(filter('plan', 'is_not', ['pro', 'free'])), pass(5)),
+  row('Q-106', 'exact: one of a list', plans, passing(filter('plan', 'exact', ['pro', 'free'])), pass(2)),
+  row('Q-107', 'a number equals its text', plans, passing(filter('plan', 'exact', '7')), pass(1)),
+  row('Q-108', 'not_icontains holds for what is missing', plans, passing(filter('plan', 'not_icontains', 'RE')), pass(6)),
+  row('Q-109', 'regex', plans, passing(filter('plan', 'regex', '^(pro|free)$')), pass(2)),
+  row('Q-109', 'not_regex holds for what is missing', plans, passing(filter('plan', 'not_regex', '^p')), pass(6)),
+  row('Q-111', 'gt compares numbers and numeric texts', sums, passing(filter('sum', 'gt', 10)), pass(2)),
+  row('Q-112', 'gte with a text', sums, passing(filter('sum', 'gte', '10')), pass(3)),
+  row('Q-113', 'between, both ends included', sums, passing(filter('sum', 'between', [2, 10])), pass(4)),
+  row('Q-113', 'between backwards', sums, passing(filter('sum', 'between', [10, 2])), refused('properties.0.value')),
+  ...[true, 'true', ['true']].map((value) => row('Q-114', `true equals ${JSON.stringify(value)}`, paid, passing(filter('paid', 'exact', value)), pass(1))),
+  row('Q-115', 'before a day', ends, passing(filter('until', 'is_date_before', '2024-03-10')), pass(3)),
+  row('Q-116', 'after a moment that is relative to now', aroundNow, passing(filter('until', 'is_date_after', '-9d')), pass(1)),
+  row('Q-117', 'on a day of the zone', aroundDay, passing(filter('until', 'is_date_exact', '2024-03-10')), pass(2), { timezone: 'America/New_York' }),
+  row('Q-118', 'a group of no filters', plans, trends(sale, { ...onFourth, properties: { type: 'AND', values: [] } }), pass(7)),
+  row('Q-119', 'or within and', nested, trends(sale, { ...onFourth, properties: { type: 'AND', values: [{ type: 'OR', values: [filter('plan', 'exact', 'pro'), filter('plan', 'exact', 'free')] }, filter('sum', 'gt', 1)] } }), pass(2)),
+  row('Q-120', 'filters of a series and of the query', nested, trends(node('sale', { properties: [filter('plan', 'exact', 'pro')] }), { ...onFourth, properties: [filter('sum', 'gt', 1)] }), pass(1)),
+  row('Q-121', 'a property of a group', firms, passing({ key: 'industry', type: 'group', group_type_index: 0, operator: 'exact', value: 'finance' }), pass(1)),
+  row('Q-124', 'a property of the person now', upgraded, passing({ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }), pass(1)),
+  row('Q-124', 'a property of the person then', upgraded, passing({ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }), pass(0), { personMode: 'event' }),
+  ...names.map((name) => row('Q-125', `a property called ${name.slice(0, 30)}`, oddlyNamed, passing(filter(name, 'exact', 'yes')), pass(1))),
+];
