@@ -3,11 +3,12 @@
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
 import { caseFile, createCaseProjects, type InsightCase } from './case-world.ts';
+import * as ofRules from './numbered-cases/of-rules.ts';
 import * as ofTrends from './numbered-cases/of-trends.ts';
 import * as ofWalks from './numbered-cases/of-walks.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
-const cases = [...Object.values(ofTrends), ...Object.values(ofWalks), caseFile.cases].flat();
+const cases = [...Object.values(ofRules), ...Object.values(ofTrends), ...Object.values(ofWalks), caseFile.cases].flat();
 
 describe.each(engines)('on $name', (engine) => {
   let store: TestStore;

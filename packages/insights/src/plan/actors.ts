@@ -120,11 +120,10 @@ export function planPersons(source: InsightActorsQuery, context: PlanContext): U
 /** Filters of the persons themselves. They hold for each of their events alike. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
-  const filters = both(
+  const own = both(
     readFilters(properties, 'properties', ofNow),
     readFilters(fixedProperties, 'fixedProperties', ofNow),
   );
-  const own = ofAnyDistinctId(filters);
   const text = search?.trim() ?? '';
   if (text === '') return own;
   const containing = { is: 'containing' as const, text };
@@ -134,16 +133,6 @@ function personFilters({ properties, fixedProperties, search }: ActorsQuery, con
     { anyDistinctId: containing },
   ];
   return both(own, { any: found });
-}
-
-/** A person has several distinct ids, an event one. */
-function ofAnyDistinctId(condition: Condition): Condition {
-  if ('all' in condition) return { all: condition.all.map(ofAnyDistinctId) };
-  if ('any' in condition) return { any: condition.any.map(ofAnyDistinctId) };
-  if ('not' in condition) return { not: ofAnyDistinctId(condition.not) };
-  const isDistinctId =
-    'property' in condition && condition.property.of === 'column' && condition.property.key === 'distinct_id';
-  return isDistinctId ? { anyDistinctId: condition.test } : condition;
 }
 
 function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): UnitsBehind {

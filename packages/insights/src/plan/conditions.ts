@@ -111,7 +111,18 @@ function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Co
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
   const property = propertyOf({ type, key, index }, { path, reading });
-  return readTest(property, { operator, value }, { path, reading });
+  const condition = readTest(property, { operator, value }, { path, reading });
+  return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
+}
+
+/** A person has several distinct ids, an event one: that one counts too, for it may have no person. */
+function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
+  if ('all' in condition) return { all: condition.all.map((one) => ofAnyDistinctId(one, reading)) };
+  if ('any' in condition) return { any: condition.any.map((one) => ofAnyDistinctId(one, reading)) };
+  if ('not' in condition) return { not: ofAnyDistinctId(condition.not, reading) };
+  if (!('property' in condition)) return condition;
+  const ofPerson: Condition = { anyDistinctId: condition.test };
+  return reading.isOfPersons ? ofPerson : { any: [ofPerson, condition] };
 }
 
 /** @throws AppError naming the field. */

@@ -1,0 +1,186 @@
+// Rules that have no number: each is one sentence of what clients rely on.
+
+import type { InsightCase } from '../case-world.ts';
+import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, march, node, person, range, refused, retention, row, steps, trends, visits } from './rows.ts';
+
+const rule = (name: string, ...rest: [InsightCase['dataset'], unknown, unknown, Parameters<typeof row>[5]?]) => row('rule', name, ...rest);
+const seen = node('page seen');
+const left = node('page left');
+const tick = node('tick');
+const sale = node('sale');
+const series = (...results: object[]) => ({ results });
+const days = (...names: string[]) => series({ days: names });
+const daysFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
+const hoursFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 3_600_000).toISOString().slice(0, 19).replace('T', ' '));
+const inMay = { now: '2024-05-15T14:30:00Z' };
+const monday = { ...inMay, weekStart: 1 };
+const empty = history({ ivy: ['tick 2024-05-01'] });
+const asked = (name: string, from: string, to: string | undefined, interval: string, names: string[], settings = inMay) => rule(`${from} to ${to ?? 'now'} by ${interval}: ${name}`, empty, trends(tick, { ...range(from, to), interval }), days(...names), settings);
+const labels = (name: string, more: object, names: string[], settings = inMay) => rule(`labels: ${name}`, empty, trends(tick, more), series({ labels: names }), settings);
+const against = (from: string, to: string | undefined, now: string[], before: string[], more: object = {}) => rule(`${from} to ${to ?? 'now'} compared`, empty, trends(tick, { ...range(from, to), compareFilter: { compare: true }, ...more }), series({ days: now }, { days: before }), inMay);
+
+export const ranges: InsightCase[] = [
+  asked('eight days', '-7d', undefined, 'day', daysFrom('2024-05-08', 8)),
+  asked('25 hours', '-24h', undefined, 'hour', hoursFrom('2024-05-14T14:00:00Z', 25)),
+  asked('until this hour', 'dStart', undefined, 'hour', hoursFrom('2024-05-15T00:00:00Z', 15)),
+  asked('a whole day of hours', '-1dStart', '-1dEnd', 'hour', hoursFrom('2024-05-14T00:00:00Z', 24)),
+  asked('one day', '-1dStart', '-1dEnd', 'day', ['2024-05-14']),
+  asked('weeks from Sunday', '-30d', undefined, 'week', ['2024-04-14', '2024-04-21', '2024-04-28', '2024-05-05', '2024-05-12']),
+  asked('weeks from Monday', '-30d', undefined, 'week', ['2024-04-15', '2024-04-22', '2024-04-29', '2024-05-06', '2024-05-13'], monday),
+  asked('last month', '-1mStart', '-1mEnd', 'day', daysFrom('2024-04-01', 30)),
+  asked('this month', 'mStart', undefined, 'day', daysFrom('2024-05-01', 15)),
+  asked('whole months', '-90d', undefined, 'month', ['2024-02-01', '2024-03-01', '2024-04-01', '2024-05-01']),
+  asked('this year', 'yStart', undefined, 'month', ['2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01', '2024-05-01']),
+  asked(
+    'last year, all of it',
+    '-1yStart',
+    '-1yEnd',
+    'month',
+    Array.from({ length: 12 }, (_, at) => `2023-${String(at + 1).padStart(2, '0')}-01`),
+  ),
+  asked('thirteen weeks', '-1q', undefined, 'week', ['2024-02-11', '2024-02-18', '2024-02-25', '2024-03-03', '2024-03-10', '2024-03-17', '2024-03-24', '2024-03-31', '2024-04-07', '2024-04-14', '2024-04-21', '2024-04-28', '2024-05-05', '2024-05-12']),
+  asked('two weeks', '-2w', undefined, 'day', daysFrom('2024-05-01', 15)),
+  asked('a month back', '-1m', undefined, 'week', ['2024-04-14', '2024-04-21', '2024-04-28', '2024-05-05', '2024-05-12']),
+  asked('without a minus', '7d', undefined, 'day', daysFrom('2024-05-08', 8)),
+  asked('dates without zeros', '2024-1-5', '2024-1-7', 'day', daysFrom('2024-01-05', 3)),
+  asked('an hour, from its first minute to its last', '-1hStart', '-1hEnd', 'hour', ['2024-05-15 13:00:00']),
+  ...['+3d', 'x-7d', '-7d later', 'today', '2024-13-01', '-7x'].map((date_from) => rule(`"${date_from}" is no date`, empty, trends(tick, { dateRange: { date_from } }), refused('date_from'), inMay)),
+  labels('days', range('2024-05-13', '2024-05-14'), ['13-May-2024', '14-May-2024']),
+  labels('hours', { ...range('2024-05-13', '2024-05-13T01:30:00'), interval: 'hour' }, ['13-May 00:00', '13-May 01:00']),
+  labels('weeks', { ...range('2024-05-05', '2024-05-18'), interval: 'week' }, ['5–11 May', '12–18 May']),
+  labels('weeks over two months', { ...range('2024-04-29', '2024-05-05'), interval: 'week' }, ['29-Apr – 5-May'], monday),
+  labels('months', { ...range('2024-04-01', '2024-05-15'), interval: 'month' }, ['Apr 2024', 'May 2024']),
+  against('-7d', undefined, daysFrom('2024-05-08', 8), daysFrom('2024-05-01', 8)),
+  against('-3d', undefined, daysFrom('2024-05-12', 4), daysFrom('2024-05-08', 4)),
+  against('2024-05-06', '2024-05-10', daysFrom('2024-05-06', 5), daysFrom('2024-05-01', 5)),
+  against('-24h', undefined, hoursFrom('2024-05-14T14:00:00Z', 25), hoursFrom('2024-05-13T14:00:00Z', 25), { interval: 'hour' }),
+];
+
+const weekly = node('page seen', { math: 'weekly_active' });
+const monthly = node('page seen', { math: 'monthly_active' });
+const formula = (text: string, more: object = {}) => trends([seen, left], { trendsFilter: { formula: text, ...more } });
+/** Of the 7th to the 17th: page seen 1 0 1 3 1 0 2 0 1 0 1, page left 0 0 1 1 3 0 0 1 0 0 0. */
+const ofFormula = (text: string, ...data: number[]) => rule(`${text}`, 'visits', formula(text), series({ data }));
+const sessions = history({ a: ['page-seen 4 09:00 $session_id=s1', 'page-seen 4 10:00', 'page-seen 4 11:00 $session_id='] });
+
+export const numbers: InsightCase[] = [
+  rule('weekly_active by week is daily persons', 'visits', trends(weekly, { ...march(3, 16), interval: 'week' }), series({ data: [2, 4] })),
+  rule('weekly_active by hour looks 168 hours back', 'visits', trends(weekly, { ...range('2024-03-17T11:00:00', '2024-03-17T13:00:00'), interval: 'hour' }), series({ data: [4, 2, 2] })),
+  rule('weekly_active in total: the seven days before the end', 'visits', trends(weekly, { ...march(1, 17), ...display('BoldNumber') }), series({ aggregated_value: 2 })),
+  rule('monthly_active in total: the thirty days before the end', 'visits', trends(monthly, { ...march(17, 17), ...display('BoldNumber') }), series({ aggregated_value: 4 })),
+  rule('monthly_active by week: thirty days to the first day of the week', 'visits', trends(monthly, { ...march(3, 16), interval: 'week' }), series({ data: [0, 3] })),
+  rule('running persons count once', 'visits', trends(node('page seen', { math: 'dau' }), display('ActionsLineGraphCumulative')), series({ data: [1, 1, 2, 3, 3, 3, 4, 4, 4, 4, 4], count: 4 })),
+  rule('an empty session is none', sessions, trends(node('page-seen', { math: 'unique_session' }), march(4, 4)), series({ data: [1] })),
+  rule('a total has no labels', 'visits', trends(seen, display('ActionsPie')), series({ aggregated_value: 10, labels: undefined })),
+  rule('a multiplier', 'visits', trends(node('page seen', { math: 'sum', math_property: 'amount', math_multiplier: 0.5 }), march(9, 10)), series({ data: [5, 30] })),
+  ofFormula('a+b', 1, 0, 2, 4, 4, 0, 2, 1, 1, 0, 1),
+  ofFormula('-A', -1, 0, -1, -3, -1, 0, -2, 0, -1, 0, -1),
+  ofFormula('A % B', 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0),
+  ofFormula('A/0', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+  ofFormula('(A + B) * 2 - 1', 1, -1, 3, 7, 7, -1, 3, 1, 1, -1, 1),
+  ofFormula('2**3**0', 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2),
+  rule('formulaNodes win over formulas, and these over formula', 'visits', trends([seen, left], { trendsFilter: { formula: 'A', formulas: ['B'], formulaNodes: [{ formula: 'A+B' }] } }), series({ label: 'Formula (A+B)', count: 16 })),
+  rule('a formula of totals', 'visits', trends([seen, left], { trendsFilter: { formula: 'A/B', display: 'BoldNumber' } }), series({ aggregated_value: 10 / 6, count: 0 })),
+  ...['max(A)', '(A', 'A)', 'A B', 'A++', 'AA', 'A // B'].map((text) => rule(`${text} is no formula`, 'visits', formula(text), refused('formula'))),
+];
+
+const passing = (...properties: object[]) => trends(sale, { ...march(4, 4), properties });
+const plans = history({ a: ['sale 4 09:00 plan=pro', 'sale 4 09:01 plan=free', 'sale 4 09:02 plan=50%', 'sale 4 09:03 plan=["x","y"]', 'sale 4 09:04'] });
+const versions = history({ a: ['1.2.3', '1.2.10', '1.3.0', '2.0.0', '2.0.0-beta'].map((version, at) => `sale 4 09:0${at} version="${version}"`) });
+const sums = history({ a: ['sale 4 09:00 sum=1', 'sale 4 09:01 sum=5', 'sale 4 09:02 sum="7"', 'sale 4 09:03 sum=many', 'sale 4 09:04'] });
+const passes = (name: string, data: InsightCase['dataset'], given: object, count: number) => rule(name, data, passing(given), series({ count }));
+
+export const filters: InsightCase[] = [
+  passes('icontains of any', plans, filter('plan', 'icontains', ['PR', 'fr']), 2),
+  passes('not_icontains of none', plans, filter('plan', 'not_icontains', ['PR', 'fr']), 3),
+  passes('icontains takes % as it is', plans, filter('plan', 'icontains', '0%'), 1),
+  passes('icontains takes _ as it is', plans, filter('plan', 'icontains', 'p_o'), 0),
+  passes('icontains searches the text of a list', plans, filter('plan', 'icontains', '"Y"'), 1),
+  passes('a list equals its text', plans, filter('plan', 'exact', '["x","y"]'), 1),
+  passes('in', plans, filter('plan', 'in', ['pro', 'free']), 2),
+  passes('not_in holds for what is missing', plans, filter('plan', 'not_in', ['pro', 'free']), 3),
+  passes('texts have capitals', plans, filter('plan', 'exact', 'PRO'), 0),
+  passes('a regex has capitals', plans, filter('plan', 'regex', 'PRO'), 0),
+  passes('a regex anywhere', plans, filter('plan', 'regex', 'r'), 2),
+  passes('icontains_multi', plans, filter('plan', 'icontains_multi', ['PR', 'fr']), 2),
+  passes('not_icontains_multi', plans, filter('plan', 'not_icontains_multi', ['PR', 'fr']), 3),
+  passes('min is gte', sums, filter('sum', 'min', 5), 2),
+  passes('max is lte', sums, filter('sum', 'max', 5), 2),
+  passes('gt of a list: any', sums, filter('sum', 'gt', [6, 100]), 1),
+  passes('not_between leaves out what is missing', sums, filter('sum', 'not_between', [2, 6]), 2),
+  passes('5.0 equals 5', sums, filter('sum', 'exact', '5.0'), 1),
+  passes('semver_eq', versions, filter('version', 'semver_eq', '1.2.3'), 1),
+  passes('semver_gt by numbers, not by texts', versions, filter('version', 'semver_gt', '1.2.3'), 4),
+  passes('semver_lt: before its release', versions, filter('version', 'semver_lt', '2.0.0'), 4),
+  passes('semver_tilde', versions, filter('version', 'semver_tilde', '1.2.3'), 2),
+  passes('semver_caret', versions, filter('version', 'semver_caret', '1.2.3'), 3),
+  passes('semver_wildcard', versions, filter('version', 'semver_wildcard', '1.2.*'), 2),
+  passes('an empty filter', plans, {}, 5),
+  passes('an empty filter by its type', plans, { type: 'empty' }, 5),
+  rule('a filter without a value', plans, passing({ key: 'plan', type: 'event', operator: 'exact' }), refused('properties.0')),
+  rule('between of three', sums, passing(filter('sum', 'between', [1, 2, 3])), refused('properties.0.value')),
+  rule('between of words', sums, passing(filter('sum', 'between', ['one', 'two'])), refused('properties.0.value')),
+  rule('a group of an index', plans, passing({ key: 'x', type: 'group', operator: 'exact', value: 'y' }), refused('group_type_index')),
+  ...['session', 'hogql', 'feature', 'recording', 'log_entry', 'data_warehouse', 'behavioral', 'flag', 'nonsense'].map((type) => rule(`filters by ${type}`, plans, passing({ key: 'x', type, operator: 'exact', value: 'y' }), refused('properties.0.type'))),
+  passes('the distinct id of an event without a person', history({ a: ['sale 4 09:00 $process_person_profile=false'], b: ['sale 4 10:00'] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'a' }, 1),
+  passes('no distinct id of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'is_not', value: 'other' }, 1),
+  passes('any distinct id of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'other' }, 1),
+];
+
+const noSales = history({});
+const windowOf = (funnelWindowInterval: number, funnelWindowIntervalUnit: string) => ({ funnelWindowInterval, funnelWindowIntervalUnit });
+const ab = ['A', 'B'];
+const exclusion = (event: string, from: number, to: number) => ({ exclusions: [node(event, { funnelFromStep: from, funnelToStep: to })] });
+const wrong = (name: string, sentence: string, funnelsFilter: object, of: (string | object | null)[] = ['A', 'B', 'C']) => rule(name, noSales, funnel(of, funnelsFilter), refused(sentence));
+const times = history({ p: ['A 4 10:00:00', 'B 4 10:00:10'], q: ['A 4 10:00:00', 'B 4 10:00:20'], r: ['A 4 10:00:00', 'B 4 10:00:40'] });
+
+export const walks: InsightCase[] = [
+  wrong('from beyond the steps', 'funnelFromStep is out of bounds. It must be between 0 and 1.', { funnelFromStep: 2, funnelToStep: 2 }),
+  wrong('to beyond the steps', 'funnelToStep is out of bounds. It must be between 1 and 2.', { funnelFromStep: 0, funnelToStep: 3 }),
+  wrong('to at or before from', 'Funnel step range is invalid. funnelToStep should be greater than funnelFromStep.', { funnelFromStep: 1, funnelToStep: 1 }),
+  wrong('an exclusion of no steps', 'Exclusion event range is invalid. End of range should be greater than start.', exclusion('X', 1, 1)),
+  wrong('an exclusion that begins too late', 'Exclusion event range is invalid. Start of range is greater than number of steps.', exclusion('X', 2, 3)),
+  wrong('an exclusion that ends too late', 'Exclusion event range is invalid. End of range is greater than number of steps.', exclusion('X', 0, 3)),
+  wrong('an exclusion of a step', "Exclusion steps cannot contain an event that's part of funnel steps.", exclusion('B', 0, 2)),
+  wrong('part of an unordered funnel excluded', 'Partial Exclusions not allowed in unordered funnels', { ...exclusion('X', 0, 1), funnelOrderType: 'unordered' }),
+  wrong('the first step optional', 'The first step of a funnel cannot be optional.', {}, [node('A', { optionalInFunnel: true }), 'B']),
+  rule('no window is fourteen days', history({ p: ['A 1 10:00', 'B 15 10:00'], q: ['A 1 10:00', 'B 15 10:01'] }), funnel(ab), steps(2, 1)),
+  rule('a window of months: thirty days each', history({ p: ['A 1 10:00', 'B 31 10:00'], q: ['A 1 10:00', 'B 31 10:01'] }), funnel(ab, windowOf(1, 'month')), steps(2, 1)),
+  rule('a window of weeks', history({ p: ['A 1 10:00', 'B 8 10:00'], q: ['A 1 10:00', 'B 8 10:01'] }), funnel(ab, windowOf(1, 'week')), steps(2, 1)),
+  rule('a window of minutes', history({ p: ['A 1 10:00:00', 'B 1 10:05:00'], q: ['A 1 10:00:00', 'B 1 10:05:01'] }), funnel(ab, windowOf(5, 'minute')), steps(2, 1)),
+  rule('a given number of bins', times, funnel(ab, { funnelVizType: 'time_to_convert', binCount: 3 }), {
+    results: {
+      bins: [
+        [10, 1],
+        [20, 1],
+        [30, 0],
+        [40, 1],
+      ],
+      average_conversion_time: 70 / 3,
+    },
+  }),
+  rule('unordered: what gave up empties all', history({ p: ['A 4 10:00', 'X 4 11:00', 'B 4 12:00'], q: ['B 4 10:00', 'A 4 11:00'] }), funnel(ab, { funnelOrderType: 'unordered', ...exclusion('X', 0, 1) }), steps(2, 1)),
+  rule('strict: a filter of the query hides what is between', history({ p: ['A 4 10:00 k=1', 'X 4 11:00 k=2', 'B 4 12:00 k=1'] }), funnel(ab, { funnelOrderType: 'strict' }, { properties: [filter('k', 'exact', 1)] }), steps(1, 1)),
+  rule('a first time step', history({ p: ['A 1 10:00', 'A 4 10:00', 'B 5 10:00'], q: ['A 4 10:00', 'B 5 10:00'] }), funnel([node('A', { math: 'first_time_for_user' }), 'B'], {}, march(3, 10)), steps(1, 1)),
+  rule('groups convert together', history({ p: ['A 4 10:00 $group_0=one'], q: ['B 4 11:00 $group_0=one', 'A 4 12:00'] }), funnel(ab, {}, { aggregation_group_type_index: 0 }), steps(1, 1)),
+  rule('custom steps: whose furthest step is one of them', history({ p: ['A 4 10:00'], q: ['A 4 10:00', 'B 4 11:00'], r: ['A 4 10:00', 'B 4 11:00', 'C 4 12:00'] }), funnelActorsOf(funnel(['A', 'B', 'C']), { funnelCustomSteps: [1, 3], funnelStep: 2 }), { actors: ['p', 'r'] }),
+  rule('retention by hour', history({ p: ['visit 2024-07-16 16:10', 'visit 2024-07-16 17:50'] }), retention({ totalIntervals: 3, ...visits, period: 'Hour' }), { results: [{ ...counts(1, 1, 0), label: 'Hour 0' }, counts(1, 0, 0), counts(0, 0, 0)] }, { now: '2024-07-16T18:30:00Z' }),
+  rule('retention of all events', history({ p: ['visit 2024-07-15', 'other 2024-07-16'] }), retention({ totalIntervals: 2, targetEntity: { id: null, type: 'events' }, returningEntity: { id: null, type: 'events' } }), { results: [counts(1, 1), counts(1, 0)] }, { now: '2024-07-16T18:30:00Z' }),
+];
+
+const who = history({ ann: ['seen 4 09:00', 'seen 4 10:00'], bob: ['seen 4 09:00'], cid: ['seen 3 09:00'] }, { persons: [person('ann', '2024-03-02', { email: 'ann@example.test' }), person('bob', '2024-03-03', { name: 'Bob' }), person('cid', '2024-03-01')] });
+const behind = (more: object = {}, of: object = trends(node('seen'), march(4, 4))) => ({ ...actorsOf(of, { day: '2024-03-04' }), ...more });
+const listed = history({ p: ['seen 20 09:00 n=1', 'seen 20 10:00 n="2"', 'seen 20 11:00 n=[3]', 'seen 20 11:30'] });
+
+export const lists: InsightCase[] = [
+  rule('actors by search', who, behind({ search: 'EXAMPLE' }), { actors: ['ann'] }),
+  rule('actors by how many events', who, behind({ select: ['event_count'], orderBy: ['event_count DESC'] }), { columns: ['event_count'], results: [[2], [1]] }),
+  rule('actors of other are all', who, behind({}, trends(node('seen'), { ...march(4, 4), breakdownFilter: { breakdown: 'x' } })), { actors: ['ann', 'bob'] }),
+  rule('a day without its series', who, { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: trends(node('seen'), march(4, 4)) } }, refused('day')),
+  rule('a property is what was sent', listed, events(['properties.n'], { orderBy: ['timestamp'] }), { results: [[1], ['2'], [[3]], [null]] }),
+  rule('a label of a column', listed, events(['event -- What', 'count()']), { columns: ['event -- What', 'count()'], results: [['seen', 4]] }),
+  rule('nothing selected is all', listed, events([], { limit: 1 }), { columns: ['*'] }),
+  rule('by a column, upwards', listed, events(['timestamp'], { orderBy: ['timestamp ASC'], limit: 1 }), { results: [['2024-03-20T09:00:00Z']], hasMore: true }),
+  rule('more than the most', listed, events(['event'], { limit: 50_001 }), refused('limit')),
+  rule('SQL', listed, { kind: 'HogQLQuery', query: 'select 1' }, refused('HogQLQuery')),
+];
