@@ -54,6 +54,21 @@ function modeOf(modifiers: unknown): string | null {
   return typeof mode === 'string' ? mode : null;
 }
 
+/** Which of these properties hold true and false, as far as is known, with what they are of: `event -1 paid`. */
+export async function readBooleans(
+  sql: Sql,
+  projectId: number,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set();
+  const rows = await sql.query<{ type: number; index: number; name: string }>(
+    `SELECT type, group_type_index AS index, name FROM property_definition
+      WHERE project_id = $1 AND type IN (1, 2, 3) AND name = ANY ($2::text[]) AND property_type = 'Boolean'`,
+    [projectId, names],
+  );
+  return new Set(rows.map(({ type, index, name }) => `${['', 'event', 'person', 'group'][type]} ${index} ${name}`));
+}
+
 export interface ShownPerson {
   id: string;
   properties: Record<string, unknown>;

@@ -26,7 +26,7 @@ import { planLifecycle } from './plan/lifecycle.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
 import { isRecord, type Query } from './query.ts';
-import { readGroups, readPersons, readSettings } from './records-store.ts';
+import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
 
 export interface QueryDeps {
   /** Settings, persons and groups. */
@@ -70,10 +70,12 @@ export async function runQuery(
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
+  const booleans = await readBooleans(deps.sql, projectId, brokenDownBy(query));
   const context = planContext('modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {}, {
     settings,
     now,
     earliest,
+    booleans,
   });
   const answer = await answerQuery(deps, query, { context, run });
   return { ...answer, timezone: settings.timezone };
@@ -85,7 +87,8 @@ export const narrowing = 'a shorter range, filters or no breakdown';
 /** What a query over its budget is told: its own fault, so that nobody repeats it unchanged. */
 export function budgetProblem(error: OverBudget, maxMs: number): AppError {
   const isTime = error.limit === 'time';
-  const limit = isTime ? `${Math.round(maxMs / 1000)} seconds` : 'the memory there is for one query';
+  const seconds = Math.max(1, Math.round(maxMs / 1000));
+  const limit = isTime ? `${seconds} ${seconds === 1 ? 'second' : 'seconds'}` : 'the memory there is for one query';
   return new AppError('invalid', `The query takes more than ${limit}. Narrow it with ${narrowing}.`, {
     code: isTime ? 'query_timeout' : 'query_too_large',
     attr: 'query',
@@ -231,6 +234,14 @@ function beginsWithFirst(query: Query): boolean {
   if (query.kind === 'EventsQuery' || query.kind === 'ActorsQuery')
     return query.source !== undefined && beginsWithFirst(query.source.source);
   return query.dateRange?.date_from === 'all';
+}
+
+/** The properties a query is broken down by. */
+function brokenDownBy(query: Query): string[] {
+  if ('source' in query) return query.source === undefined ? [] : brokenDownBy(query.source.source);
+  if (!('breakdownFilter' in query)) return [];
+  const { breakdown = [], breakdowns = [] } = query.breakdownFilter ?? {};
+  return [breakdown, breakdowns.map(({ property }) => property)].flat(2);
 }
 
 /** The events a query asks for; null: all. */

@@ -6,6 +6,8 @@ import { createTestTenant } from '@millrace/testing';
 export interface Dataset {
   events: CaseEvent[];
   persons: { distinct_ids: string[]; created_at: string; properties: Record<string, unknown> }[];
+  /** Properties of events that are known to hold true and false. */
+  booleans?: string[];
   groups?: { type_index: number; key: string; created_at: string; properties: Record<string, unknown> }[];
 }
 
@@ -83,7 +85,7 @@ export function createCaseProjects(database: Database): (one: InsightCase) => Pr
 export async function storeDataset(
   sql: Sql,
   projectId: number,
-  { events, persons, groups = [] }: Dataset,
+  { events, persons, groups = [], booleans = [] }: Dataset,
 ): Promise<void> {
   const known = new Set(persons.flatMap(({ distinct_ids }) => distinct_ids));
   const others = new Map<string, (typeof persons)[number]>();
@@ -109,6 +111,10 @@ export async function storeDataset(
       [projectId, type_index, key, properties, created_at],
     );
   }
+  await sql.query(
+    `INSERT INTO property_definition (project_id, type, name, property_type, last_seen_at) SELECT $1, 1, name, 'Boolean', now() FROM unnest($2::text[]) AS name`,
+    [projectId, booleans],
+  );
   await storeEvents(sql, projectId, events);
 }
 

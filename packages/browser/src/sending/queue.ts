@@ -57,7 +57,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     if (droppedName) records.remove(droppedName);
     droppedName = '';
     keepDropped();
-    if (count) log.debug(`${count} events dropped: they were too many, too large, or no JSON`);
+    if (count) log.debug(`${count} events dropped`);
   };
   /** For one more. @returns how many are dropped; one of them may have been the one to tell of others. */
   const makeRoom = (text = ''): number => {

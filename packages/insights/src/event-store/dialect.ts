@@ -114,6 +114,11 @@ export function columnText(
   }
 }
 
+/** A value of a breakdown as it is shown. */
+export function asBoolean(value: Fragment): Fragment {
+  return sql`CASE ${value} WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE ${value} END`;
+}
+
 /** Of the values a property is compared with, those that are numbers, and those that are lists or objects in JSON. */
 export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {

@@ -119,6 +119,8 @@ export interface Breakdown {
   property: Property;
   /** Leaves out `/`, `?` and `#` at the end. */
   isUrl: boolean;
+  /** Is shown as true and false, whichever way it was sent: 1 and 0 too. */
+  isBoolean: boolean;
   /** Edges of buckets of numbers: the value is the index of the bucket. */
   bins: readonly number[] | null;
 }

@@ -20,6 +20,8 @@ export interface ProjectSettings {
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
+  /** Properties of the query's breakdowns that hold true and false. */
+  booleans: ReadonlySet<string>;
   /** When the first of the events that are asked for happened, where a range begins with it. */
   earliest: number | null;
 }
@@ -29,12 +31,12 @@ const currentProperties = 'person_id_override_properties_joined';
 
 export function planContext(
   query: { modifiers?: { personsOnEventsMode?: string } },
-  { settings, now, earliest }: { settings: ProjectSettings; now: number; earliest: number | null },
+  { settings, now, ...found }: Pick<PlanContext, 'settings' | 'earliest' | 'booleans'> & { now: number },
 ): PlanContext {
   const mode = query.modifiers?.personsOnEventsMode ?? settings.personsMode ?? currentProperties;
   return {
     settings,
-    earliest,
+    ...found,
     clock: clockOf(settings.timezone, settings.weekStart, now),
     personsAsStored: mode !== currentProperties && mode !== 'disabled',
     cohorts: settings.cohorts,
@@ -94,6 +96,11 @@ export function unitOfQuery({ aggregation_group_type_index: index }: { aggregati
   return index === undefined ? { of: 'person' } : { of: 'group', index };
 }
 
+type AskedProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
+
+const nameOf = ({ type = 'event', property, group_type_index: index }: AskedProperty) =>
+  `${type} ${index ?? -1} ${property}`;
+
 /** What events are told apart by. */
 export interface BreakdownPlan {
   breakdowns: Breakdown[];
@@ -121,11 +128,12 @@ export function breakdownsOf(
     hidesOther: filter?.breakdown_hide_other_aggregation ?? false,
   };
   const listed = filter?.breakdowns ?? [];
-  const add = (one: NonNullable<BreakdownFilter['breakdowns']>[number], path: string) => {
+  const add = (one: AskedProperty, path: string) => {
     const { property, type = 'event', group_type_index: index } = one;
     plan.breakdowns.push({
       property: propertyOf({ type, key: property, index }, { path, reading: context }),
       isUrl: one.normalize_url ?? false,
+      isBoolean: context.booleans.has(nameOf({ type, property, group_type_index: index })),
       bins: null,
     });
     plan.bins.push(one.histogram_bin_count ?? null);

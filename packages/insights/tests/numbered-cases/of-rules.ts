@@ -1,7 +1,7 @@
 // Rules that have no number: each is one sentence of what clients rely on.
 
 import type { InsightCase } from '../case-world.ts';
-import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, march, node, person, range, refused, retention, row, steps, trends, visits } from './rows.ts';
+import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, march, node, nullValue, otherValue, person, range, refused, retention, row, steps, trends, visits } from './rows.ts';
 
 const rule = (name: string, ...rest: [InsightCase['dataset'], unknown, unknown, Parameters<typeof row>[5]?]) => row('rule', name, ...rest);
 const seen = node('page seen');
@@ -125,6 +125,26 @@ export const filters: InsightCase[] = [
   passes('the distinct id of an event without a person', history({ a: ['sale 4 09:00 $process_person_profile=false'], b: ['sale 4 10:00'] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'a' }, 1),
   passes('no distinct id of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'is_not', value: 'other' }, 1),
   passes('any distinct id of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'other' }, 1),
+];
+
+const by = (breakdownFilter: object) => ({ ...march(4, 4), breakdownFilter });
+const values = (...pairs: [unknown, number][]) => series(...pairs.map(([breakdown_value, count]) => ({ breakdown_value, count })));
+const flags = { ...history({ a: ['sale 4 09:00 paid=true', 'sale 4 09:01 paid=1', 'sale 4 09:02 paid="1"', 'sale 4 09:03 paid=0', 'sale 4 09:04 paid=2', 'sale 4 09:05'] }), booleans: ['paid'] };
+const addresses = history({ a: ['sale 4 09:00 url=/a', 'sale 4 09:01 url=/a/', 'sale 4 09:02 url=/a?', 'sale 4 09:03 url=/', 'sale 4 09:04 url=#', 'sale 4 09:05 url='] });
+const several = history({ a: ['sale 4 09:00 plan=x', 'sale 4 10:00 plan=y', 'sale 4 11:00 plan=z'], b: ['sale 4 09:00 plan=x', 'sale 4 09:01 plan=x', 'sale 4 10:00 plan=y', 'sale 4 11:00 plan=z'] });
+const inGroups = history({ a: ['sale 4 09:00 $group_0=one', 'sale 4 10:00'] }, { groups: [{ type_index: 0, key: 'one', created_at: '2024-03-01T00:00:00Z', properties: { size: 5 } }] });
+const manyPages = Array.from({ length: 30 }, (_, at): [string, number] => [String(at), 1]).sort();
+
+export const breakdowns: InsightCase[] = [
+  rule('1 and 0 of a property that holds true and false', flags, trends(sale, by({ breakdown: 'paid' })), values(['true', 3], ['2', 1], ['false', 1], [nullValue, 1])),
+  rule('1 and 0 of one that holds numbers', { ...flags, booleans: [] }, trends(sale, by({ breakdown: 'paid' })), values(['1', 2], ['0', 1], ['2', 1], ['true', 1], [nullValue, 1])),
+  rule('who has true', flags, actorsOf(trends(sale, by({ breakdown: 'paid' })), { day: '2024-03-04', breakdown: 'true' }), { actors: ['a'] }),
+  rule('addresses without what is at their end', addresses, trends(sale, by({ breakdown: 'url', breakdown_normalize_url: true })), values(['/a', 3], ['/', 2], [nullValue, 1])),
+  rule('a list of breakdowns wins over one', flags, trends(sale, by({ breakdown: 'nothing', breakdowns: [{ property: 'paid', type: 'event' }] })), values([['true'], 3], [['2'], 1], [['false'], 1], [[nullValue], 1])),
+  rule('a person with several values counts in each, and other adds them up', several, trends(node('sale', { math: 'dau' }), by({ breakdown: 'plan', breakdown_limit: 1 })), values(['x', 2], [otherValue, 4])),
+  rule('an event without the group has no value', inGroups, trends(sale, by({ breakdown: 'size', breakdown_type: 'group', breakdown_group_type_index: 0 })), values(['5', 1], [nullValue, 1])),
+  rule('a map shows 250 values', 'thirty-values', trends(seen, { ...march(7, 18), breakdownFilter: { breakdown: 'page' }, ...display('WorldMap') }), { results: manyPages.map(([breakdown_value, aggregated_value]) => ({ breakdown_value, aggregated_value })), hasMore: false }),
+  rule('bins hold what is no number as no value', flags, trends(sale, by({ breakdown: 'paid', breakdown_histogram_bin_count: 2 })), values(['[1,2.01]', 3], ['[0,1]', 1], [nullValue, 2])),
 ];
 
 const noSales = history({});

@@ -81,6 +81,7 @@ export const maths: InsightCase[] = [
   row('Q-045', 'p95', orders, order('p95'), data(92.55)),
   row('Q-045', 'p99', orders, order('p99'), data(98.51)),
   ...['min', 'max', 'median', 'p90'].map((math) => row('Q-046', `${math} of a day without orders`, orders, order(math, 5), data(0))),
+  row('Q-047', 'a sum of nothing', 'visits', trends(node('page seen', { math: 'sum' })), refused('series.0.math_property')),
   row('Q-048', 'groups of a type', history({ a: ['buy 4 09:00 $group_0=one'], b: ['buy 4 10:00 $group_0=one', 'buy 4 11:00 $group_0=two', 'buy 4 12:00'] }), trends(node('buy', { math: 'unique_group', math_group_type_index: 0 }), march(4, 4)), data(2)),
   row('Q-049', 'sessions of each day', 'sessions', trends(node('view', { math: 'unique_session' }), march(4, 5)), data(3, 1)),
   row('Q-049', 'sessions of the range', 'sessions', trends(node('view', { math: 'unique_session' }), { ...march(4, 5), ...display('BoldNumber') }), series({ aggregated_value: 3 })),

@@ -58,6 +58,12 @@ export const funnels: InsightCase[] = [
   row('Q-143', 'a clean second try counts', one('A 4 10:00', 'gave-up 4 11:00', 'A 4 12:00', 'B 4 13:00'), funnel(ab, without(0, 1)), steps(1, 1)),
   row('Q-144', 'between later steps', history({ p: ['A 4 10:00', 'B 4 11:00', 'gave-up 4 12:00', 'C 4 13:00'], q: ['A 4 10:00', 'B 4 11:00'] }), funnel(abc, without(1, 2)), steps(1, 1, 0)),
   row('Q-145', 'an exclusion with a filter', history({ p: ['A 4 10:00', 'gave-up 4 11:00 key=other', 'B 4 12:00'], q: ['A 4 10:00', 'gave-up 4 11:00 key=val', 'B 4 12:00'] }), funnel(ab, without(0, 1, { properties: [filter('key', 'exact', 'val')] })), steps(1, 1)),
+  ...[
+    [1, 1],
+    [1, 0],
+    [0, 3],
+  ].map(([from = 0, to = 0]) => row('Q-146', `an exclusion from ${from} to ${to}`, three, funnel(abc, without(from, to)), refused('Exclusion event range is invalid'))),
+  row('Q-146', 'a part of an unordered funnel excluded', three, funnel(abc, { ...without(0, 1), funnelOrderType: 'unordered' }), refused('Partial Exclusions')),
   row('Q-147', 'the same step twice needs two events', one('A 4 10:00'), funnel(['A', 'A']), steps(1, 0)),
   row(
     'Q-148',
@@ -79,6 +85,9 @@ export const funnels: InsightCase[] = [
   row('Q-154', 'no step', three, funnel([]), refused('series')),
   row('Q-154', 'one step', three, funnel(['A']), steps(3)),
   row('Q-154', '33 steps', three, funnel(Array(33).fill('A')), refused('series')),
+  row('Q-155', 'a step of an action', three, funnel(['A', { kind: 'ActionsNode', id: 1 }]), refused('series.1')),
+  row('Q-155', 'units of SQL', three, funnel(ab, { funnelAggregateByHogQL: 'properties.x' }), refused('funnelAggregateByHogQL')),
+  row('Q-155', 'from a step to itself', three, funnel(abc, { funnelFromStep: 1, funnelToStep: 1 }), refused('Funnel step range is invalid')),
   row('Q-156', 'by the first value', one('A 4 10:00 browser=Condor', 'B 4 11:00 browser=Falcon'), broken('browser', { breakdownAttributionType: 'first_touch' }), byValue([['Condor'], 1, 1])),
   row('Q-157', 'by the last value', condorThenSparrow, broken('browser', { breakdownAttributionType: 'last_touch' }), byValue([['Sparrow'], 1, 1])),
   row('Q-157', 'by the value of the first step', condorThenSparrow, broken('browser', { breakdownAttributionType: 'step', breakdownAttributionValue: 0 }), byValue([['Condor'], 1, 1])),

@@ -133,6 +133,15 @@ test('a mail shows the number of its range, the change, the picture, and a link'
   expect(png.readUInt32BE(16)).toBe(1280);
 });
 
+test('Q-300: a name of marks, pictures and another direction stays a name', async () => {
+  const name = '</td><i>Zahlen</i> & 📈 אנשים היום';
+  await subscribe({ insight: await insight(name), title: name });
+  await send();
+  expect(mail().html).toContain('&lt;/td&gt;&lt;i&gt;Zahlen&lt;/i&gt; &amp; 📈 אנשים היום');
+  expect(mail().html).not.toContain('<i>Zahlen');
+  expect(mail().body).toContain(name);
+});
+
 test('a name with marks stays a name', async () => {
   const id = await insight('</td><script>alert(1)</script> & "more"');
   await subscribe({ insight: id, title: '<b>Weekly</b>' });

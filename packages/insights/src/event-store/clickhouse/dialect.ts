@@ -1,7 +1,7 @@
 // The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
-import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
+import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { Fragment, sql } from '../sql.ts';
 import { usualProperties } from './tables.ts';
@@ -176,7 +176,7 @@ function text(property: Property): Fragment {
   return own ?? sql`JSONExtract(${document}, ${key}, 'Nullable(String)')`;
 }
 
-function label({ property, isUrl, bins }: Breakdown): Fragment {
+function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   if (bins !== null) {
     const number = clickhouseDialect.number(property);
     return sql`if(isNull(${number}), NULL, toString(arrayCount(edge -> edge <= assumeNotNull(${number}), ${sql.floats(bins)}) - 1))`;
@@ -185,7 +185,9 @@ function label({ property, isUrl, bins }: Breakdown): Fragment {
   const whole = sql`nullIf(nullIf(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
-    : whole;
+    : isBoolean
+      ? asBoolean(whole)
+      : whole;
   return sql`substringUTF8(${value}, 1, ${sql.int(longestLabel)})`;
 }
 

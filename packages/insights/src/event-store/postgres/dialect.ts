@@ -2,7 +2,7 @@
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { postgresPattern } from '../../patterns.ts';
-import { columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
+import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -145,7 +145,7 @@ function text(property: Property): Fragment {
   return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN trim_scale((${json})::numeric)::text ELSE ${asText} END`;
 }
 
-function label({ property, isUrl, bins }: Breakdown): Fragment {
+function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   if (bins !== null) {
     const number = postgresDialect.number(property);
     return sql`(width_bucket(${number}, ${sql.floats(bins)}) - 1)::text`;
@@ -154,7 +154,9 @@ function label({ property, isUrl, bins }: Breakdown): Fragment {
   const whole = sql`nullif(nullif(${text(property)}, ${sql.text(nullLabel)}), '')`;
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
-    : whole;
+    : isBoolean
+      ? asBoolean(whole)
+      : whole;
   return sql`left(${value}, ${sql.int(longestLabel)})`;
 }
 

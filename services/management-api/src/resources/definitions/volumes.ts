@@ -54,7 +54,7 @@ async function countStoredNames(read: Omit<StoreRead, 'sql'>, names: readonly st
     {
       select: { projectId: read.projectId, events: names, from: now - recentMs + 1, to: now + 1, where: { all: [] } },
       ...{ edges: [], windows: null, measure: { of: 'events' }, limit: names.length, nullsLast: false },
-      breakdowns: [{ property: { of: 'column', key: 'event' }, isUrl: false, bins: null }],
+      breakdowns: [{ property: { of: 'column', key: 'event' }, isUrl: false, isBoolean: false, bins: null }],
     },
     budgetOf(read),
   );

@@ -62,7 +62,7 @@ export async function countStoredExposures(
         ...{ projectId: read.projectId, events: ['$feature_flag_called'], where: isFlag },
         ...{ from: from.getTime(), to: to.getTime() },
       },
-      answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, bins: null },
+      answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, isBoolean: false, bins: null },
       edges: days.map(({ starts_at }) => starts_at.getTime()),
       ...{ conversionEvent, most, mostVariants },
     },

@@ -73,6 +73,13 @@ test('Q-213: another scope is not enough', async () => {
   ]);
 });
 
+test('Q-214: without a key', async () => {
+  const path = `/api/projects/${own.projectId}/query/`;
+  expect(await api.send('POST', path, { body: { query: trends } })).toMatchObject({
+    ...{ status: 401, body: { type: 'authentication_error', code: 'not_authenticated' } },
+  });
+});
+
 test('Q-215: a project of others is not there', async () => {
   const { personalApiKey: key } = await createTestTenant(api.database);
   expect((await ask({ query: trends }, { key })).status).toBe(404);

@@ -39,12 +39,12 @@ afterAll(async () => {
 });
 
 /** A process of its own, but for the store. */
-function openQuestions(store: KeyValue): Questions {
+function openQuestions(store: KeyValue, maxMs = 20_000): Questions {
   const { sql } = database;
   const reader = createReader({ url, logger, poolSize: 4 });
   ends.push(() => reader.stop());
   const one = createQuestions({
-    ...{ sql, keyValue: store, logger, maxMs: 20_000 },
+    ...{ sql, keyValue: store, logger, maxMs },
     events: createEventStore(postgresEngine(reader)),
     turns: createSearches({ sql, connections: 4 }),
   });
@@ -142,6 +142,24 @@ test('Q-234: a project has three under way in all processes; one more waits, the
   await Promise.all(running);
   expect(await slots()).toEqual([false, false, false]);
   await ask(others);
+});
+
+test('Q-235: a query over its time is told so and runs no more, and the next one is answered', async () => {
+  const hasty = openQuestions(keyValue, 700);
+  const lock = await holdEvents(database);
+  const query = newQuery('day');
+  const late = await hasty.ask(asker, { query, refresh: 'blocking', signal }).catch((error: unknown) => error);
+  const running =
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE query LIKE '%FROM event e%' AND state = 'active'";
+  await eventually(async () => {
+    expect(await database.sql.query(`${running} AND pid <> pg_backend_pid()`)).toEqual([{ count: 0 }]);
+  });
+  await lock.release();
+  expect(late).toMatchObject({
+    ...{ kind: 'invalid', code: 'query_timeout', attr: 'query' },
+    message: expect.stringMatching(/^The query takes more than 1 second\. Narrow it with a shorter range/),
+  });
+  expect((await hasty.ask(asker, { query, refresh: 'blocking', signal })).answer).toMatchObject({ is_cached: false });
 });
 
 test('without the store questions are answered, each time anew', async () => {

@@ -90,20 +90,19 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
     const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {
       const asked = { projectId, query, now: now.getTime() };
-      const answer = await turns.run(
-        asker,
-        narrowing,
-        () => runQuery(deps, asked, { signal, maxMs, maxBytes }),
-        signal,
-      );
+      const run = () => runQuery(deps, asked, { signal, maxMs, maxBytes }).catch(explain);
+      const answer = await turns.run(asker, narrowing, run, signal);
       const kept = { answer, at: now.getTime() };
       await cache.write(key, kept);
       return kept;
-    } catch (error) {
-      throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
     } finally {
       await leave();
     }
+  }
+
+  /** Here, for to a turn one over its budget is a search that may be tried again. */
+  function explain(error: unknown): never {
+    throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
   }
 
   return {
