@@ -15,6 +15,7 @@ import { createTestTenant, eventually, type MailServer, startMailServer, type Te
 import { type OpenIdProvider, type Person, startOpenIdProvider } from '@millrace/testing/openid-provider';
 import { createTestKey } from '@millrace/testing/provider-key';
 import { type AnswerParts, encode, samlXml, sign } from '../../saml/testing/answer.ts';
+import { softwarePasskey } from '../../testing/software-passkey.ts';
 import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
@@ -256,6 +257,15 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(user.email)).toBe(8);
   });
 
+  test('S-165: letters of other scripts and their xn-- form are one domain, in capitals too', async () => {
+    await sql('UPDATE organization_domain SET domain = $2 WHERE id = $1', [domainId, `xn--bcher-kva.${domain}`]);
+    for (const [at, host] of [`bücher.${domain}`, `BÜCHER.${domain}`, `XN--BCHER-KVA.${domain}`].entries()) {
+      const { browser, end } = await byGitLab(verified(`ada${at}@${host}`));
+      expect([host, end]).toEqual([host, '/console/events']);
+      expect((await me(browser)).organization.id).toBe(tenant.organizationId);
+    }
+  });
+
   test('S-162: two first sign-ins at once make one user and one membership', async () => {
     const claims = verified(`ada@${domain}`);
     provider.person = { subject: 'the same', claims };
@@ -380,13 +390,18 @@ describe('an OpenID provider of the installation', () => {
 
   test.each([
     'https://evil.example/',
+    'https:evil.example',
     '//evil.example',
     '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '%2F%2Fevil.example',
+    '@evil.example',
     'javascript:alert(1)',
     'console',
     '/a\nb',
     `/${'x'.repeat(3000)}`,
-  ])('S-140: %s is no place to go on with', async (next) => {
+  ])('S-014, S-140: %s is no place to go on with', async (next) => {
     provider.person = { subject: 's', claims: verified(owner) };
     expect(path(await newBrowser().walk(`${api.url}/login/gitlab/?next=${encodeURIComponent(next)}`))).toBe(
       '/console/',
@@ -804,11 +819,14 @@ describe('a provider that is enforced', () => {
     ],
     ['settings', 'settings', () => sql('UPDATE organization_domain SET saml_acs_url = NULL WHERE id = $1', [domainId])],
   ];
-  test.each(withoutEffect)('S-102: without %s the password works', async (_, _name, prepare) => {
+  const precheck = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
+  test.each(withoutEffect)('S-011, S-102: without %s the password works', async (_, _name, prepare) => {
     await setPassword(tenant.userId);
     await enforceSaml();
     expect((await login(owner)).status).toBe(400);
+    expect((await precheck(owner)).sso_enforcement).toBe('saml');
     await prepare();
+    expect((await precheck(owner)).sso_enforcement).toBeNull();
     expect((await login(owner)).status).toBe(200);
   });
 
@@ -840,9 +858,8 @@ describe('a provider that is enforced', () => {
     expect(await login(`x@sub.${domain}`)).toMatchObject({ body: { code: 'invalid_credentials' } });
   });
 
-  test('the question how to sign in answers with it, whether there is such an account or not', async () => {
-    const ask = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
-    expect(await ask(owner)).toEqual({
+  test('S-011: the question how to sign in answers with it, whether there is such an account or not', async () => {
+    expect(await precheck(owner)).toEqual({
       password_login_available: true,
       sso_enforcement: null,
       saml_available: true,
@@ -857,8 +874,26 @@ describe('a provider that is enforced', () => {
       oidc_available: false,
       social_providers: { gitlab: false },
     };
-    expect([await ask(owner), await ask(`nobody@${domain}`)]).toEqual([only, only]);
-    expect(await ask('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
+    expect([await precheck(owner), await precheck(`nobody@${domain}`)]).toEqual([only, only]);
+    expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
+  });
+
+  test('S-029: closes passkeys too', async () => {
+    const session = await signInAs(api, tenant.userId);
+    const passkey = softwarePasskey(new URL(api.url).origin);
+    const { body: options } = await api.send('POST', '/api/webauthn/register/begin/', { key: session });
+    const credential = passkey.register(options);
+    const registered = { key: session, body: { credential, label: 'Laptop' } };
+    expect((await api.send('POST', '/api/webauthn/register/complete/', registered)).status).toBe(201);
+    const enter = async () => {
+      const begun = await api.send('POST', '/api/webauthn/login/begin/', { body: {} });
+      const [cookie = ''] = /millrace_step=[\w-]{43}/.exec(begun.headers.get('set-cookie') ?? '') ?? [];
+      const answer = passkey.answer(begun.body, { userHandle: options.user.id });
+      return api.send('POST', '/api/webauthn/login/complete/', { body: { credential: answer }, headers: { cookie } });
+    };
+    expect((await enter()).status).toBe(200);
+    await enforceSaml();
+    expect(await enter()).toMatchObject({ status: 400, body: { code: 'sso_enforced' } });
   });
 
   test('S-036, S-164: an invite takes no password; its level is given by the provider’s way', async () => {
