@@ -337,6 +337,90 @@ describe.each(engines)('on $name', (engine) => {
     expect((await seriesOf(projectId, range))[0]?.data).toEqual([1]);
   });
 
+  test('E-S-04: years before 1970 are refused, and those after 2106 are years', async () => {
+    const projectId = await projectWith([['2120-02-29T23:59:59.999Z'], ['2026-11-10T12:00Z']]);
+    const data = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.data;
+    expect(await data({ date_from: '2120-02-01', date_to: '2120-03-31' })).toEqual([1, 0]);
+    expect(await data({ date_from: '2026-11-01', date_to: '2026-11-30' })).toEqual([1]);
+    await expect(data({ date_from: '1965-06-01', date_to: '1965-06-30' })).rejects.toThrow(
+      'dateRange.date_from: "1965-06-01" is no time.',
+    );
+  });
+
+  test('E-S-08: a sum and an average of cents', async () => {
+    const cents = Array.from({ length: 3000 }, (_, at) => ((at * 7919) % 10_007) / 100);
+    const projectId = await projectWith(cents.map((n, at): Told => ['2026-11-10T12:00Z', { n }, `p${at % 7}`]));
+    const math = (name: string) => ({ kind: 'EventsNode', event: 'e', math: name, math_property: 'n' });
+    const range = { dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' } };
+    const [sum, average] = await seriesOf(projectId, { series: [math('sum'), math('avg')], ...range });
+    const exact = cents.reduce((total, n) => total + Math.round(n * 100), 0) / 100;
+    expect(sum?.data[0]).toBeCloseTo(exact, 6);
+    expect(average?.data[0]).toBeCloseTo(exact / 3000, 9);
+  });
+
+  test('E-S-16: events of one moment come once each, over pages', async () => {
+    const projectId = await projectWith(Array.from({ length: 25 }, (): Told => ['2026-11-10T12:00:00.123Z']));
+    const page = async (offset: number) =>
+      (await askAnything(projectId, { kind: 'EventsQuery', select: ['uuid'], after: 'all', limit: 10, offset }))
+        .results;
+    const pages = [await page(0), await page(10), await page(20)].flat() as string[][];
+    expect(pages).toHaveLength(25);
+    expect(new Set(pages.flat()).size).toBe(25);
+  });
+
+  test('E-S-19: events of long ago and of later', async () => {
+    const projectId = await projectWith([
+      ...(['2019-02-03T12:00Z', '2026-11-30T12:00Z', '2026-12-01T20:00Z', '2031-05-05T12:00Z'] as const).map(
+        (time): Told => [time],
+      ),
+    ]);
+    const total = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.count;
+    expect(await total({ date_from: '2019-02-01', date_to: '2019-02-28' })).toBe(1);
+    // What is later today counts, what comes after does not.
+    expect(await total({ date_from: '-7d' })).toBe(2);
+    expect(await total({ date_from: 'all' })).toBe(3);
+    expect(await total({ date_from: '2031-05-01', date_to: '2031-05-31' })).toBe(1);
+  });
+
+  test('E-S-21: one property of an event of five thousand', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`property ${at}`, 'x'.repeat(180)]));
+    const projectId = await projectWith([['2026-11-10T12:00Z', { ...many, wanted: 'yes' }], ['2026-11-10T13:00Z']]);
+    expect(await count(projectId, { key: 'wanted', type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
+    const select = ['properties.wanted', 'properties'];
+    const { results } = await askAnything(projectId, { kind: 'EventsQuery', select, after: 'all' });
+    const [, [wanted, properties]] = results as [unknown, [string, object]];
+    expect([wanted, Object.keys(properties).length]).toEqual(['yes', 5001]);
+  });
+
+  const inFunnel = async (told: Told[], more: object = {}, steps = ['A', 'B']) => {
+    const projectId = await projectWith(told);
+    const { results } = await askAnything(projectId, {
+      ...{ kind: 'FunnelsQuery', dateRange: { date_from: '2026-11-01', date_to: '2026-11-30' }, ...more },
+      series: steps.map((event) => ({ kind: 'EventsNode', event })),
+    });
+    return results as { count: number; average_conversion_time: number | null }[];
+  };
+  const did = (event: string, time: string): Told => [`2026-11-10T${time}Z`, {}, 'p', event];
+  test.each<[string, Told[], string[], number[]]>([
+    ['two steps in one millisecond', [did('B', '12:00:00.001'), did('A', '12:00:00.001')], ['A', 'B'], [1, 1]],
+    [
+      'two steps in the wrong order, a millisecond apart',
+      [did('B', '12:00:00.001'), did('A', '12:00:00.002')],
+      ['A', 'B'],
+      [1, 0],
+    ],
+    ['one event, two steps it is', [did('A', '12:00:00')], ['A', 'A'], [1, 0]],
+    ['the window to the millisecond', [did('A', '12:00:00.000'), did('B', '12:01:00.000')], ['A', 'B'], [1, 1]],
+    ['a millisecond after the window', [did('A', '12:00:00.000'), did('B', '12:01:00.001')], ['A', 'B'], [1, 0]],
+  ])('E-S-22: %s', async (_, told, steps, expected) => {
+    const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
+    expect((await inFunnel(told, minute, steps)).map((step) => step.count)).toEqual(expected);
+  });
+  test('E-S-22: of two beginnings the later one counts', async () => {
+    const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
+    expect(second).toMatchObject({ count: 1, average_conversion_time: 20 });
+  });
+
   test('E-S-23: a person with ten thousand ids is one', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z', {}, 'main']]);
     await store.database.sql.query(

@@ -77,7 +77,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('what is stored is there, once, however often it is copied', async () => {
+  test('E-S-18: what is stored is there, once, however often it is copied', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -125,7 +125,7 @@ const modules = await clickHouseOrSkip();
     await reader.stop();
   });
 
-  test('a person who is deleted leaves it, and whoever has the id after stays', async () => {
+  test('E-S-20: a person who is deleted leaves it, and whoever has the id after stays', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['gone', 'stays']);

@@ -1,0 +1,34 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connectClickHouse } from '../open.ts';
+import { sql } from '../sql.ts';
+import { clickhouseEngine } from './engine.ts';
+
+/** What a server does that fails when some rows have been sent. */
+const failures: [string, (response: ServerResponse) => void][] = [
+  ['its connection breaks', (response) => response.destroy()],
+  [
+    'the error is written behind the rows',
+    (response) => response.end("Code: 395. DB::Exception: Value passed to 'throwIf' function is non-zero.\n"),
+  ],
+];
+
+test.each(failures)('E-S-26: an answer is none when %s', async (_, fail) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write('["one"]\n["two"]\n');
+    setTimeout(() => fail(response), 50);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = connectClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const budget = { signal: new AbortController().signal, maxMs: 5000, maxBytes: 1_000_000 };
+  try {
+    await expect(clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {})).rejects.toMatchObject({
+      ...{ kind: 'unavailable', code: 'event_store_unavailable' },
+    });
+  } finally {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
