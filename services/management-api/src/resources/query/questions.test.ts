@@ -105,6 +105,20 @@ test.each<[string, number, string]>([
   expect(answer?.is_cached ? 'kept' : 'computed').toBe(expected);
 });
 
+test.each<[string, object, number]>([
+  ['a range of a week', { dateRange: { date_from: '2026-11-10', date_to: '2026-11-16' } }, 3],
+  ['a range of eight days', { dateRange: { date_from: '2026-11-10', date_to: '2026-11-17' } }, 15],
+  ['hours', { interval: 'hour', dateRange: { date_from: '2026-11-01', date_to: '2026-11-17' } }, 3],
+  ['minutes', { interval: 'minute', dateRange: { date_from: '-1h' } }, 1],
+  ['events', { kind: 'EventsQuery', select: ['event'], series: undefined }, 1],
+])('clients are told when to ask again: %s', async (_, more, minutes) => {
+  const { dateRange, interval, ...query } = newQuery('day');
+  const asked = JSON.parse(JSON.stringify({ ...query, ...more }));
+  const { answer } = await questions.ask(asker, { query: asked, refresh: 'blocking', signal, now: begin });
+  const next = Date.parse(answer?.next_allowed_client_refresh ?? '') - Date.parse(answer?.last_refresh ?? '');
+  expect(next / 60_000).toBe(minutes);
+});
+
 test('Q-222: what is kept is the old result', async () => {
   const query = newQuery('day');
   const { answer: first } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });

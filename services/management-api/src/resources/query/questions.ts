@@ -17,7 +17,14 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import type { Searches } from '../../access/searches.ts';
 import { createBackgroundRuns, type QueryStatus, type RunOf } from './background-runs.ts';
-import { agesOfKept, cacheKey, createResultCache, type KeptAnswer, whenUnavailable } from './result-cache.ts';
+import {
+  agesOfKept,
+  cacheKey,
+  createResultCache,
+  type KeptAnswer,
+  pauseOfKept,
+  whenUnavailable,
+} from './result-cache.ts';
 
 /** When an answer is computed, and whether the request waits for it. */
 export const refreshModes = [
@@ -76,8 +83,6 @@ const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
 /** Waiting for a slot, for a connection, and what comes around a query. */
 const aroundMs = 20_000;
-/** Clients that show the same answer again need not ask sooner. */
-const clientPauseMs = 180_000;
 
 export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
   const cache = createResultCache(keyValue);
@@ -182,7 +187,7 @@ function shownAnswer(
     ...kept.answer,
     is_cached: isCached,
     last_refresh: after(0),
-    next_allowed_client_refresh: after(clientPauseMs),
+    next_allowed_client_refresh: after(pauseOfKept(query, kept)),
     cache_target_age: after(agesOfKept(query, kept).fresh),
     cache_key: key,
   };

@@ -33,9 +33,12 @@ const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 
 /** By the interval of the query. */
 function agesOf(query: unknown): Ages {
-  if (!isRecord(query)) return usualAges;
-  if (isRecord(query.source)) return agesOf(query.source);
-  return agesByInterval.get(query.interval) ?? usualAges;
+  return agesByInterval.get(intervalOf(query)) ?? usualAges;
+}
+
+function intervalOf(query: unknown): unknown {
+  if (!isRecord(query)) return undefined;
+  return isRecord(query.source) ? intervalOf(query.source) : query.interval;
 }
 
 /** A range that was over when it was computed changes only by late events: its answer is fresh for a day. */
@@ -44,6 +47,14 @@ export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
   const end = Date.parse(answer.resolved_date_range?.date_to ?? '');
   if (!(end < at - 10_000)) return ages;
   return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
+}
+
+/** After which clients that show the answer may ask for a newer one, milliseconds: a hint, nobody is refused. */
+export function pauseOfKept(query: unknown, { answer: { resolved_date_range: range } }: KeptAnswer): number {
+  const interval = intervalOf(query);
+  if (range === undefined || interval === 'minute') return minute;
+  const days = Math.ceil((Date.parse(range.date_to) - Date.parse(range.date_from)) / day);
+  return interval === 'hour' || days <= 7 ? 3 * minute : 15 * minute;
 }
 
 /** The same for the same question of a project, in whatever order its fields were written; another when its settings or cohorts change. */
