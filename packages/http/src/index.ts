@@ -35,6 +35,6 @@ export {
 export { formatDateTime, parseDateTime } from './schema/date-time.ts';
 export { jsonExcess } from './schema/json.ts';
 export { parseInput } from './schema/parse-input.ts';
-export { freeFormObject } from './schema/schema-shape.ts';
+export { freeFormObject, orNull } from './schema/schema-shape.ts';
 export { createConnectionDrain } from './server/drain-connections.ts';
 export { healthRoutes, type ServeOptions, securityHeaders, serve } from './server/serve.ts';

@@ -121,7 +121,7 @@ const writesByReading = /\/(duplicate_as_static_cohort|two_factor_start_setup)$/
 
 /** Questions that are too long for an address, and readers who say that they read. */
 const readsByPost =
-  /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/(:id\/)?viewed)$/;
+  /\/(query(\/(check_auth_for_async|upgrade|:query_id))?|feature_flags\/(bulk_keys|user_blast_radius)|insights\/((:id\/)?viewed|cancel))$/;
 
 test('what writes wants a write scope, and what reads does not', () => {
   for (const { method, path, scope } of declared) {

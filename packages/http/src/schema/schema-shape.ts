@@ -56,3 +56,8 @@ export function typeOf(schema: TSchema): string | undefined {
 export function freeFormObject(options: { description?: string } = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, ...options });
 }
+
+/** A value, or null where there is none. */
+export function orNull<S extends TSchema>(schema: S, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}

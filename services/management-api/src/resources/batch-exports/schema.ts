@@ -1,9 +1,9 @@
 // Batch exports, runs and backfills as requests and answers have them.
 
 import { exportDestinations, exportModels } from '@millrace/contracts';
-import { formatDateTime, freeFormObject } from '@millrace/http';
+import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { exportIntervals } from '@millrace/schedule';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { BackfillRow } from './backfills.ts';
 import type { BatchExportRow, RunRow } from './store.ts';
 
@@ -93,9 +93,6 @@ export const backfillExample = {
   finished_at: null,
   last_updated_at: '2026-11-21T05:00:10Z',
 };
-
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 const destinationTypes = Object.keys(exportDestinations);
 const typeDescription = `Kind of destination: ${destinationTypes.join(', ')}. No other kind is supported here.`;

@@ -1,11 +1,9 @@
-import { formatDateTime, freeFormObject } from '@millrace/http';
-import { type TSchema, Type } from 'typebox';
+import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
+import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { treeOfGroups } from './filters.ts';
 import type { CohortRow } from './store.ts';
 
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const time = Type.String({ format: 'date-time' });
 export const cohortTypes = ['static', 'person_property', 'behavioral', 'analytical'] as const;
 

@@ -9,7 +9,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { nameOf, requireRecord } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
+import { askOneOfMany, readFilters, readRefresh, refreshQuery, variablesQuery } from '../insights/result.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import type { Questions } from '../query/questions.ts';
 import {
@@ -62,6 +62,7 @@ const shownQuery = Type.Object({
   filters_override: Type.Optional(
     Type.String({ description: 'JSON object of filters, in place of those of the dashboard for this request.' }),
   ),
+  variables_override: variablesQuery,
 });
 
 /** Insights of a dashboard that are asked at once for one request; others of the project have a turn too. */

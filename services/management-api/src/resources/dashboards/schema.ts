@@ -1,11 +1,9 @@
-import { freeFormObject } from '@millrace/http';
-import { type TSchema, Type } from 'typebox';
+import { freeFormObject, orNull } from '@millrace/http';
+import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { insight, insightExample, tagList } from '../insights/schema.ts';
 
 const largest = 2_147_483_647;
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const time = Type.String({ format: 'date-time' });
 export const numberOf = (what: string) =>
   Type.Integer({ minimum: 1, maximum: largest, description: `Number of the ${what}.` });

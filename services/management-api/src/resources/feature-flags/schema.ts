@@ -1,10 +1,8 @@
-import { freeFormObject } from '@millrace/http';
-import { type TSchema, Type } from 'typebox';
+import { freeFormObject, orNull } from '@millrace/http';
+import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const largest = 2_147_483_647;
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const oneOf = <const T extends readonly string[]>(words: T, description: string) =>
   orNull(Type.Unsafe<T[number]>({ type: 'string', enum: [...words] }), description);
 const labels = (description: string) => Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100, description });

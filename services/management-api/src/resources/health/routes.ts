@@ -2,7 +2,7 @@
 
 import { lanes } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
-import { formatDateTime } from '@millrace/http';
+import { formatDateTime, orNull } from '@millrace/http';
 import { AppError, isAppError, withDeadline } from '@millrace/runtime';
 import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
@@ -120,9 +120,6 @@ function byService(connections: readonly { application: string; count: number }[
       .reduce((sum, { count }) => sum + count, 0),
   }));
 }
-
-const orNull = <Known extends Parameters<typeof Type.Union>[0][number]>(known: Known, description: string) =>
-  Type.Union([known, Type.Null()], { description });
 
 function projectHealth() {
   const reason = Type.Object({

@@ -447,5 +447,17 @@ test('every change leaves a record, a change of nothing leaves none', async () =
 });
 
 test('former questions are refused in words', async () => {
-  expect(await read('trend')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  const refused = {
+    status: 400,
+    body: { code: 'invalid_input', detail: expect.stringContaining('no longer supported') },
+  };
+  for (const kind of ['trend', 'funnel', 'retention', 'path']) expect(await read(kind)).toMatchObject(refused);
+});
+
+test('variables of questions in SQL have no effect', async () => {
+  const { id } = await made({ name: 'without variables' });
+  for (const variables of ['{"a":{"value":1}}', '']) {
+    const { status, body } = await api.get(`${path}${id}/?variables_override=${variables}`, acme.M.key);
+    expect([status, body.name]).toEqual([200, 'without variables']);
+  }
 });

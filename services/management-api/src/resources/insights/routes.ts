@@ -12,7 +12,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../a
 import { csvContent, csvDeclaration } from '../query/csv.ts';
 import type { Questions } from '../query/questions.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
-import { askInsight, readFilters, readRefresh, refreshQuery, underFilters } from './result.ts';
+import { askInsight, readFilters, readRefresh, refreshQuery, underFilters, variablesQuery } from './result.ts';
 import {
   insight,
   insightChanges,
@@ -48,6 +48,7 @@ const shownQuery = Type.Object({
       description: 'JSON object of filters as dashboards have them, in place of those of `from_dashboard`.',
     }),
   ),
+  variables_override: variablesQuery,
 });
 
 function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
@@ -71,6 +72,27 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const show = query.basic ? toBasicInsight : toInsight;
         const editor = { ...target, userId: caller.userId };
         return offsetPage(request, query, { count, results: rows.map((row) => show(row, editor)) });
+      },
+    }),
+    ...defineRoutes({
+      method: 'POST',
+      below,
+      path: `${insightsPath}/cancel`,
+      operationId: 'insights_cancel',
+      summary: 'End a query in the former way',
+      description:
+        'Ends the query of this name, in the database too, as `DELETE query/:id/` does. One that is not there is fine.',
+      body: Type.Object(
+        { client_query_id: Type.String({ maxLength: 128, description: 'The name under which it was asked.' }) },
+        { title: 'CancelledQuery' },
+      ),
+      tags,
+      scope: 'insight:read',
+      responses: { 201: { description: 'It is ended.' } },
+      examples: { request: { client_query_id: 'my-query' } },
+      handler: async ({ target, body: { client_query_id: id } }) => {
+        await questions.cancel(target, id);
+        return undefined;
       },
     }),
     ...defineRoutes({

@@ -1,11 +1,9 @@
-import { freeFormObject } from '@millrace/http';
-import { type TSchema, Type } from 'typebox';
+import { freeFormObject, orNull } from '@millrace/http';
+import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { noResult } from './result.ts';
 
 const largest = 2_147_483_647;
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const text = Type.String({ maxLength: 400 });
 const time = Type.String({ format: 'date-time' });
 const ids = (description: string) => Type.Array(Type.Integer({ minimum: 1, maximum: largest }), { description });

@@ -164,7 +164,8 @@ test('Q-237: filters of a dashboard on top', async () => {
 const running = async () =>
   (
     await api.database.sql.query<{ state: string }>(
-      "SELECT state FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%FROM event e%' AND pid <> pg_backend_pid()",
+      `SELECT state FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'active' AND query LIKE '%FROM event e%' AND pid <> pg_backend_pid()`,
     )
   ).length;
 
@@ -260,6 +261,33 @@ test('Q-233: one that fails says why', async () => {
     status: 400,
     body: { query_status: { error: true, error_message: expect.stringMatching(/^interval: /) } },
   });
+});
+
+test('true and false say whether it is computed anew, and null says nothing', async () => {
+  const query = { ...trends, series: [{ kind: 'EventsNode', event: 'said with true' }] };
+  const nothing = { async: null, client_query_id: null, filters_override: null, name: null, variables_override: null };
+  const isCached = async (more: object) => (await ask({ query, ...more })).body.is_cached;
+  expect(await isCached({ refresh: null, ...nothing })).toBe(false);
+  expect([await isCached({ refresh: false }), await isCached({ refresh: true })]).toEqual([true, false]);
+  expect(await ask({ query, refresh: 'sometimes' })).toMatchObject({
+    ...{
+      status: 400,
+      body: { code: 'invalid_choice', attr: 'refresh', detail: expect.stringContaining('blocking, ') },
+    },
+  });
+});
+
+test('Q-231: cancelled in the former way', async () => {
+  const lock = await holdEvents(api.database);
+  await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
+  await eventually(async () => (await running()) === 1, { what: 'the query to run' });
+  const path = `/api/projects/${own.projectId}/insights/cancel/`;
+  const cancel = (body: object) => api.send('POST', path, { key: own.personalApiKey, body });
+  expect((await cancel({ client_query_id: 'former' })).status).toBe(201);
+  await eventually(async () => (await running()) === 0, { what: 'the query to end' });
+  await lock.release();
+  expect((await cancel({ client_query_id: 'nobody' })).status).toBe(201);
+  expect(await cancel({})).toMatchObject({ status: 400, body: { code: 'required', attr: 'client_query_id' } });
 });
 
 test('whether queries may be asked', async () => {

@@ -164,7 +164,7 @@ test('Q-235: a query over its time is told so and runs no more, and the next one
   const query = newQuery('day');
   const late = await hasty.ask(asker, { query, refresh: 'blocking', signal }).catch((error: unknown) => error);
   const running =
-    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE query LIKE '%FROM event e%' AND state = 'active'";
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%FROM event e%' AND state = 'active'";
   await eventually(async () => {
     expect(await database.sql.query(`${running} AND pid <> pg_backend_pid()`)).toEqual([{ count: 0 }]);
   });

@@ -1,7 +1,7 @@
 // Insight queries: what is asked in one request and answered in it.
 
 import type { Sql } from '@millrace/db';
-import { type ApiRequest, freeFormObject, WithStatus } from '@millrace/http';
+import { type ApiRequest, freeFormObject, orNull, WithStatus } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
@@ -28,25 +28,23 @@ const body = Type.Object(
       description: 'What is asked. A field that is null counts as absent; one that is not known is refused.',
     }),
     refresh: Type.Optional(
-      Type.Enum([...refreshModes], {
+      Type.Unsafe<RefreshMode | boolean | null>({
+        enum: [...refreshModes, true, false, null],
         description:
-          '`blocking` (default): an answer that is fresh, or computed now. `force_blocking`: computed now. `async`, `lazy_async`, `force_async`: behind the request, unless what is kept is fresh, or not too old. `async_except_on_cache_miss`: as `async`, but the first time now. `force_cache`: as `blocking`.',
+          '`blocking` (default): an answer that is fresh, or computed now. `force_blocking`: computed now. `async`, `lazy_async`, `force_async`: behind the request, unless what is kept is fresh, or not too old. `async_except_on_cache_miss`: as `async`, but the first time now. `force_cache`: as `blocking`. true is `force_blocking`, false `blocking`.',
       }),
     ),
-    async: Type.Optional(Type.Boolean({ description: 'The former way to say `refresh` `async`.' })),
+    async: Type.Optional(orNull(Type.Boolean(), 'The former way to say `refresh` `async`.')),
     client_query_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'A name of the client’s own, under which the answer behind the request is asked for.',
-      }),
+      orNull(
+        Type.String({ minLength: 1, maxLength: 128 }),
+        'A name of the client’s own, under which the answer behind the request is asked for.',
+      ),
     ),
     filters_override: Type.Optional(
-      freeFormObject({
-        description: 'Filters of a dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`.',
-      }),
+      orNull(freeFormObject({}), 'Filters of a dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`.'),
     ),
-    name: Type.Optional(Type.String({ maxLength: 128, description: 'For logs.' })),
+    name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'For logs.')),
   },
   { title: 'QueryRequest' },
 );
@@ -159,6 +157,11 @@ const asked = {
   examples: { request: { query: exampleQuery }, response: responseExample },
 };
 
+function readRefreshOfQuery(wanted: RefreshMode | boolean): RefreshMode {
+  if (typeof wanted === 'boolean') return wanted ? 'force_blocking' : 'blocking';
+  return wanted === 'force_cache' ? 'blocking' : wanted;
+}
+
 interface Asking {
   caller: Caller;
   target: AddressedProject;
@@ -181,9 +184,12 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     query_id: Type.String({ maxLength: 128, description: 'The `client_query_id`, or the `id` of the status.' }),
   });
   async function ask({ caller, target, body, request, query: { format } }: Asking) {
-    const { query, filters_override: filters, client_query_id: id, ...more } = body;
-    const wanted = (more.refresh ?? (more.async === true ? 'async' : 'blocking')) as RefreshMode;
-    const refresh = wanted === 'force_cache' ? 'blocking' : wanted;
+    const { query, ...more } = body;
+    // Clients send null for what they do not say.
+    const filters = more.filters_override ?? undefined;
+    const id = more.client_query_id ?? undefined;
+    const wanted = more.refresh ?? (more.async === true ? 'async' : 'blocking');
+    const refresh = readRefreshOfQuery(wanted);
     await requireNamedCohorts(sql, target, query, filters);
     const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
     const { answer: found, status } = await questions.ask({ caller, target }, question);

@@ -1,15 +1,14 @@
 // Subscriptions and deliveries as requests and answers have them.
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
+import { orNull } from '@millrace/http';
 import { frequencies, weekdays } from '@millrace/schedule';
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const largest = 2_147_483_647;
 const oneOf = <const T extends readonly string[]>(words: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...words], description });
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 const time = Type.String({ format: 'date-time' });
 
 const fields = {
