@@ -125,12 +125,7 @@ test('a page costs the same number of statements whatever its length, and stays 
   const other = await createTestTenant(api.database);
   await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`, `q${index}`] });
-  const cost = async (query: string) => {
-    const before = api.statementCount();
-    await get(query);
-    return api.statementCount() - before;
-  };
-  await cost('');
+  const cost = (query: string) => api.statementsOf(() => get(query));
   expect([await cost('?limit=1'), await cost('?limit=10')]).toEqual([4, 4]);
   expect(await readAllPages(api, `${path}?limit=3`, tenant.personalApiKey)).toHaveLength(10);
   expect(await uuids('?distinct_id=theirs')).toEqual([]);
