@@ -1,16 +1,9 @@
 // Rules that have no number: each is one sentence of what clients rely on.
 
 import type { InsightCase } from '../case-world.ts';
-import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, march, node, nullValue, otherValue, person, range, refused, retention, row, steps, trends, visits } from './rows.ts';
+import { actorsOf, counts, days, daysFrom, display, events, filter, funnel, funnelActorsOf, history, left, march, node, nullValue, otherValue, person, range, refused, retention, row, sale, seen, series, steps, tick, trends, visits } from './rows.ts';
 
 const rule = (name: string, ...rest: [InsightCase['dataset'], unknown, unknown, Parameters<typeof row>[5]?]) => row('rule', name, ...rest);
-const seen = node('page seen');
-const left = node('page left');
-const tick = node('tick');
-const sale = node('sale');
-const series = (...results: object[]) => ({ results });
-const days = (...names: string[]) => series({ days: names });
-const daysFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
 const hoursFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 3_600_000).toISOString().slice(0, 19).replace('T', ' '));
 const inMay = { now: '2024-05-15T14:30:00Z' };
 const monday = { ...inMay, weekStart: 1 };

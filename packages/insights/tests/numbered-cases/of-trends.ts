@@ -1,17 +1,9 @@
 // dates, series and maths, formulas and comparisons, breakdowns, filters.
 
 import type { InsightCase } from '../case-world.ts';
-import { display, filter, history, march, node, nullValue, otherValue, person, range, refused, row, trends } from './rows.ts';
+import { days, daysFrom, display, filter, history, left, march, node, nullValue, otherValue, person, range, refused, row, sale, seen, series, tick, trends } from './rows.ts';
 
-const seen = node('page seen');
-const left = node('page left');
-const tick = node('tick');
-const sale = node('sale');
-/** What the series of an answer hold. */
-const series = (...results: object[]) => ({ results });
 const data = (...numbers: number[]) => series({ data: numbers });
-const days = (...names: string[]) => series({ days: names });
-const daysFrom = (first: string, count: number) => Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
 const march7to17 = daysFrom('2024-03-07', 11);
 const seenByDay = [1, 0, 1, 3, 1, 0, 2, 0, 1, 0, 1];
 

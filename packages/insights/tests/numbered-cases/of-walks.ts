@@ -1,7 +1,7 @@
 // funnels, retention, lifecycle, the persons behind numbers, events.
 
 import type { InsightCase } from '../case-world.ts';
-import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, refused, retention, row, steps, trends, visits } from './rows.ts';
+import { actorsOf, counts, display, events, filter, funnel, funnelActorsOf, history, lifecycle, march, node, nullValue, person, range, refused, retention, row, seen, steps, trends, visits } from './rows.ts';
 
 const three = history({ p1: ['A 4 12:00', 'B 4 13:00', 'C 4 15:00'], p2: ['A 4 14:00', 'B 4 16:00'], p3: ['A 4 14:00', 'B 4 16:00', 'C 4 17:00'] });
 const five = history({ p1: ['A 4 10:00', 'B 4 11:00', 'C 4 12:00'], p2: ['B 4 10:00', 'A 4 11:00', 'C 4 12:00'], p3: ['C 4 10:00'], p4: ['A 4 10:00', 'noise 4 11:00', 'B 4 12:00', 'C 4 13:00'], p5: ['A 4 10:00', 'A 4 11:00', 'B 4 12:00', 'B 4 13:00', 'C 4 14:00'] });
@@ -212,7 +212,6 @@ export const lifecycles: InsightCase[] = [
   ),
 ];
 
-const seen = node('page seen');
 const tenth = { day: '2024-03-10' };
 const eight = history({ ...{ p1: ['A 4 10:00'], p2: ['B 4 10:00'], p3: ['C 4 10:00'] }, ...{ p4: ['A 4 10:00', 'B 4 11:00'], p5: ['C 4 10:00', 'A 4 11:00'] }, ...{ p6: ['A 4 10:00', 'B 4 11:00', 'C 4 12:00'], p7: ['C 4 10:00', 'B 4 11:00', 'A 4 12:00'], p8: ['B 4 10:00', 'A 4 11:00', 'C 4 12:00'] } });
 const unordered = funnel(abc, { funnelOrderType: 'unordered' });

@@ -59,6 +59,17 @@ export const person = (id: string, created: string, properties: Record<string, u
 
 export const node = (event: string | null, more: object = {}) => ({ kind: 'EventsNode', event, ...more });
 
+export const seen = node('page seen');
+export const left = node('page left');
+export const tick = node('tick');
+export const sale = node('sale');
+
+/** What the series of an answer hold. */
+export const series = (...results: object[]) => ({ results });
+export const days = (...names: string[]) => series({ days: names });
+export const daysFrom = (first: string, count: number) =>
+  Array.from({ length: count }, (_, at) => new Date(Date.parse(first) + at * 86_400_000).toISOString().slice(0, 10));
+
 /** From and to, as clients write them. */
 export const range = (date_from?: string, date_to?: string, more: object = {}) => ({
   dateRange: { ...(date_from && { date_from }), ...(date_to && { date_to }), ...more },
