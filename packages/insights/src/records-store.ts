@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
-import type { ProjectSettings } from './plan/context.ts';
+import { type ProjectSettings, propertyKey } from './plan/context.ts';
 
 /** Of a project that is there. */
 export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
@@ -54,7 +54,9 @@ function modeOf(modifiers: unknown): string | null {
   return typeof mode === 'string' ? mode : null;
 }
 
-/** Which of these properties hold true and false, as far as is known, with what they are of: `event -1 paid`. */
+const propertyTypes = ['', 'event', 'person', 'group'];
+
+/** Which of these properties hold true and false, as far as is known, by `propertyKey`. */
 export async function readBooleans(
   sql: Sql,
   projectId: number,
@@ -66,7 +68,7 @@ export async function readBooleans(
       WHERE project_id = $1 AND type IN (1, 2, 3) AND name = ANY ($2::text[]) AND property_type = 'Boolean'`,
     [projectId, names],
   );
-  return new Set(rows.map(({ type, index, name }) => `${['', 'event', 'person', 'group'][type]} ${index} ${name}`));
+  return new Set(rows.map(({ type, index, name }) => propertyKey(propertyTypes[type] ?? '', index, name)));
 }
 
 export interface ShownPerson {

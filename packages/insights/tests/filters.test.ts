@@ -156,15 +156,6 @@ describe.each(engines)('on $name', (engine) => {
     expect(first).toBe(expected);
   });
 
-  test('Q-119: an alternative inside of what all has to hold', async () => {
-    const number = (value: number) => ({ key: 'n', value, type: 'event', operator: 'exact' });
-    const values = [
-      { type: 'OR', values: [number(1), number(3)] },
-      { key: 'plan', value: 'pro', type: 'person', operator: 'exact' },
-    ];
-    expect(await dataOf('order', { type: 'AND', values })).toEqual([1, 0, 0]);
-  });
-
   test('Q-055: without test accounts', async () => {
     const list = [{ key: 'email', type: 'person', operator: 'not_icontains', value: '@example.test' }];
     await store.database.sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
@@ -173,26 +164,6 @@ describe.each(engines)('on $name', (engine) => {
     ]);
     const { results } = await trend('order', { filterTestAccounts: true });
     expect(results).toMatchObject([{ data: [1, 1, 0] }]);
-  });
-
-  test('Q-101: addresses with and without what stands at their end', async () => {
-    const { results } = await trend('order', { breakdownFilter: { breakdown: 'url', breakdown_normalize_url: true } });
-    expect(
-      (results as { breakdown_value: string; count: number }[]).map(({ breakdown_value: value, count }) => [
-        value,
-        count,
-      ]),
-    ).toEqual([
-      ['/a', 2],
-      ['/b', 1],
-      ['$$_posthog_breakdown_null_$$', 1],
-    ]);
-  });
-
-  test('Q-168: members of a group take the steps of a funnel together', async () => {
-    const series = ['order', 'pay'].map((event) => ({ kind: 'EventsNode', event }));
-    const { results } = await ask({ kind: 'FunnelsQuery', series, aggregation_group_type_index: 0 });
-    expect(results).toMatchObject([{ count: 1 }, { count: 1 }]);
   });
 
   const retention = (more: Record<string, unknown>, query: Record<string, unknown> = {}) => {
@@ -205,19 +176,6 @@ describe.each(engines)('on $name', (engine) => {
   };
   const countsOf = (results: unknown) =>
     (results as { values: { count: number }[] }[]).map(({ values }) => values.map(({ count }) => count));
-
-  test('Q-176: who returns later counts on the days before', async () => {
-    expect(countsOf((await retention({})).results)).toEqual([
-      [2, 0, 1],
-      [1, 0, 0],
-      [1, 0, 0],
-    ]);
-    expect(countsOf((await retention({ cumulative: true })).results)).toEqual([
-      [2, 1, 1],
-      [1, 0, 0],
-      [1, 0, 0],
-    ]);
-  });
 
   test('Q-183: rows of each value, the largest first', async () => {
     const { results } = await retention({}, { breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' } });

@@ -143,7 +143,7 @@ function withDropCount(text: string, count: number): string {
 }
 
 /**
- * Events in the site's storage, one record each. Every page writes under names of its own, and holds a lock of that name
+ * Events in the site's storage, one record each, and the number of those that were dropped. Every page writes under names of its own, and holds a lock of that name
  * while it has any: who gets the lock, since the page left or crashed, may adopt them.
  */
 interface EventRecords {

@@ -20,7 +20,7 @@ export interface ProjectSettings {
 
 export interface PlanContext extends FilterContext {
   settings: ProjectSettings;
-  /** Properties of the query's breakdowns that hold true and false. */
+  /** Properties of the query's breakdowns that hold true and false, by `propertyKey`. */
   booleans: ReadonlySet<string>;
   /** When the first of the events that are asked for happened, where a range begins with it. */
   earliest: number | null;
@@ -98,8 +98,8 @@ export function unitOfQuery({ aggregation_group_type_index: index }: { aggregati
 
 type AskedProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
-const nameOf = ({ type = 'event', property, group_type_index: index }: AskedProperty) =>
-  `${type} ${index ?? -1} ${property}`;
+/** By which a property is told from others of its name. @param index of a type of groups; -1: of none */
+export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
 
 /** What events are told apart by. */
 export interface BreakdownPlan {
@@ -133,7 +133,7 @@ export function breakdownsOf(
     plan.breakdowns.push({
       property: propertyOf({ type, key: property, index }, { path, reading: context }),
       isUrl: one.normalize_url ?? false,
-      isBoolean: context.booleans.has(nameOf({ type, property, group_type_index: index })),
+      isBoolean: context.booleans.has(propertyKey(type, index ?? -1, property)),
       bins: null,
     });
     plan.bins.push(one.histogram_bin_count ?? null);
