@@ -39,6 +39,10 @@ test.each([
   [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
   [{ ...good, body: Type.Object({}) }, 'the body has no title'],
   [{ ...good, query: Type.Object({ at: Type.String({ format: 'moment' }) }) }, 'the schema of query cannot be used'],
+  [
+    { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
+    'the query has an enum of several types',
+  ],
 ])('%#: a fault is named', (declaration, problem) => {
   expect(routeProblems([define(declaration)]).join()).toContain(problem);
 });

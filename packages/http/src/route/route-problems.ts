@@ -52,6 +52,9 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     return problem === null ? [] : [`the schema of ${part} cannot be used: ${problem}`];
   });
   if (unusable.length > 0) return unusable;
+  for (const [part, schema] of parts) {
+    complain(schema !== undefined && mixesTypes(schema), `the ${part} has an enum of several types; declare a union`);
+  }
   for (const [part, schema] of [
     ['body', route.body],
     ['response', success?.schema],
@@ -81,6 +84,16 @@ function undescribedFields(schema: TSchema): string[] {
   return Object.entries(shapeOf(schema).properties ?? {}).flatMap(([name, field]) =>
     (field as { description?: string }).description ? [] : [name],
   );
+}
+
+/** Whether choices of several types stand in one enum, here or deeper: generators of clients leave out such a route. */
+function mixesTypes(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { enum: choices } = schema as { enum?: unknown };
+  if (Array.isArray(choices)) {
+    return new Set(choices.filter((choice) => choice !== null).map((choice) => typeof choice)).size > 1;
+  }
+  return Object.values(schema).some(mixesTypes);
 }
 
 function exampleProblems(part: string, schema: TSchema | undefined, example: unknown): string[] {

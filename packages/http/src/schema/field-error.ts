@@ -130,8 +130,18 @@ function wrongType(schema: TSchema, value: unknown) {
 const mostChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {
-  const choices = shapeOf(schema).enum?.filter((choice) => choice !== null && choice !== '') ?? [];
+  const choices = choicesOf(schema).filter((choice) => choice !== null && choice !== '');
   return choices.length === 0 || choices.length > mostChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
+}
+
+/** All values a schema takes; empty when nobody can list them. */
+function choicesOf(schema: TSchema): unknown[] {
+  const { enum: choices, anyOf } = shapeOf(schema);
+  if (anyOf) {
+    const ofBranches = anyOf.map(choicesOf);
+    return ofBranches.some((some) => some.length === 0) ? [] : ofBranches.flat();
+  }
+  return choices ?? { boolean: [true, false], null: [null] }[typeOf(schema) ?? ''] ?? [];
 }
 
 /** Existing clients match the beginnings of these sentences, which name the types of the PostHog API's language. */

@@ -28,8 +28,7 @@ const body = Type.Object(
       description: 'What is asked. A field that is null counts as absent; one that is not known is refused.',
     }),
     refresh: Type.Optional(
-      Type.Unsafe<RefreshMode | boolean | null>({
-        enum: [...refreshModes, true, false, null],
+      Type.Union([Type.Enum([...refreshModes]), Type.Boolean(), Type.Null()], {
         description:
           '`blocking` (default): an answer that is fresh, or computed now. `force_blocking`: computed now. `async`, `lazy_async`, `force_async`: behind the request, unless what is kept is fresh, or not too old. `async_except_on_cache_miss`: as `async`, but the first time now. `force_cache`: as `blocking`. true is `force_blocking`, false `blocking`.',
       }),
