@@ -8,7 +8,7 @@ import { ample, engines, type TestStore } from './test-store.ts';
 
 const button =
   'button.big.primary:attr__class="big primary"attr__type="submit"text="Buy";div:attr_id="shop"nth-child="1"';
-const link = 'a:attr__href="/buy?x=1"href="/buy?x=1"text="Buy now";body';
+const link = 'b:text="Buy now";a:href="/buy?x=\\"1\\"";a:attr__href="/outer";body';
 
 /** `order` of ann, bob and cid on three days, and clicks. */
 const dataset: Dataset = {
@@ -143,7 +143,13 @@ describe.each(engines)('on $name', (engine) => {
     ['not the text', { key: 'text', operator: 'is_not', value: 'Buy' }, 1],
     ['tag', { key: 'tag_name', value: 'div' }, 1],
     ['not the tag', { key: 'tag_name', operator: 'is_not', value: 'button' }, 1],
-    ['address', { key: 'href', value: '/buy?x=1' }, 1],
+    ['address', { key: 'href', value: '/buy?x="1"' }, 1],
+    ['no outer address', { key: 'href', value: '/outer' }, 0],
+    ['not the outer address', { key: 'href', operator: 'is_not', value: '/outer' }, 2],
+    ['part of an address', { key: 'href', operator: 'icontains', value: 'BUY' }, 1],
+    ['pattern of an address', { key: 'href', operator: 'regex', value: '^/buy\\?' }, 1],
+    ['an address', { key: 'href', operator: 'is_set' }, 1],
+    ['no address', { key: 'href', operator: 'is_not_set' }, 1],
     ['a class', { key: 'selector', value: '.primary' }, 1],
     ['tag and class', { key: 'selector', value: 'button.big' }, 1],
     ['no such class', { key: 'selector', value: '.bigger' }, 0],

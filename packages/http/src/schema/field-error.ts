@@ -51,6 +51,10 @@ function errorInItems(schema: TSchema, value: unknown, path: string[]): FieldErr
 
 function errorOfLeaf(schema: TSchema, value: unknown, path: string[]): FieldError | null {
   const failure = schemaFailure(schema, value);
+  if (failure?.keyword === 'additionalProperties') {
+    const name = String(failure.params.additionalProperty).slice(0, 100);
+    return { code: 'invalid_input', detail: 'There is no such field.', path: [...path, name] };
+  }
   return failure && { ...sentence(schema, failure, value), path };
 }
 

@@ -6,7 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import { schemaFailure } from './compile.ts';
 import { parseDateTime } from './date-time.ts';
 import { firstFieldError } from './field-error.ts';
-import { shapeOf, typeOf, withoutNull } from './schema-shape.ts';
+import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
  * The border for outside data: `unknown` in, the schema's type out.
@@ -34,7 +34,8 @@ interface CoerceOptions {
 /**
  * Brings a value into the form its schema asks for where clients are known to be loose (docs/api-rules.md#requests):
  * numbers for strings, `"8"` for 8, `"yes"` for true, a date for a time. What cannot be brought into form is left alone
- * for validation to refuse. Fields the schema does not name are left out, defaults are filled in.
+ * for validation to refuse. Fields the schema does not name are left out unless it
+ * refuses them, defaults are filled in.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);
@@ -46,7 +47,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   if (shape.enum) return coerceChoice(shape.enum, value);
   switch (typeOf(schema)) {
     case 'object':
-      return shape.properties && isObject(value) ? coerceFields(shape.properties, value, options) : value;
+      return isObject(value) ? coerceFields(shape, value, options) : value;
     case 'array':
       return coerceItems(shape.items, value, options);
     case 'string':
@@ -66,8 +67,13 @@ function isNullWord(schema: TSchema, value: unknown): boolean {
   return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
 
-function coerceFields(properties: Record<string, TSchema>, value: Record<string, unknown>, options: CoerceOptions) {
-  const fields: Record<string, unknown> = {};
+function coerceFields(
+  { properties, additionalProperties }: SchemaShape,
+  value: Record<string, unknown>,
+  options: CoerceOptions,
+) {
+  if (!properties) return value;
+  const fields = additionalProperties === false ? { ...value } : {};
   for (const [name, schema] of Object.entries(properties)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     const coerced = coerce(schema, given, options);

@@ -5,6 +5,8 @@ export interface SchemaShape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
   required?: string[];
+  /** False: a field that is not declared is refused by its name, and not left out. */
+  additionalProperties?: unknown;
   items?: TSchema;
   patternProperties?: Record<string, TSchema>;
   anyOf?: TSchema[];

@@ -83,6 +83,8 @@ export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
   | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' }
+  /** The address of the innermost element that has one, or an empty text. */
+  | { of: 'column'; key: 'first href' }
   /** When the event happened; a number is in seconds since 1970. */
   | { of: 'column'; key: 'timestamp' };
 

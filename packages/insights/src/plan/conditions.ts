@@ -360,8 +360,13 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
 
 const chain: Property = { of: 'column', key: 'elements_chain' };
 
-/** What an element of an autocaptured event is asked: a pattern for the text in which the elements are kept. */
-function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, { path }: Place): Condition {
+/**
+ * What an element of an autocaptured event is asked: a pattern for the text in which the elements are kept. The address is that of the
+ * innermost element that has one.
+ */
+function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, place: Place): Condition {
+  if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
+  const { path } = place;
   const asked = String(operator);
   const isNegative = negative.has(asked);
   const operation = Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked;
@@ -378,9 +383,8 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
       texts().map((text) => (key === 'tag_name' ? `(?:^|;)${quoted(text)}(?:[.:;]|$)` : selectorPattern(text, path))),
     );
   }
-  const attribute = { text: 'text', href: 'attr__href' }[key];
-  if (attribute === undefined) throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
-  const begin = `[:"]${attribute}="`;
+  if (key !== 'text') throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
+  const begin = '[:"]text="';
   switch (operation) {
     case 'is_set':
       return matching([`${begin}`]);
@@ -391,7 +395,7 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
     default:
       throw queryError(
         `${path}.operator`,
-        `A ${key} is compared by exact, is_not, icontains, not_icontains, is_set or is_not_set only.`,
+        'A text is compared by exact, is_not, icontains, not_icontains, is_set or is_not_set only.',
       );
   }
 }

@@ -9,7 +9,11 @@ import { usualProperties } from './tables.ts';
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
-  columnText(property, { person: sql`toString(${person})`, timestamp: sql`toString(e.timestamp)` });
+  columnText(property, {
+    person: sql`toString(${person})`,
+    timestamp: sql`toString(e.timestamp)`,
+    found: (text, pattern) => sql`extract(${text}, ${pattern})`,
+  });
 
 export const clickhouseDialect: Dialect = {
   // Repetitions are hidden by the setting `final`.

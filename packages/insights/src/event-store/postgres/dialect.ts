@@ -9,7 +9,11 @@ import { type Fragment, sql } from '../sql.ts';
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** As a text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
-  columnText(property, { person: sql`${person}::text`, timestamp: sql`e.timestamp::text` });
+  columnText(property, {
+    person: sql`${person}::text`,
+    timestamp: sql`e.timestamp::text`,
+    found: (text, pattern) => sql`coalesce(substring(${text} FROM ${pattern}), '')`,
+  });
 
 export const postgresDialect: Dialect = {
   events: sql`event e`,

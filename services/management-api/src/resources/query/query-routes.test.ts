@@ -277,6 +277,13 @@ test('true and false say whether it is computed anew, and null says nothing', as
   });
 });
 
+test('a misspelt word beside the query is refused by its name', async () => {
+  expect(await ask({ query: trends, refesh: 'async' })).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_input', attr: 'refesh', detail: 'There is no such field.' },
+  });
+});
+
 test('Q-231: cancelled in the former way', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });

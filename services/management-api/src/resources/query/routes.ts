@@ -43,9 +43,12 @@ const body = Type.Object(
     filters_override: Type.Optional(
       orNull(freeFormObject({}), 'Filters of a dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`.'),
     ),
+    variables_override: Type.Optional(
+      orNull(freeFormObject({}), 'For clients that send it: queries have no variables.'),
+    ),
     name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'For logs.')),
   },
-  { title: 'QueryRequest' },
+  { title: 'QueryRequest', additionalProperties: false },
 );
 
 const nothing = (description: string) => Type.Null({ description });
