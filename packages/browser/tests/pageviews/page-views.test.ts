@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openKept, openPage } from '../support/open-page.ts';
+import { leave, openKept, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { type Captured, startComparison } from '../support/start-comparison.ts';
 import { startSite } from '../support/start-site.ts';
@@ -339,8 +339,6 @@ describe('page views', () => {
   }
 
   const nextToken = () => `phc_${Number(token.slice(4)) + 1}`;
-
-  const leave = async (page: Page) => void (await page.goto('about:blank'));
 
   /** An event may be sent twice, under its uuid: the service stores it once. */
   const events = (name: string): ReceivedEvent[] => {

@@ -1,6 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { leave } from '../support/open-page.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, quick, recordNames, shopOptions, startLibrary, stopClock, token } from './open-shop.ts';
@@ -39,10 +40,10 @@ const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
 
 /** Goes, when the host has its last words: they do not come later, when the host answers otherwise. */
-async function leave(page: Page): Promise<void> {
+async function goWithLastWords(page: Page): Promise<void> {
   // What a request has, is not said again: a timer may have sent it when the clock was put forward.
   await page.evaluate(() => window.posthog.flush());
-  await page.goto('about:blank');
+  await leave(page);
   await eventually(() => {
     const isBeacon = ({ headers }: ReceivedRequest) => headers['sec-fetch-mode'] === 'no-cors';
     expect(ingest.requests.filter(isBeacon)).not.toEqual([]);
@@ -143,7 +144,7 @@ test('of tabs that open together, one takes over what was left', async () => {
   const uuids = await captureMany(page, 'left', 10);
   await page.evaluate(() => window.posthog.flush());
   await stopClock(page);
-  await leave(page);
+  await goWithLastWords(page);
   ingest.answerBy(null);
   const tabs = await Promise.all(Array.from({ length: 4 }, async () => (await open()).page));
   await visitor.clock.runFor(1);
@@ -277,7 +278,7 @@ test('with storage blocked, events are sent, and by beacon when the page goes', 
   const uuids = await captureMany(page, 'blocked', 2);
   await page.evaluate(() => window.posthog.flush());
   uuids.push(...(await captureMany(page, 'late', 2)));
-  await page.goto('about:blank');
+  await leave(page);
   await received(uuids);
   expect(complaints).toEqual([]);
 });
@@ -302,7 +303,7 @@ test('without Web Locks: what is older than a minute is adopted, what is younger
   const uuids = await captureMany(page, 'old', 2);
   await page.evaluate(() => window.posthog.flush());
   const names = await recordNames(page);
-  await leave(page);
+  await goWithLastWords(page);
   ingest.answerBy(null);
   const { page: next } = await open();
   await visitor.clock.runFor(15_000);

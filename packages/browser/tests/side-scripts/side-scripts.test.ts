@@ -3,7 +3,7 @@ import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { type BundleName, bundleLibrary, libraryVersion } from '../../bundle/bundle-library.ts';
 import type { InitOptions } from '../../src/client/client.ts';
-import { openPage } from '../support/open-page.ts';
+import { leave, openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { settingsKnown } from '../support/settings-known.ts';
 
@@ -148,7 +148,7 @@ test('a page that goes before they came tells what was thrown', async () => {
   const release = hold();
   const page = await open();
   await page.evaluate(() => void posthog.captureException(new RangeError('too late')));
-  await page.goto('about:blank');
+  await leave(page);
   release();
   const { entry } = await exception();
   expect(entry).toEqual({

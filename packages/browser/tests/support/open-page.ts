@@ -26,6 +26,14 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
 }
 
 /**
+ * Leaves for the first page of the site, on which nothing is started. Not for `about:blank`: that is of another process, and to a page
+ * that is busy while it is left for one Chromium gives half a second, and then ends it without its last events.
+ */
+export async function leave(page: Page): Promise<void> {
+  await page.goto(new URL('/', page.url()).href);
+}
+
+/**
  * A page that was left for another, and that the back button showed again as it was. A busy browser may not have kept it:
  * the visit is then made once more.
  */

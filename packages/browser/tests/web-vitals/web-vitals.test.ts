@@ -1,7 +1,7 @@
 import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
-import { openPage } from '../support/open-page.ts';
+import { leave, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { settingsKnown } from '../support/settings-known.ts';
 import { startSite } from '../support/start-site.ts';
@@ -35,7 +35,7 @@ describe('web vitals', () => {
     const page = await open({ capture_performance: { web_vitals: true } });
     await page.click('#slow');
     await page.waitForFunction('window.isShifted');
-    await page.goto('about:blank');
+    await leave(page);
     const told = await vitals(4);
 
     const paints = ['FCP', 'LCP'].map((name) => told[name]);
@@ -66,7 +66,7 @@ describe('web vitals', () => {
 
   test('do not tell what is masked in addresses', async () => {
     const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
-    await page.goto('about:blank');
+    await leave(page);
     expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
     expect(JSON.stringify(ingest.events('$web_vitals'))).not.toContain('secret');
   });
@@ -81,7 +81,7 @@ describe('web vitals', () => {
     const page = await open(options, config);
     await page.click('#slow');
     await page.evaluate(() => posthog.capture('queued'));
-    await page.goto('about:blank');
+    await leave(page);
     await eventually(() => ingest.events('queued').length > 0);
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
