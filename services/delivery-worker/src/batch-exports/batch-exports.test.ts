@@ -175,6 +175,8 @@ test('an interval waits for those who began to write before its end', async () =
   const atOnce = { ...fixture, settledUntil: fixture.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+    // Times are compared by milliseconds: in the first one, the interval could end when the transaction begins.
+    await tx.query('SELECT pg_sleep(0.002)');
     const end = new Date();
     await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
     expect(await planRun(atOnce)).toBe(false);
