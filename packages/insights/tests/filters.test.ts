@@ -8,7 +8,9 @@ import { ample, engines, type TestStore } from './test-store.ts';
 
 const button =
   'button.big.primary:attr__class="big primary"attr__type="submit"text="Buy";div:attr_id="shop"nth-child="1"';
-const link = 'b:text="Buy now";a:href="/buy?x=\\"1\\"";a:attr__href="/outer";body';
+const link =
+  'b:text="Buy now";a:attr__href="/buy?x=\\"1\\""href="/buy?x=\\"1\\"";a:attr__href="/outer"href="/outer";body';
+const bare = 'p:href="/bare"';
 
 /** `order` of ann, bob and cid on three days, and clicks. */
 const dataset: Dataset = {
@@ -68,6 +70,7 @@ describe.each(engines)('on $name', (engine) => {
     for (const [chain, id] of [
       [button, 'ann'],
       [link, 'bob'],
+      [bare, 'cid'],
     ] as const) {
       await store.database.sql.query(
         `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, elements_chain, captured_at)
@@ -140,15 +143,16 @@ describe.each(engines)('on $name', (engine) => {
     ['text', { key: 'text', value: 'Buy' }, 1],
     ['one of two texts', { key: 'text', value: ['Buy', 'Buy now'] }, 2],
     ['part of a text', { key: 'text', operator: 'icontains', value: 'BUY' }, 2],
-    ['not the text', { key: 'text', operator: 'is_not', value: 'Buy' }, 1],
+    ['not the text', { key: 'text', operator: 'is_not', value: 'Buy' }, 2],
     ['tag', { key: 'tag_name', value: 'div' }, 1],
-    ['not the tag', { key: 'tag_name', operator: 'is_not', value: 'button' }, 1],
+    ['not the tag', { key: 'tag_name', operator: 'is_not', value: 'button' }, 2],
     ['address', { key: 'href', value: '/buy?x="1"' }, 1],
+    ['address that is no attribute', { key: 'href', value: '/bare' }, 1],
     ['no outer address', { key: 'href', value: '/outer' }, 0],
-    ['not the outer address', { key: 'href', operator: 'is_not', value: '/outer' }, 2],
+    ['not the outer address', { key: 'href', operator: 'is_not', value: '/outer' }, 3],
     ['part of an address', { key: 'href', operator: 'icontains', value: 'BUY' }, 1],
     ['pattern of an address', { key: 'href', operator: 'regex', value: '^/buy\\?' }, 1],
-    ['an address', { key: 'href', operator: 'is_set' }, 1],
+    ['an address', { key: 'href', operator: 'is_set' }, 2],
     ['no address', { key: 'href', operator: 'is_not_set' }, 1],
     ['a class', { key: 'selector', value: '.primary' }, 1],
     ['tag and class', { key: 'selector', value: 'button.big' }, 1],

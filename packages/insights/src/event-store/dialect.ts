@@ -93,17 +93,13 @@ export function versionKey(version: SemanticVersion): string {
   return `${releaseKey(version)}${preRelease.length === 0 ? '~' : `-${keyOf(preRelease)}`}\u0001${keyOf(build)}`;
 }
 
-/** Finds the first address in `elements_chain`, its quotes escaped. */
-const hrefPattern = sql`${sql.text('[:"](?:attr__)?href="((?:[^"\\\\]|\\\\.)*)"')}`;
-
 /**
  * What both engines call alike.
- * @param texts the id of the person of today and the time of the event as texts
- * @param texts.found what a pattern finds between its parentheses, or an empty text
+ * @param texts the id of the person of today and the time of the event as texts; what `hrefPattern` finds, or an empty text
  */
 export function columnText(
   { key }: Extract<Property, { of: 'column' }>,
-  texts: { person: Fragment; timestamp: Fragment; found: (text: Fragment, pattern: Fragment) => Fragment },
+  texts: { person: Fragment; timestamp: Fragment; href: Fragment },
 ): Fragment {
   switch (key) {
     case 'distinct_id':
@@ -113,7 +109,7 @@ export function columnText(
     case 'elements_chain':
       return sql`e.elements_chain`;
     case 'first href':
-      return sql`replace(${texts.found(sql`e.elements_chain`, hrefPattern)}, ${sql.text('\\"')}, '"')`;
+      return sql`replace(${texts.href}, ${sql.text('\\"')}, '"')`;
     case 'person_id':
       return texts.person;
     case 'timestamp':

@@ -1,6 +1,7 @@
 // Filters as clients write them, as conditions on events.
 
 import { versionRule } from '@millrace/flags';
+import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
 import { releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/port.ts';
 import { patternProblem } from '../patterns.ts';
@@ -360,70 +361,40 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
 
 const chain: Property = { of: 'column', key: 'elements_chain' };
 
-/**
- * What an element of an autocaptured event is asked: a pattern for the text in which the elements are kept. The address is that of the
- * innermost element that has one.
- */
+/** What the elements of an autocaptured event are asked: any of them, but of addresses the innermost that has one. */
 function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
   const { path } = place;
   const asked = String(operator);
-  const isNegative = negative.has(asked);
   const operation = Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked;
   const matching = (patterns: string[]): Condition => {
     const condition: Condition = {
       any: patterns.map((pattern) => ({ property: chain, test: { is: 'matching', pattern } })),
     };
-    return isNegative ? { not: condition } : condition;
+    return negative.has(asked) ? { not: condition } : condition;
   };
   const texts = () => valuesOf(value, path).map(([one, at]) => textOf(one, at, 150));
+  const selectorOf = (text: string) => {
+    const pattern = selectorPattern(text);
+    if (pattern !== null) return pattern;
+    throw queryError(`${path}.value`, 'Selectors are made of tag, .class, #id, [attribute="value"] and > only.');
+  };
   if (key === 'tag_name' || key === 'selector') {
     if (operation !== 'exact') throw queryError(`${path}.operator`, `A ${key} is compared by exact or is_not only.`);
-    return matching(
-      texts().map((text) => (key === 'tag_name' ? `(?:^|;)${quoted(text)}(?:[.:;]|$)` : selectorPattern(text, path))),
-    );
+    return matching(texts().map((text) => (key === 'tag_name' ? tagPattern(text) : selectorOf(text))));
   }
   if (key !== 'text') throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
-  const begin = '[:"]text="';
   switch (operation) {
     case 'is_set':
-      return matching([`${begin}`]);
+      return matching([anyTextPattern]);
     case 'exact':
-      return matching(texts().map((text) => `${begin}${quoted(escapedInChain(text))}"`));
+      return matching(texts().map(textPattern));
     case 'icontains':
-      return matching(texts().map((text) => `(?i)${begin}([^"\\\\]|\\\\.)*${quoted(escapedInChain(text))}`));
+      return matching(texts().map(partOfTextPattern));
     default:
       throw queryError(
         `${path}.operator`,
         'A text is compared by exact, is_not, icontains, not_icontains, is_set or is_not_set only.',
       );
   }
-}
-
-const quoted = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-const escapedInChain = (text: string) => text.replaceAll('"', '\\"');
-
-/** `button.primary`, `#id`, `.class`, `[attr="x"]`, and `a > b` of them: in the chain the innermost stands first. */
-function selectorPattern(selector: string, path: string): string {
-  const parts = selector
-    .split('>')
-    .map((part) => part.trim())
-    .reverse();
-  const patterns = parts.map((part) => {
-    const match = /^([a-z][a-z0-9-]*)?((?:\.[\w-]+|#[\w-]+|\[[\w-]+="[^"\]]*"\])*)$/i.exec(part);
-    if (match === null || part === '') {
-      throw queryError(`${path}.value`, 'Selectors are made of tag, .class, #id, [attribute="value"] and > only.');
-    }
-    const [, tag, rest = ''] = match;
-    const bits = [...rest.matchAll(/\.([\w-]+)|#([\w-]+)|\[([\w-]+)="([^"\]]*)"\]/g)];
-    const classes = bits.flatMap(([, name]) => (name === undefined ? [] : [name])).sort();
-    const attributes = bits.flatMap(([, , id, name, text]) =>
-      id !== undefined ? [`attr_id="${id}"`] : name !== undefined ? [`attr__${name}="${text}"`] : [],
-    );
-    const others = '(?:\\.[^.:;]+)*';
-    const head = `${tag === undefined ? '[a-z0-9-]+' : quoted(tag)}${others}${classes.map((name) => `\\.${quoted(name)}${others}`).join('')}`;
-    const inside = attributes.sort().map((one) => `${quoted(one)}[^;]*`);
-    return inside.length === 0 ? `${head}(?::[^;]*)?` : `${head}:[^;]*${inside.join('')}`;
-  });
-  return `(?:^|;)${patterns.join(';')}(?:;|$)`;
 }

@@ -1,6 +1,7 @@
 // The words of ClickHouse. Persons, groups and cohorts are those of PostgreSQL, which it reads as tables of its own (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
+import { hrefPattern } from '../../elements-chain.ts';
 import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { Fragment, sql } from '../sql.ts';
@@ -12,7 +13,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     person: sql`toString(${person})`,
     timestamp: sql`toString(e.timestamp)`,
-    found: (text, pattern) => sql`extract(${text}, ${pattern})`,
+    href: sql`extract(e.elements_chain, ${sql.text(hrefPattern)})`,
   });
 
 export const clickhouseDialect: Dialect = {

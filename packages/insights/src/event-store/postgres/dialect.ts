@@ -1,6 +1,7 @@
 // The words of PostgreSQL.
 
 import { nullLabel } from '../../breakdown-labels.ts';
+import { hrefPattern } from '../../elements-chain.ts';
 import { postgresPattern } from '../../patterns.ts';
 import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, versionPattern } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
@@ -12,7 +13,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     person: sql`${person}::text`,
     timestamp: sql`e.timestamp::text`,
-    found: (text, pattern) => sql`coalesce(substring(${text} FROM ${pattern}), '')`,
+    href: sql`coalesce(substring(e.elements_chain FROM ${sql.text(hrefPattern)}), '')`,
   });
 
 export const postgresDialect: Dialect = {
