@@ -9,19 +9,40 @@ export interface SamlCertificate {
 }
 
 const smallestRsaBits = 2048;
+/** Each one costs an attempt to verify every answer of the provider. Rotating a certificate takes two. */
+const mostCertificates = 5;
 
 /**
- * One certificate or several, with or without the lines around them.
- * @returns also those whose time is over: they go on working, and are told of.
+ * Reads one certificate or several, with or without the BEGIN and END lines.
+ *
+ * Expired certificates are returned too, and keep verifying signatures: SAML trusts the configured certificate as a key, and
+ * most identity providers go on signing with an expired one. Refusing it would lock out a whole organization overnight, so
+ * administrators get emails before it expires instead (docs/api-rules.md#domains).
+ *
  * @throws AppError `invalid` naming `saml_x509_cert`.
  */
 export function readSamlCertificates(text: string): SamlCertificate[] {
+  const pieces = splitSamlCertificates(text);
+  if (pieces.length === 0) throw noCertificate('There is no certificate.');
+  return pieces.map(readCertificate);
+}
+
+/**
+ * Splits a text into the base64 of each certificate, whether it can be read or not.
+ * @throws AppError `invalid` naming `saml_x509_cert` for more than five, and for the same one twice.
+ */
+export function splitSamlCertificates(text: string): string[] {
   const pieces = text
     .split(/-----(?:BEGIN|END) CERTIFICATE-----/)
     .map((piece) => piece.replaceAll(/\s+/g, ''))
     .filter((piece) => piece !== '');
-  if (pieces.length === 0) throw noCertificate('There is no certificate.');
-  return pieces.map(readCertificate);
+  if (pieces.length > mostCertificates) {
+    throw noCertificate(`At most ${mostCertificates} certificates are allowed. Remove the ones you no longer use.`);
+  }
+  if (new Set(pieces).size < pieces.length) {
+    throw noCertificate('The same certificate is there twice. Remove one of the copies.');
+  }
+  return pieces;
 }
 
 function readCertificate(base64: string): SamlCertificate {

@@ -6,6 +6,7 @@ import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
 import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';
 
 const [key, otherKey, ecKey] = [createTestKey(), createTestKey(), createTestKey({ type: 'ec' })];
+const sixKeys = Array.from({ length: 6 }, () => createTestKey({ type: 'ec' }));
 const now = new Date('2026-11-20T12:00:00Z');
 const expected: SamlExpectation = {
   issuer: 'https://idp.example/entity',
@@ -562,10 +563,22 @@ describe('certificates', () => {
     ['a word', 'MIIC'],
     ['a key', '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----'],
     ['a short RSA key', createTestKey({ bits: 1024 }).certificate],
+    ['six certificates', sixKeys.map(({ certificate }) => certificate).join('')],
+    ['the same certificate twice', key.certificate + otherKey.certificate + key.certificate.replaceAll('\n', '\r\n')],
   ])('S-113: %s is refused', (_, text) => {
     expect(() => readSamlCertificates(text)).toThrow(
       expect.objectContaining({ kind: 'invalid', attr: 'saml_x509_cert' }),
     );
+  });
+
+  test('five are read', () => {
+    const five = sixKeys.slice(1).map(({ certificate }) => certificate);
+    expect(readSamlCertificates(five.join(''))).toHaveLength(5);
+    // The last of them signs as well as the first.
+    const [last] = sixKeys.slice(-1);
+    expect(check(encode(signed({}, { key: last ?? key })), { certificates: [five.join('')] })).toMatchObject({
+      ok: true,
+    });
   });
 });
 

@@ -2,7 +2,7 @@
 // configured. The arithmetic is `xml-crypto`'s; which algorithms count, and which form, is decided here
 // (docs/decisions/038-saml-checks.md).
 
-import { createHash, createPublicKey, createVerify, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import { SignedXml } from 'xml-crypto';
 
@@ -35,12 +35,9 @@ export type Verified =
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): Verified {
   const form = formOf(signature);
   if (!form.ok) return form;
-  for (const certificate of certificates) {
-    const key = createPublicKey(certificate);
-    if (key.asymmetricKeyType !== form.keyType) continue;
-    const signed = checked(xml, signature, certificate, key);
-    if (signed !== null) return { ok: true, signed };
-  }
+  const keys = certificates.map((pem) => createPublicKey(pem)).filter((key) => key.asymmetricKeyType === form.keyType);
+  const signed = keys.length > 0 ? checked(xml, signature, keys) : null;
+  if (signed !== null) return { ok: true, signed };
   return problem(
     'wrong_signature',
     'The signature is not by the certificate that is set up, or what it signs was changed.',
@@ -51,15 +48,16 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
   return { ok: false, problem: name, detail };
 }
 
-function checked(xml: string, signature: Element, certificate: string, key: KeyObject): string | null {
-  // No key is taken from the message, and nothing but these algorithms is known.
-  const verifier = new SignedXml({ publicCert: certificate, getCertFromKeyInfo: () => null });
+/** Canonicalizes and digests the message once, then tries each key on the result: only the first part grows with the message. */
+function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
+  // No key is taken from the message, and nothing but these algorithms is known. `publicCert` has to be set, and is not used.
+  const verifier = new SignedXml({ publicCert: keys[0], getCertFromKeyInfo: () => null });
   verifier.idAttributes = ['ID'];
   verifier.HashAlgorithms = Object.fromEntries(
     Object.entries(digests).map(([name, digest]) => [name, hashAlgorithm(name, digest)]),
   ) as never;
   verifier.SignatureAlgorithms = Object.fromEntries(
-    Object.entries(signatures).map(([name, { digest }]) => [name, signatureAlgorithm(name, digest, key)]),
+    Object.entries(signatures).map(([name, { digest }]) => [name, signatureAlgorithm(name, digest, keys)]),
   ) as never;
   try {
     verifier.loadSignature(signature as never);
@@ -78,20 +76,17 @@ function hashAlgorithm(name: string, digest: string) {
   };
 }
 
-function signatureAlgorithm(name: string, digest: string, key: KeyObject) {
+function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObject[]) {
   return class {
     getAlgorithmName = () => name;
     getSignature = () => {
       throw new Error('Nothing is signed here.');
     };
     verifySignature = (material: string, _key: unknown, value: string) =>
-      createVerify(digest)
-        .update(material, 'utf8')
-        .verify(
-          { key, ...(key.asymmetricKeyType === 'ec' && { dsaEncoding: 'ieee-p1363' as const }) },
-          value,
-          'base64',
-        );
+      keys.some((key) => {
+        const encoding = key.asymmetricKeyType === 'ec' ? { dsaEncoding: 'ieee-p1363' as const } : {};
+        return verify(digest, Buffer.from(material, 'utf8'), { key, ...encoding }, Buffer.from(value, 'base64'));
+      });
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type Installed,
   type LookUpChallenge,
   lockOrganization,
+  splitSamlCertificates,
 } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
@@ -184,6 +185,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         checkDomainName(body.domain);
+        if (body.saml_x509_cert) splitSamlCertificates(body.saml_x509_cert);
         const row = {
           id: randomUUID(),
           organization_id: target.organizationId,

@@ -1,7 +1,7 @@
 // Which names and changes of a domain are taken, and the activity records about it.
 
 import { randomBytes } from 'node:crypto';
-import { type Activity, providerKinds, recordActivity } from '@millrace/accounts';
+import { type Activity, providerKinds, recordActivity, splitSamlCertificates } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
@@ -17,8 +17,8 @@ type Changes = Static<typeof domainChanges> & Static<typeof signOnChanges>;
  * one, by which an organization could call any domain its own.
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.
- * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`, or a name
- *   or issuer that is none.
+ * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
+ *   `invalid_certificate`, or a name or issuer that is none.
  */
 export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -36,6 +36,7 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
     });
   }
   if (changes.oidc_issuer) checkIssuer(changes.oidc_issuer);
+  if (changes.saml_x509_cert) splitSamlCertificates(changes.saml_x509_cert);
   const changed = { ...row, ...changes };
   return changed.domain === row.domain ? provedAsBefore(row, changed) : withoutProof(changed);
 }

@@ -13,7 +13,9 @@ const nullableText = (description: string, options: { maxLength?: number } = {})
 const samlFields = {
   saml_entity_id: nullableText('Entity id of the SAML identity provider.', { maxLength: 512 }),
   saml_acs_url: nullableText('Address of the identity provider that takes sign-in requests.', { maxLength: 512 }),
-  saml_x509_cert: nullableText('Certificate of the identity provider (PEM or its base64 part).'),
+  saml_x509_cert: nullableText(
+    'Certificates of the identity provider (PEM or its base64 part). At most five, each of them once.',
+  ),
 };
 
 const openIdFields = {
