@@ -1,10 +1,12 @@
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { endSessionsOf } from './sessions.ts';
-import { deleteDevices, type SigningIn, writePasswordHash } from './sign-in-store.ts';
+import { deleteSignInSteps } from './sign-in-steps.ts';
+import { deleteDevices, deleteLinks, type SigningIn, writePasswordHash } from './sign-in-store.ts';
 
 /**
- * Gives a user a password. Their other sessions end, and no device is known any more: whoever has a stolen one is out.
+ * Gives a user a password. Whatever somebody else may have obtained with the old one stops working: other sessions,
+ * half-finished sign-ins, a pending change of address, mailed links and known devices.
  *
  * @param keptSession the id of the session that goes on, if any.
  */
@@ -15,6 +17,8 @@ export async function changePassword(
 ): Promise<void> {
   await writePasswordHash(tx, user.id, hash);
   await endSessionsOf(tx, user.id, keptSession === undefined ? {} : { except: keptSession });
+  await deleteSignInSteps(tx, user.id);
+  await deleteLinks(tx, user.id);
   await deleteDevices(tx, user.id, { but: 0 });
   await recordActivity(tx, {
     organizationId: null,

@@ -1,6 +1,7 @@
 /** Passkeys as they are stored (docs/api-rules.md#passkeys). */
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
+import { forgetTrustedDevices } from './second-factors.ts';
 
 export interface Passkey
   extends Columns<
@@ -81,15 +82,18 @@ export async function renamePasskey(
   return rows[0];
 }
 
+/** Devices that were trusted because of it have to show a second factor again. */
 export async function deletePasskey(tx: Transaction, userId: number, id: string): Promise<Passkey | undefined> {
   const rows = await tx.query<Passkey & Record<string, unknown>>(
     `DELETE FROM passkey WHERE id = $2 AND user_id = $1 RETURNING ${columns}`,
     [userId, id],
   );
+  if (rows.length > 0) await forgetTrustedDevices(tx, userId);
   return rows[0];
 }
 
-/** Whether passkeys are asked for after a password. */
+/** Sets whether a passkey is required after a password. Once it is not, trusted devices have to show a second factor again. */
 export async function setPasskeysCount(tx: Transaction, userId: number, count: boolean): Promise<void> {
   await tx.query('UPDATE "user" SET passkeys_enabled_for_2fa = $2 WHERE id = $1', [userId, count]);
+  if (!count) await forgetTrustedDevices(tx, userId);
 }

@@ -96,7 +96,8 @@ export async function forgetIdentities(tx: Transaction, domainId: string): Promi
 
 /** What somebody may have prepared who never proved the address: nothing of it signs in any more. */
 export async function deleteProofs(tx: Transaction, userId: number): Promise<void> {
-  for (const table of ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity']) {
+  const factors = ['user_password', 'passkey', 'user_totp', 'user_backup_code', 'provider_identity'];
+  for (const table of [...factors, 'known_device', 'one_time_link', 'sign_in_step']) {
     await tx.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
   }
 }

@@ -4,6 +4,7 @@ import { randomInt, scrypt } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
 import { isSecondFactorDemanded } from '../access/live-session-store.ts';
 import { hashSecret } from '../keys/secrets.ts';
+import { deleteSignInSteps } from './sign-in-steps.ts';
 
 /** What a user has to show a second factor with. */
 export interface SecondFactors {
@@ -87,8 +88,10 @@ export async function renewBackupCodes(tx: Transaction, userId: number): Promise
   return codes;
 }
 
+/** Devices that were trusted because of one have to show a second factor again. */
 export async function removeBackupCodes(tx: Transaction, userId: number): Promise<void> {
   await tx.query('DELETE FROM user_backup_code WHERE user_id = $1', [userId]);
+  await forgetTrustedDevices(tx, userId);
 }
 
 /** Uses a backup code up, however it is written. @returns whether it was one. */
@@ -124,6 +127,8 @@ export async function trustDevice(tx: Transaction, secret: string): Promise<void
   await tx.query('UPDATE known_device SET second_factor_at = now() WHERE token_hash = $1', [hashSecret(secret)]);
 }
 
+/** After a second factor was removed or replaced: every device has to show one, and half-finished sign-ins begin again. */
 export async function forgetTrustedDevices(tx: Transaction, userId: number): Promise<void> {
+  await deleteSignInSteps(tx, userId, 'second_factor');
   await tx.query('UPDATE known_device SET second_factor_at = NULL WHERE user_id = $1', [userId]);
 }

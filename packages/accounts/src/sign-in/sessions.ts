@@ -6,6 +6,7 @@ import { recordOwnActivity } from '../activity/record-activity.ts';
 import { isUuid } from '../input.ts';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import type { ProviderKind } from './provider-store.ts';
+import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
 
 /** A session ends so long after it began, however it is used. */
@@ -76,7 +77,13 @@ export async function endSessionOf(sql: Sql, userId: number, id: string): Promis
   return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
 }
 
-/** @param except the id of one that goes on. @returns how many ended. */
+/**
+ * Ends the sessions of a user and any half-finished sign-in, which would otherwise begin another one. When no session is left,
+ * everything else that was begun in one (a new address, an authenticator app) is discarded too.
+ *
+ * @param except the id of a session to keep. @returns how many ended.
+ */
 export async function endSessionsOf(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
+  await deleteSignInSteps(sql, userId, except === undefined ? undefined : 'second_factor');
   return deleteSessions(sql, { userId, ...(except !== undefined && { except }) });
 }

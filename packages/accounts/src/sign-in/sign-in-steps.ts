@@ -91,6 +91,14 @@ export async function takeSignInStep(sql: Sql, kind: SignInStepKind, secret: str
   return rows[0];
 }
 
+/** Deletes what a user has begun and not finished: everything, or the steps of one kind. */
+export async function deleteSignInSteps(sql: Sql, userId: number, kind?: SignInStepKind): Promise<void> {
+  await sql.query('DELETE FROM sign_in_step WHERE user_id = $1 AND ($2::text IS NULL OR kind = $2)', [
+    userId,
+    kind ?? null,
+  ]);
+}
+
 type StepRow = SignInStep & Record<string, unknown>;
 
 /** A secret of one kind finds no step of another. */

@@ -176,8 +176,8 @@ export async function insertLink(
 }
 
 /** Of a user, whatever they are for. */
-export async function deleteLinks(tx: Transaction, userId: number): Promise<void> {
-  await tx.query('DELETE FROM one_time_link WHERE user_id = $1', [userId]);
+export async function deleteLinks(sql: Sql, userId: number): Promise<void> {
+  await sql.query('DELETE FROM one_time_link WHERE user_id = $1', [userId]);
 }
 
 export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | undefined> {

@@ -60,13 +60,17 @@ export async function getUser(sql: Sql, by: { id: number } | { email: string }):
 }
 
 /**
- * Lets a user in again or keeps them out; keys of an inactive user do not work, and their sessions end.
+ * Activates or deactivates a user. The keys of an inactive user do not work; their sessions, half-finished sign-ins and
+ * links end and do not come back.
  * @throws AppError `not_found`.
  */
 export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
   const changed = isRowId(userId) ? await updateUserActive(sql, userId, isActive) : undefined;
   if (!changed) throw notFound('User');
-  if (!isActive) await endSessionsOf(sql, userId);
+  if (!isActive) {
+    await endSessionsOf(sql, userId);
+    await deleteLinks(sql, userId);
+  }
   return changed;
 }
 
