@@ -16,6 +16,9 @@ interface Odd {
   /** Whether it knows the person. Default true. */
   isVerified?: boolean;
   counter?: number;
+  /** What the browser says when the page is in a frame of another site. */
+  crossOrigin?: boolean;
+  topOrigin?: string;
 }
 
 export function softwarePasskey(origin: string): SoftwarePasskey {
@@ -28,8 +31,8 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
     type: 'public-key',
     clientExtensionResults: {},
   };
-  const clientData = (type: string, challenge: string, odd: Odd) =>
-    Buffer.from(JSON.stringify({ type, challenge, origin: odd.origin ?? origin, crossOrigin: false }));
+  const clientData = (type: string, challenge: string, { crossOrigin = false, topOrigin, ...odd }: Odd) =>
+    Buffer.from(JSON.stringify({ type, challenge, origin: odd.origin ?? origin, crossOrigin, topOrigin }));
   const authenticatorData = (rpId: string, { isVerified = true, counter = 0 }: Odd, attested = Buffer.alloc(0)) => {
     const flags = 1 | (isVerified ? 4 : 0) | (attested.length > 0 ? 64 : 0);
     const counted = Buffer.alloc(4);

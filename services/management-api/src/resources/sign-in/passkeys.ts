@@ -14,6 +14,7 @@ import {
   type SigningIn,
   takeSignInStep,
 } from '@millrace/accounts';
+import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -85,6 +86,7 @@ export async function finishRegistration(
   const begun = await takeSignInStep(sql, 'passkey_registration', session.id);
   if (begun === undefined) throw noChallenge();
   const { rpID, expectedOrigin } = placeOf(baseUrl);
+  refuseForeignFrame(body.credential);
   const { registrationInfo: info } = await verified(
     verifyRegistrationResponse({
       response: body.credential as unknown as RegistrationResponseJSON,
@@ -118,10 +120,13 @@ export async function finishRegistration(
 }
 
 /** Options for `navigator.credentials.get()`, with the passkeys of the user where one is known already. */
-export async function passkeyQuestion(baseUrl: string, passkeys: readonly Passkey[] = []) {
+export async function passkeyQuestion(
+  baseUrl: string,
+  { passkeys = [], needsVerification = false }: { passkeys?: readonly Passkey[]; needsVerification?: boolean } = {},
+) {
   return generateAuthenticationOptions({
     rpID: placeOf(baseUrl).rpID,
-    userVerification: 'preferred',
+    userVerification: needsVerification ? 'required' : 'preferred',
     allowCredentials: passkeys.map(descriptorOf),
   });
 }
@@ -130,6 +135,7 @@ export async function passkeyQuestion(baseUrl: string, passkeys: readonly Passke
  * Checks what a passkey answered, and notes its use.
  *
  * @param userId whose it has to be; null where it tells itself.
+ * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN.
  * @returns with `isVerified` where the authenticator knows the person, by a finger or a number: it then stands for both factors.
  * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`.
  */
@@ -140,11 +146,13 @@ export async function checkPasskey(
     challenge,
     baseUrl,
     userId,
+    needsVerification = false,
   }: {
     credential: Record<string, unknown>;
     challenge: string;
     baseUrl: string;
     userId: number | null;
+    needsVerification?: boolean;
   },
 ): Promise<{ user: SigningIn; isVerified: boolean }> {
   const passkey = typeof credential.id === 'string' ? await findPasskey(sql, credential.id) : undefined;
@@ -156,6 +164,7 @@ export async function checkPasskey(
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw badPasskey();
   const { rpID, expectedOrigin } = placeOf(baseUrl);
+  refuseForeignFrame(response);
   const { verified: isRight, authenticationInfo } = await verified(
     verifyAuthenticationResponse({
       response,
@@ -168,6 +177,11 @@ export async function checkPasskey(
     }),
   );
   if (!isRight) throw badPasskey();
+  if (needsVerification && !authenticationInfo.userVerified) {
+    throw badPasskey(
+      'A passkey was your first factor already. Show a code, or a passkey that asks for your PIN or fingerprint.',
+    );
+  }
   if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.tell(user, 'passkey_refused');
     throw badPasskey('The counter of this passkey has gone back, as that of a copy would.');
@@ -190,6 +204,28 @@ export async function checkAskedPasskey(
   return checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: null });
 }
 
+/**
+ * Refuses what was made on our page in a frame of another site, where the user does not see who asks: our pages are never
+ * framed. The library lets registrations and browsers that do not name the top origin (Safari) through
+ * (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
+ */
+function refuseForeignFrame(credential: { response?: unknown }): void {
+  const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
+  const { crossOrigin = false, topOrigin } = parseClientData(clientDataJSON);
+  if (crossOrigin === false && topOrigin === undefined) return;
+  throw badPasskey('Passkeys are not accepted in a frame of another site. Open this page in its own tab.');
+}
+
+function parseClientData(text: unknown): Record<string, unknown> {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
+    return isObject(data) ? data : {};
+  } catch {
+    // The library refuses it with a reason.
+    return {};
+  }
+}
+
 /** What the library throws is about what the browser sent. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
@@ -199,7 +235,7 @@ async function verified<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function badPasskey(detail = 'This passkey is unknown, or its answer does not fit.', cause?: unknown): AppError {
+export function badPasskey(detail = 'This passkey is unknown, or its answer does not fit.', cause?: unknown): AppError {
   return new AppError('invalid', detail, { code: '2fa_invalid_passkey', attr: 'credential', cause });
 }
 

@@ -24,7 +24,7 @@ import {
   withStep,
 } from '../../access/session-cookie.ts';
 import { refuseEnforced } from './enforcement.ts';
-import { checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
+import { badPasskey, checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
 import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
 import { checkCode, secondFactorOf, secondFactorWanted } from './second-factor.ts';
@@ -47,7 +47,9 @@ export function secondStepRoutes(deps: SignInDeps) {
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
     const user = step?.userId ? await findSigningIn(sql, { id: step.userId }) : undefined;
     if (secret === null || !step || !user?.is_active) throw expired();
-    return { secret, user, challenge: step.data.challenge };
+    // One authenticator without user verification would otherwise count as both factors.
+    const needsVerification = step.data.method === 'passkey';
+    return { secret, user, challenge: step.data.challenge, needsVerification };
   }
 
   async function finish(
@@ -59,8 +61,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       await lockKeysOf(tx, user.id);
       const step = await takeSignInStep(tx, 'second_factor', secret);
       const current = await findSigningIn(tx, { id: user.id });
-      // Deactivated, or given another password, while the second factor was looked for.
-      if (!step || !current?.is_active || current.password_hash !== user.password_hash) throw expired();
+      // A new password, a removed factor and deactivation delete the step.
+      if (!step || !current?.is_active) throw expired();
       // As `secondFactorOf` has stored it.
       const method = step.data.method as NewSession['method'];
       return begin(deps, tx, request, { user: current, method, ...how });
@@ -96,8 +98,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       examples: { response: optionsExample },
       target: beforeAnybody,
       handler: async ({ request }) => {
-        const { secret, user } = await requireHalf(request);
-        const options = await passkeyQuestion(request.baseUrl, await listPasskeys(sql, user.id));
+        const { secret, user, needsVerification } = await requireHalf(request);
+        const passkeys = await listPasskeys(sql, user.id);
+        const options = await passkeyQuestion(request.baseUrl, { passkeys, needsVerification });
         await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
         return { ...options };
       },
@@ -108,7 +111,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'login_token_create',
       summary: 'Show the second factor',
       description:
-        'Finishes a sign-in that was answered with `2fa_required`, within ten minutes and in the browser that began it: with `token`, a code of the app or a backup code, or with `credential`, the answer of a passkey.',
+        'Finishes a sign-in that was answered with `2fa_required`, within ten minutes and in the browser that began it: with `token`, a code of the app or a backup code, or with `credential`, the answer of a passkey. After a passkey without user verification, only a passkey with user verification is accepted.',
       tags,
       scope: 'public',
       body: secondStep,
@@ -120,12 +123,13 @@ export function secondStepRoutes(deps: SignInDeps) {
       },
       handler: ({ body: { token, credential, remember = false }, request }) =>
         countSignIn('second_factor', async () => {
-          const { secret, user, challenge } = await requireHalf(request);
+          const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw noChallenge();
             // Once, whatever comes of it.
             await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
-            await checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: user.id });
+            const { baseUrl } = request;
+            await checkPasskey(deps, { credential, challenge, baseUrl, userId: user.id, needsVerification });
           } else if (token === undefined) {
             throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
           }
@@ -177,6 +181,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           await refuseEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
+            if (!(await findSigningIn(tx, { id: user.id }))?.is_active) throw badPasskey();
             const device = await knownDeviceOf(tx, request, user.email);
             const factor = isVerified
               ? ({ shown: 'passkey' } as const)

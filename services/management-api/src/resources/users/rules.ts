@@ -76,7 +76,8 @@ export async function changePasskeysCount(tx: Transaction, caller: Caller, count
   // Others have shown nothing yet.
   if (count && !asksSecondFactor(factors)) {
     await endSessionsOf(tx, caller.userId, { except: session.id });
-    await noteSecondFactor(tx, session.id, 'passkey');
+    // A session that a passkey began has shown one factor only.
+    if (session.method !== 'passkey') await noteSecondFactor(tx, session.id, 'passkey');
   }
   const change = {
     before: { passkeys_enabled_for_2fa: !count },
