@@ -1,4 +1,5 @@
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
+export { readEventFilters } from './event-filters.ts';
 export {
   claimCopy,
   finishRemovals,
@@ -33,6 +34,7 @@ export {
 } from './event-store/open.ts';
 export { type Condition, type EventList, type EventStore, type ListQuestion, OverBudget } from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
+export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
 export { withFilters } from './override.ts';
 export { parseQuery } from './parse-query.ts';

@@ -1,7 +1,11 @@
-import { type ExportInterval, exportIntervalAt, exportIntervals } from './export-interval.ts';
+import { type ExportInterval, type ExportRhythm, exportIntervalAt, exportIntervals } from './export-interval.ts';
 
-const at = (interval: ExportInterval, moment: string, zone = 'UTC') => {
-  const { start, end } = exportIntervalAt(interval, new Date(moment), zone);
+const at = (
+  interval: ExportInterval,
+  moment: string,
+  { timezone = 'UTC', offset_day = null, offset_hour = null }: Partial<ExportRhythm> = {},
+) => {
+  const { start, end } = exportIntervalAt({ interval, timezone, offset_day, offset_hour }, new Date(moment));
   return [start.toISOString(), end.toISOString()].map((text) => text.replace(':00.000Z', 'Z'));
 };
 
@@ -16,20 +20,39 @@ test.each<[ExportInterval, string, string, string, string]>([
   ['week', '2026-11-21T03:00Z', 'UTC', '2026-11-16T00:00Z', '2026-11-23T00:00Z'],
   ['week', '1969-12-31T03:00Z', 'UTC', '1969-12-29T00:00Z', '1970-01-05T00:00Z'],
 ])('%s at %s in %s', (interval, moment, zone, start, end) => {
-  expect(at(interval, moment, zone)).toEqual([start, end]);
+  expect(at(interval, moment, { timezone: zone })).toEqual([start, end]);
 });
 
-test.each(exportIntervals)(
-  '%s: one follows the other without gap or overlap through a year of changing clocks',
-  (interval) => {
-    let moment = new Date('2026-03-01T00:00Z');
-    for (let step = 0; step < 400; step += 1) {
-      const { start, end } = exportIntervalAt(interval, moment, 'America/New_York');
-      expect(start.getTime()).toBeLessThanOrEqual(moment.getTime());
-      expect(end.getTime()).toBeGreaterThan(moment.getTime());
-      expect(exportIntervalAt(interval, end, 'America/New_York').start).toEqual(end);
-      expect(exportIntervalAt(interval, new Date(end.getTime() - 1), 'America/New_York')).toEqual({ start, end });
-      moment = end;
-    }
-  },
+test.each<[ExportInterval, string, Partial<ExportRhythm>, string, string]>([
+  ['day', '2026-11-21T05:59Z', { offset_hour: 6 }, '2026-11-20T06:00Z', '2026-11-21T06:00Z'],
+  ['day', '2026-11-21T06:00Z', { offset_hour: 6 }, '2026-11-21T06:00Z', '2026-11-22T06:00Z'],
+  // 02:00 does not occur on the day on which clocks are put forward.
+  [
+    'day',
+    '2026-03-08T06:59Z',
+    { offset_hour: 2, timezone: 'America/New_York' },
+    '2026-03-07T07:00Z',
+    '2026-03-08T07:00Z',
+  ],
+  ['week', '2026-11-21T03:00Z', { offset_day: 0 }, '2026-11-15T00:00Z', '2026-11-22T00:00Z'],
+  ['week', '2026-11-22T05:00Z', { offset_day: 0, offset_hour: 6 }, '2026-11-15T06:00Z', '2026-11-22T06:00Z'],
+  ['week', '2026-11-21T03:00Z', { offset_day: 6 }, '2026-11-21T00:00Z', '2026-11-28T00:00Z'],
+  ['hour', '2026-11-21T03:10Z', { offset_day: 6, offset_hour: 5 }, '2026-11-21T03:00Z', '2026-11-21T04:00Z'],
+])('begins a %s at %s by the offsets %j', (interval, moment, rhythm, start, end) => {
+  expect(at(interval, moment, rhythm)).toEqual([start, end]);
+});
+
+const rhythms = exportIntervals.flatMap((interval) =>
+  [null, 2].map((offset_hour) => ({ interval, timezone: 'America/New_York', offset_day: null, offset_hour })),
 );
+test.each(rhythms)('%j: one follows the other without gap or overlap through a year of changing clocks', (rhythm) => {
+  let moment = new Date('2026-03-01T00:00Z');
+  for (let step = 0; step < 400; step += 1) {
+    const { start, end } = exportIntervalAt(rhythm, moment);
+    expect(start.getTime()).toBeLessThanOrEqual(moment.getTime());
+    expect(end.getTime()).toBeGreaterThan(moment.getTime());
+    expect(exportIntervalAt(rhythm, end).start).toEqual(end);
+    expect(exportIntervalAt(rhythm, new Date(end.getTime() - 1))).toEqual({ start, end });
+    moment = end;
+  }
+});

@@ -12,8 +12,8 @@ export interface TimeSpan {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** 1 January 1970 was a Thursday; weeks begin on Monday. */
-const weekOffsetDays = 3;
+/** Days of the week, counted from Sunday. 1 January 1970 was a Thursday. */
+const [monday, thursday] = [1, 4];
 
 const fixedMs: Partial<Record<ExportInterval, number>> = {
   hour: 60 * minuteMs,
@@ -22,31 +22,42 @@ const fixedMs: Partial<Record<ExportInterval, number>> = {
 };
 const daysOf: Partial<Record<ExportInterval, number>> = { day: 1, week: 7 };
 
+/** What decides where the intervals of an export begin and end. */
+export interface ExportRhythm {
+  interval: ExportInterval;
+  /** IANA name. */
+  timezone: string;
+  /** The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null means Monday. */
+  offset_day: number | null;
+  /** The hour at which days and weeks begin, from 0 to 23. Null means midnight. */
+  offset_hour: number | null;
+}
+
 /**
  * The interval a moment lies in. Intervals follow each other without gap or overlap: hours and minutes begin when UTC's do,
- * days at midnight of the zone's clocks (so that one a year has 23 hours and one 25), weeks on Monday.
+ * days and weeks at an hour of local time in the time zone, so that one day a year has 23 hours and one has 25.
  *
- * @param zoneName IANA name; the interval that follows is the one that holds `end`.
+ * @returns the interval; the one that follows is the interval of its `end`.
  */
-export function exportIntervalAt(interval: ExportInterval, moment: Date, zoneName: string): TimeSpan {
+export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
+  const { interval, timezone, offset_day, offset_hour } = rhythm;
   const lengthMs = fixedMs[interval];
   if (lengthMs !== undefined) {
     const start = Math.floor(moment.getTime() / lengthMs) * lengthMs;
     return { start: new Date(start), end: new Date(start + lengthMs) };
   }
   const days = daysOf[interval] ?? 1;
-  const offset = days === 7 ? weekOffsetDays : 0;
-  const zone = timeZone(zoneName);
+  const firstDay = days === 7 ? (offset_day ?? monday) - thursday : 0;
+  const zone = timeZone(timezone);
+  const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
-  const first = Math.floor((today + offset) / days) * days - offset;
-  const midnight = (day: number) => new Date(zone.toInstant(day * dayMs));
-  return { start: midnight(first), end: midnight(first + days) };
+  let day = Math.floor((today - firstDay) / days) * days + firstDay;
+  // Local times that never occur move, so the instants decide, not the wall times.
+  if (begin(day) > moment) day -= days;
+  return { start: begin(day), end: begin(day + days) };
 }
 
-export interface ExportSchedule {
-  interval: ExportInterval;
-  /** IANA name. */
-  timezone: string;
+export interface ExportSchedule extends ExportRhythm {
   /** No run is triggered before this time. */
   start_at: Date | null;
   /** No run is triggered after this time. */
@@ -54,23 +65,29 @@ export interface ExportSchedule {
 }
 
 /**
- * The interval an export covers next, when everything before `from` is done or does not matter. Its run is triggered at
+ * The interval an export covers next, when everything before `from` is exported or does not matter. Its run is triggered at
  * its end. Null when that would be after `end_at`.
+ *
+ * @param exportedUntil where the intervals of another rhythm ended: an interval that reaches further back is cut, so that no event is
+ * exported twice.
  */
-export function nextExportInterval(schedule: ExportSchedule, from: Date): TimeSpan | null {
-  const { interval, timezone, start_at, end_at } = schedule;
+export function nextExportInterval(
+  schedule: ExportSchedule,
+  from: Date,
+  exportedUntil: Date | null = null,
+): TimeSpan | null {
+  const { start_at, end_at } = schedule;
   const moment = start_at !== null && start_at > from ? start_at : from;
-  const span = exportIntervalAt(interval, moment, timezone);
-  return end_at !== null && span.end > end_at ? null : span;
+  const { start, end } = exportIntervalAt(schedule, moment);
+  if (end_at !== null && end > end_at) return null;
+  const isWithin = exportedUntil !== null && exportedUntil > start && exportedUntil < end;
+  return { start: isWithin ? exportedUntil : start, end };
 }
 
-/** What the runs of an export cover that begin within a range: whole intervals, but for the first and the last, which are cut to it. */
-export function* exportSpans(
-  { start: from, end: until }: TimeSpan,
-  { interval, timezone }: { interval: ExportInterval; timezone: string },
-): Generator<TimeSpan> {
+/** What the runs of an export cover that begin within a range: whole intervals, but the first and the last are cut to the range. */
+export function* exportSpans({ start: from, end: until }: TimeSpan, rhythm: ExportRhythm): Generator<TimeSpan> {
   for (let start = from; start < until; ) {
-    const whole = exportIntervalAt(interval, start, timezone);
+    const whole = exportIntervalAt(rhythm, start);
     const end = whole.end < until ? whole.end : until;
     yield { start, end };
     start = end;

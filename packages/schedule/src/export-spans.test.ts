@@ -1,9 +1,12 @@
 import { type ExportInterval, exportSpans } from './export-interval.ts';
 
 const spans = (interval: ExportInterval, start: string, end: string, timezone = 'UTC') =>
-  [...exportSpans({ start: new Date(start), end: new Date(end) }, { interval, timezone })].map(
-    ({ start, end }) => `${start.toISOString().slice(5, 16)} ${end.toISOString().slice(5, 16)}`,
-  );
+  [
+    ...exportSpans(
+      { start: new Date(start), end: new Date(end) },
+      { interval, timezone, offset_day: null, offset_hour: null },
+    ),
+  ].map(({ start, end }) => `${start.toISOString().slice(5, 16)} ${end.toISOString().slice(5, 16)}`);
 
 test('intervals follow each other; the first and the last are cut', () => {
   expect(spans('hour', '2026-11-10T10:30Z', '2026-11-10T12:15Z')).toEqual([

@@ -1,5 +1,6 @@
 export {
   type ExportInterval,
+  type ExportRhythm,
   type ExportSchedule,
   exportIntervalAt,
   exportIntervals,

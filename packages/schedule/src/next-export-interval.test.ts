@@ -1,6 +1,9 @@
-import { nextExportInterval } from './export-interval.ts';
+import { type ExportSchedule, nextExportInterval } from './export-interval.ts';
 
-const schedule = { interval: 'hour', timezone: 'UTC', start_at: null, end_at: null } as const;
+const schedule: ExportSchedule = {
+  ...{ interval: 'hour', timezone: 'UTC', offset_day: null, offset_hour: null },
+  ...{ start_at: null, end_at: null },
+};
 const at = (text: string) => new Date(text);
 
 test('the interval that is running now is the next to be exported', () => {
@@ -18,4 +21,13 @@ test('no run is triggered before start_at nor after end_at', () => {
     at('2026-11-21T06:00Z'),
   );
   expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T05:59Z') }, from)).toBeNull();
+});
+
+test('an interval of another rhythm is cut at the end of the last one', () => {
+  const daily: ExportSchedule = { ...schedule, interval: 'day' };
+  const exportedUntil = at('2026-11-21T05:00Z');
+  expect(nextExportInterval(daily, exportedUntil, exportedUntil)).toEqual({
+    start: exportedUntil,
+    end: at('2026-11-22T00:00Z'),
+  });
 });

@@ -804,9 +804,13 @@ CREATE TABLE "batch_export" (
     -- What may be shown; secrets are kept apart, so that no query for an answer reads them.
     "destination_config" JSONB NOT NULL DEFAULT '{}',
     "destination_secrets" JSONB NOT NULL DEFAULT '{}',
+    -- Filters of events as the client sent them.
+    "filters" JSONB,
     "interval" TEXT NOT NULL,
-    -- Zone in which days and weeks begin, as the environment had it when the export was made.
+    -- Time zone in which days and weeks begin: that of the environment when the export was created, unless the client chose one.
     "timezone" TEXT NOT NULL DEFAULT 'UTC',
+    "offset_day" INTEGER,
+    "offset_hour" INTEGER,
     "paused" BOOLEAN NOT NULL DEFAULT false,
     "last_paused_at" TIMESTAMPTZ(6),
     "start_at" TIMESTAMPTZ(6),

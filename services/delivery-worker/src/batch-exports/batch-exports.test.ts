@@ -1,42 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
-import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
+import { createDatabase } from '@millrace/db';
+import { createFaultProxy, createTestTenant } from '@millrace/testing';
 import { createFairSlots } from '../poll.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
+import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planBackfill, planRun } from './plan.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
 
 let fixture: WorkerFixture;
-let warehouse: TestDatabase;
-let there: ForeignConnection;
+let warehouse: Warehouse;
 let deps: ExportRunDeps;
 let config: Record<string, unknown>;
 beforeAll(async () => {
   fixture = await startWorkerFixture();
-  warehouse = await createTestDatabase({ isMigrated: false });
-  const { hostname, port, username, password, pathname } = new URL(warehouse.url);
-  config = {
-    host: hostname,
-    port: Number(port),
-    user: username,
-    password: decodeURIComponent(password),
-    database: pathname.slice(1),
-  };
-  there = await connectForeign({
-    ...(config as { host: string; port: number; user: string; password: string; database: string }),
-    address: hostname,
-    acceptsAnyCertificate: true,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 5000,
-  });
+  warehouse = await startWarehouse();
+  config = warehouse.config;
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
 });
 afterAll(async () => {
-  await there.stop();
+  await warehouse.stop();
   await fixture.stop();
-  await warehouse.drop();
 });
 
 const forever = new AbortController().signal;
@@ -63,7 +48,7 @@ async function oneRun(fields: Record<string, unknown> = {}, settings: Record<str
   });
   return { environmentId, table, id };
 }
-const count = async (table: string) => (await there.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
+const count = async (table: string) => (await warehouse.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
 
 test('the events stored within the interval get into the table, and no others', async () => {
   const { sql } = fixture.database;
@@ -81,11 +66,11 @@ test('the events stored within the interval get into the table, and no others', 
     { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
   ]);
   expect(await count(table)).toBe(3600);
-  const [sent] = await there.query(
+  const [sent] = await warehouse.query(
     `SELECT sum(octet_length(uuid) + octet_length(event) + octet_length(distinct_id) + octet_length(ip)) AS known FROM "${table}"`,
   );
   expect((await runsOf(id))[0]?.bytes).toBeGreaterThan(Number(sent?.known));
-  const [first] = await there.query(`SELECT * FROM "${table}" WHERE distinct_id = 'd0'`);
+  const [first] = await warehouse.query(`SELECT * FROM "${table}" WHERE distinct_id = 'd0'`);
   expect(first).toMatchObject({
     event: 'page',
     team_id: environmentId,
@@ -123,7 +108,7 @@ test('include and exclude filters are kept to', async () => {
   }
   await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
-  expect(await there.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
+  expect(await warehouse.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
 });
 
 test('persons are exported with each of their distinct ids, as they are now', async () => {
@@ -142,7 +127,7 @@ test('persons are exported with each of their distinct ids, as they are now', as
   await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', records_completed: 2 }]);
-  expect(await there.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
+  expect(await warehouse.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
     { distinct_id: 'ada', person_id: uuid, properties: { name: 'Ada' }, person_version: '3' },
     { distinct_id: 'anonymous', person_id: uuid },
   ]);
@@ -293,7 +278,7 @@ test('a run that is cancelled leaves nothing at the destination', async () => {
   await runAll();
   await sql.query('DROP TRIGGER cancelling ON batch_export_run');
   expect((await runsOf(id))[0]?.status).toBe('Cancelled');
-  expect(await there.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
+  expect(await warehouse.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
 });
 
 test('a worker that stops gives its run back, and the attempt does not count', async () => {

@@ -25,7 +25,10 @@ export interface DestinationOptions {
   answerTimeoutMs?: number;
 }
 
-/** The destination refused or could not be reached. The sentence is for the export's owner and holds no secrets. */
+/**
+ * The destination refused or could not be reached, or the export cannot run as it is configured. The sentence is for the export's owner and
+ * holds no secrets.
+ */
 export class DestinationError extends Error {
   /** The next attempt would end in the same way. */
   readonly isPermanent: boolean;
@@ -46,6 +49,8 @@ export interface ClaimedRun
   organization_id: string;
   environment_id: number;
   model: ExportModel;
+  /** Null: every event is exported. */
+  filters: unknown[] | null;
   destination_type: ExportDestinationType;
   /** What may be shown of the settings. */
   destination_config: Record<string, unknown>;

@@ -1,10 +1,17 @@
-import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
+import {
+  clickhouseEngine,
+  connectClickHouse,
+  copyEvents,
+  createEventStore,
+  createTables,
+  readEventFilters,
+} from '@millrace/insights';
 import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
 import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import type { ClaimedRun, EventRecord } from './destination.ts';
 import { copiedUntil, readPages, readStoredPages } from './read.ts';
-import { openCursor } from './store.ts';
+import { eventsOf, openCursor } from './store.ts';
 
 /** What an export reads from ClickHouse is what it reads from PostgreSQL. */
 const modules = await clickHouseOrSkip();
@@ -41,7 +48,7 @@ const modules = await clickHouseOrSkip();
     ...{ id: '', attempts: 1, by_stored_time: true, batch_export_id: '', organization_id: '' },
     data_interval_start: new Date('2026-11-10T10:00:00Z'),
     data_interval_end: new Date('2026-11-10T11:00:00Z'),
-    ...{ environment_id: environmentId, model: 'events', destination_type: 'S3' },
+    ...{ environment_id: environmentId, model: 'events', filters: null, destination_type: 'S3' },
     ...{ destination_config: {}, destination_secrets: {}, ...fields },
   });
 
@@ -62,6 +69,12 @@ const modules = await clickHouseOrSkip();
       6,
     ],
     ['of some names', { destination_config: { include_events: ['buy', 'large'] } }, 15],
+    ['of some properties', { filters: [{ type: 'event', key: 'n', operator: 'gt', value: 0 }] }, 2505],
+    [
+      'of some persons, as they were',
+      { filters: [{ type: 'person', key: 'plan', operator: 'is_not', value: 'free' }] },
+      2515,
+    ],
     ['of all but some', { destination_config: { exclude_events: ['page'], include_events: [] } }, 15],
     [
       'none',
@@ -69,15 +82,18 @@ const modules = await clickHouseOrSkip();
       0,
     ],
   ])('%s', async (_name, fields, count) => {
+    const now = Date.now();
+    const filters = fields.filters ?? [];
+    const where = await readEventFilters(fixture.database.sql, { projectId: environmentId, filters, now });
     const expected = await fixture.database.transaction(async (tx) => {
-      await openCursor(tx, run(fields));
+      await openCursor(tx, run(fields), where);
       const rows: EventRecord[] = [];
       for await (const page of readPages<EventRecord>(tx)) rows.push(...page);
       return rows;
     });
     const [rows, sizes]: [EventRecord[], number[]] = [[], []];
     const events = createEventStore(clickhouseEngine(client));
-    for await (const page of readStoredPages(events, run(fields), new AbortController().signal)) {
+    for await (const page of readStoredPages(events, eventsOf(run(fields), where), new AbortController().signal)) {
       rows.push(...page);
       sizes.push(page.reduce((sum, { properties }) => sum + properties.length, 0));
     }

@@ -123,6 +123,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
 const reasons: Record<string, string> = {
   '28P01': 'wrong user or password',
   '28000': 'the user may not connect',
+  '22001': 'a value is longer than its column',
   '3D000': 'there is no such database',
   '3F000': 'there is no such schema',
   '42501': 'the user lacks a right',
@@ -150,12 +151,20 @@ interface TableShape<Row = never> {
   key: readonly string[];
 }
 
-/** A field of the properties as text, null when it is not there. */
-function property(row: EventRecord, name: string): string | null {
-  // Most events have none: only a text that names it is parsed.
+/** The value of a property, null when it is not there. */
+function property(row: EventRecord, name: string): unknown {
+  // Most events do not have the property: only a text that names it is parsed.
   if (!row.properties.includes(`"${name}"`)) return null;
-  const value = (JSON.parse(row.properties) as Record<string, unknown>)[name];
-  return value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+  return (JSON.parse(row.properties) as Record<string, unknown>)[name] ?? null;
+}
+
+/** As JSON, whatever the client sent: a text too. */
+function jsonOf(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : jsonOf(value);
 }
 
 function shortened(text: string | null): string | null {
@@ -170,12 +179,12 @@ const eventsTable: TableShape<EventRecord> = {
     { name: 'event', type: 'VARCHAR(200)', of: ({ event }) => event },
     { name: 'properties', type: 'JSONB', of: ({ properties }) => properties },
     { name: 'elements', type: 'JSONB', of: ({ elements_chain }) => JSON.stringify(elements_chain) },
-    { name: 'set', type: 'JSONB', of: (row) => property(row, '$set') },
-    { name: 'set_once', type: 'JSONB', of: (row) => property(row, '$set_once') },
-    { name: 'distinct_id', type: 'VARCHAR(200)', of: ({ distinct_id }) => distinct_id },
+    { name: 'set', type: 'JSONB', of: (row) => jsonOf(property(row, '$set')) },
+    { name: 'set_once', type: 'JSONB', of: (row) => jsonOf(property(row, '$set_once')) },
+    { name: 'distinct_id', type: 'TEXT', of: ({ distinct_id }) => distinct_id },
     { name: 'team_id', type: 'INTEGER', of: (_, { environment_id }) => environment_id },
-    { name: 'ip', type: 'VARCHAR(200)', of: (row) => property(row, '$ip') },
-    { name: 'site_url', type: 'VARCHAR(200)', of: (row) => shortened(property(row, '$current_url')) },
+    { name: 'ip', type: 'VARCHAR(200)', of: (row) => shortened(textOf(property(row, '$ip'))) },
+    { name: 'site_url', type: 'VARCHAR(200)', of: (row) => shortened(textOf(property(row, '$current_url'))) },
     { name: 'timestamp', type: 'TIMESTAMPTZ', of: ({ timestamp }) => timestamp },
   ],
 };

@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from '@millrace/db';
-import { type Condition, type EventList, type EventStore, readCopiedUntil } from '@millrace/insights';
+import { type EventList, type EventSpan, type EventStore, readCopiedUntil } from '@millrace/insights';
 import type { Logger } from '@millrace/runtime';
-import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
-import { fetchRows, type HiddenTransaction, listOrNull, readOpenTransactions } from './store.ts';
+import type { EventRecord, PersonRecord } from './destination.ts';
+import { fetchRows, type HiddenTransaction, readOpenTransactions } from './store.ts';
 
 /**
  * The moment before which nothing can be stored any more: an event carries the time at which its transaction began
@@ -119,22 +119,10 @@ const longestPageMs = 120_000;
 /** The events of a run from another store than PostgreSQL, in the same order and in pages of the same size. */
 export async function* readStoredPages(
   events: EventStore,
-  run: ClaimedRun,
+  span: EventSpan,
   signal: AbortSignal,
 ): AsyncGenerator<EventRecord[]> {
-  const { include_events: include, exclude_events: exclude } = run.destination_config;
-  const question = {
-    projectId: run.environment_id,
-    events: listOrNull(include),
-    where: noneOf(listOrNull(exclude) ?? []),
-    uuid: null,
-    by: run.by_stored_time ? ('created_at' as const) : ('timestamp' as const),
-    from: run.data_interval_start.getTime(),
-    to: run.data_interval_end.getTime(),
-    isOldestFirst: true,
-    limit: maxRows,
-    maxBytes: targetBytes,
-  };
+  const question = { ...span, uuid: null, isOldestFirst: true, limit: maxRows, maxBytes: targetBytes };
   let behind: { time: number; uuid: string } | null = null;
   for (let hasMore = true; hasMore; ) {
     const page: EventList = await events.list(
@@ -147,7 +135,3 @@ export async function* readStoredPages(
     hasMore = page.hasMore;
   }
 }
-
-const noneOf = (values: string[]): Condition => ({
-  not: { property: { of: 'column', key: 'event' }, test: { is: 'equal', values } },
-});

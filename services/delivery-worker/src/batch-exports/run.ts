@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
-import type { EventStore } from '@millrace/insights';
-import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import { type Condition, type EventStore, readEventFilters } from '@millrace/insights';
+import { isAppError, type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import {
   type ClaimedRun,
@@ -14,7 +14,7 @@ import {
 import { openPostgresWriter } from './postgres.ts';
 import { readPages, readStoredPages, type SettledUntil } from './read.ts';
 import { openS3Writer } from './s3.ts';
-import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
+import { claimRun, completeRun, eventsOf, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
 
 /** Renewed after every page, so that it outlasts one page and the commit, not the run. */
 const leaseSeconds = 900;
@@ -98,9 +98,10 @@ async function copy(
   deps: ExportRunDeps,
   signal: AbortSignal,
 ): Promise<{ records: number; bytes: number }> {
+  const where = await readFilters(run, deps);
   const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
   try {
-    const records = await copyPages(run, { writer, deps, signal });
+    const records = await copyPages(run, { where, writer, deps, signal });
     // Whoever cancelled in the meantime finds nothing at the destination.
     await keepClaim(run, records, { deps, signal });
     await writer.commit();
@@ -110,20 +111,35 @@ async function copy(
   }
 }
 
+/** The filters were valid when they were written; a cohort they name may have been deleted since. */
+async function readFilters(run: ClaimedRun, { database }: ExportRunDeps): Promise<Condition> {
+  const { environment_id: projectId, filters } = run;
+  try {
+    return await readEventFilters(database.sql, { projectId, filters: filters ?? [], now: Date.now() });
+  } catch (cause) {
+    if (!isAppError(cause, 'invalid')) throw cause;
+    throw new DestinationError(`The filters of the export cannot be applied. ${cause.message}`, {
+      isPermanent: true,
+      cause,
+    });
+  }
+}
+
 interface Copying {
+  where: Condition;
   writer: DestinationWriter;
   deps: ExportRunDeps;
   signal: AbortSignal;
 }
 
 /** @returns how many rows were written. */
-function copyPages(run: ClaimedRun, { writer, deps, signal }: Copying): Promise<number> {
+function copyPages(run: ClaimedRun, { where, writer, deps, signal }: Copying): Promise<number> {
   const { database, otherEvents } = deps;
   const writeEvents = (rows: EventRecord[]) => writer.writeEvents(rows);
   if (run.model === 'events' && otherEvents !== null)
-    return writeAll(readStoredPages(otherEvents, run, signal), writeEvents);
+    return writeAll(readStoredPages(otherEvents, eventsOf(run, where), signal), writeEvents);
   return database.transaction(async (tx) => {
-    await openCursor(tx, run);
+    await openCursor(tx, run, where);
     return run.model === 'persons'
       ? writeAll(readPages<PersonRecord>(tx), (rows) => writer.writePersons(rows))
       : writeAll(readPages<EventRecord>(tx), writeEvents);
@@ -140,7 +156,11 @@ function copyPages(run: ClaimedRun, { writer, deps, signal }: Copying): Promise<
   }
 }
 
-async function keepClaim(run: ClaimedRun, records: number, { deps, signal }: Omit<Copying, 'writer'>): Promise<void> {
+async function keepClaim(
+  run: ClaimedRun,
+  records: number,
+  { deps, signal }: Pick<Copying, 'deps' | 'signal'>,
+): Promise<void> {
   if (signal.aborted) throw new Interrupted();
   if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
 }

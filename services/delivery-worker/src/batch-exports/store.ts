@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
-import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+import { type Condition, type EventSpan, spanOfEvents } from '@millrace/insights';
+import type { ExportRhythm, ExportSchedule, TimeSpan } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 import type { ClaimedRun, EventRecord, PersonRecord } from './destination.ts';
 
-/** An export or a backfill that has intervals to be exported. */
-interface Plannable {
+/** An export that has intervals to be exported. */
+interface Plannable extends ExportSchedule {
   id: string;
-  interval: ExportInterval;
-  timezone: string;
-  start_at: Date | null;
-  end_at: Date | null;
   next_interval_start: Date;
   next_interval_end: Date;
 }
@@ -18,7 +15,7 @@ interface Plannable {
 /** Locks an export whose next interval has ended by then (`SettledUntil`). */
 export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
-    `SELECT id, "interval", timezone, start_at, end_at, next_interval_start, next_interval_end
+    `SELECT id, "interval", timezone, offset_day, offset_hour, start_at, end_at, next_interval_start, next_interval_end
        FROM batch_export
       WHERE NOT deleted AND NOT paused AND next_interval_end <= $1
       ORDER BY next_interval_end LIMIT 1 FOR UPDATE SKIP LOCKED`,
@@ -49,11 +46,9 @@ export async function insertRuns(
   );
 }
 
-interface PlannableBackfill {
+interface PlannableBackfill extends ExportRhythm {
   id: string;
   batch_export_id: string;
-  interval: ExportInterval;
-  timezone: string;
   end_at: Date;
   next_interval_start: Date | null;
   has_failed_run: boolean;
@@ -62,7 +57,7 @@ interface PlannableBackfill {
 /** Locks a backfill of which no run is open: its runs are to be made, or it can be closed. */
 export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
-    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, b.end_at, b.next_interval_start,
+    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, e.offset_day, e.offset_hour, b.end_at, b.next_interval_start,
             EXISTS (SELECT FROM batch_export_run r
                      WHERE r.backfill_id = b.id AND r.created_at >= b.created_at AND r.status = 'Failed') AS has_failed_run
        FROM batch_export_backfill b
@@ -130,8 +125,8 @@ export async function claimRun(
        RETURNING r.*, due.organization_id
      )
      SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end,
-            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.destination_type, e.destination_config,
-            e.destination_secrets
+            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.filters, e.destination_type,
+            e.destination_config, e.destination_secrets
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
@@ -200,21 +195,26 @@ const cursorName = 'export_rows';
  * by the time they were stored, so that late ones are not missed; backfills of a range cover them by their own time. Persons are
  * always all of them, as they are now: when one last changed is not kept.
  */
-export async function openCursor(tx: Transaction, run: ClaimedRun): Promise<void> {
+export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
   if (run.model === 'persons') return openPersons(tx, run.environment_id);
-  const time = run.by_stored_time ? 'created_at' : 'timestamp';
-  const { include_events: include = null, exclude_events: exclude = null } = run.destination_config;
-  await tx.query(
-    `DECLARE ${cursorName} NO SCROLL CURSOR FOR
-     SELECT uuid, event, distinct_id, person_id, properties::text, person_properties::text, elements_chain, timestamp,
-            created_at
-       FROM event
-      WHERE project_id = $1 AND ${time} >= $2 AND ${time} < $3
-        AND ($4::text[] IS NULL OR event = ANY ($4)) AND ($5::text[] IS NULL OR event <> ALL ($5))
-      ORDER BY ${time}, uuid`,
-    [run.environment_id, run.data_interval_start, run.data_interval_end, listOrNull(include), listOrNull(exclude)],
-  );
+  const { text, values } = spanOfEvents(eventsOf(run, where));
+  await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
+}
+
+/** The events a run covers. @param where the filters of the export. */
+export function eventsOf(run: ClaimedRun, where: Condition): EventSpan {
+  const { include_events: include, exclude_events: exclude } = run.destination_config;
+  const values = listOrNull(exclude) ?? [];
+  const excluded: Condition = { property: { of: 'column', key: 'event' }, test: { is: 'equal', values } };
+  return {
+    projectId: run.environment_id,
+    events: listOrNull(include),
+    where: { all: [where, { not: excluded }] },
+    by: run.by_stored_time ? 'created_at' : 'timestamp',
+    from: run.data_interval_start.getTime(),
+    to: run.data_interval_end.getTime(),
+  };
 }
 
 async function openPersons(tx: Transaction, environmentId: number): Promise<void> {
@@ -238,7 +238,7 @@ export async function fetchRows<Row extends EventRecord | PersonRecord>(
 }
 
 /** An empty list means no filter, as if it were not there. */
-export function listOrNull(list: unknown): string[] | null {
+function listOrNull(list: unknown): string[] | null {
   return Array.isArray(list) && list.length > 0 ? list.map(String) : null;
 }
 

@@ -1,7 +1,7 @@
 import { type Reader, ReadLimitExceeded } from '@millrace/db';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
-import { render, type Value, type ValueType } from '../sql.ts';
+import { type Fragment, render, type Value, type ValueType } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 
 const types: Record<ValueType, string> = {
@@ -22,14 +22,19 @@ export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
   return {
     dialect: postgresDialect,
     async read(question, run, each) {
-      const { text, values } = render(question, ({ type }, position) => `$${position}::${types[type]}`);
+      const { text, values } = postgresStatement(question);
       try {
-        await reader.read(text, values.map(toParameter), run, each);
+        await reader.read(text, values, run, each);
       } catch (error) {
         throw error instanceof ReadLimitExceeded ? new OverBudget(error.limit, { cause: error }) : error;
       }
     },
   };
+}
+
+export function postgresStatement(question: Fragment): { text: string; values: unknown[] } {
+  const { text, values } = render(question, ({ type }, position) => `$${position}::${types[type]}`);
+  return { text, values: values.map(toParameter) };
 }
 
 function toParameter({ type, value }: Value): unknown {

@@ -4,7 +4,7 @@ import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
+import { type ExportRhythm, exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
 import type { BatchExportRow } from './store.ts';
 
 export interface Range {
@@ -44,14 +44,14 @@ export async function startBackfill(
  */
 export function parseRange(
   { start_at, end_at }: { start_at?: unknown; end_at?: unknown },
-  { interval, timezone }: Pick<BatchExportRow, 'interval' | 'timezone'>,
+  rhythm: ExportRhythm,
   now: Date,
 ): Range {
   if (start_at == null || end_at == null) throw refusal("Both 'start_at' and 'end_at' must be specified");
   const [start, end] = [parseTime(start_at), parseTime(end_at)];
   if (start >= end) throw refusal("The initial backfill datetime 'start_at' happens after 'end_at'");
-  const nextEnd = exportIntervalAt(interval, now, timezone).end;
-  if (end.getTime() - now.getTime() > nextEnd.getTime() - exportIntervalAt(interval, now, timezone).start.getTime()) {
+  const current = exportIntervalAt(rhythm, now);
+  if (end.getTime() - now.getTime() > current.end.getTime() - current.start.getTime()) {
     throw refusal(
       `The provided 'end_at' (${formatDateTime(end)}) is too far into the future. Cannot backfill beyond 1 batch period into the future.`,
     );
@@ -63,12 +63,12 @@ export function parseRange(
  * What the runs of a range would cover, one after the other.
  * @throws AppError `invalid` when they are too many.
  */
-export function spansOfRange(range: Range, schedule: Pick<BatchExportRow, 'interval' | 'timezone'>): TimeSpan[] {
+export function spansOfRange(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
-  for (const span of exportSpans(range, schedule)) {
+  for (const span of exportSpans(range, rhythm)) {
     if (spans.push(span) <= maxBackfillRuns) continue;
     throw refusal(
-      `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
+      `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${rhythm.interval}' makes more. Ask for it in parts.`,
     );
   }
   return spans;

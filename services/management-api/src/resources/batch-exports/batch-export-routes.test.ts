@@ -86,7 +86,11 @@ test.each(['environments', 'projects'])(
         name: 'my-export',
         model: 'events',
         destination: { type: 'S3', config: { bucket_name: 'b', region: 'us-east-1', prefix: 'posthog-events/' } },
+        filters: null,
         interval,
+        timezone: 'UTC',
+        offset_day: null,
+        offset_hour: null,
         paused: false,
         created_at: timestamp,
         last_updated_at: timestamp,
@@ -219,14 +223,43 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
     expect(await read(id)).toEqual(paused);
   });
 
-  test('X18: unpausing with a backfill exports what was missed', async () => {
+  test('X18: unpausing with a backfill exports the intervals that were missed, each event once', async () => {
     const { id } = await created();
+    const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
+    const pausedAt = new Date(hours(-3).getTime() + 1_200_000);
+    await send(at(id, 'pause'));
+    await api.database.sql.query(
+      'UPDATE batch_export SET last_paused_at = $2, next_interval_start = $3, next_interval_end = $4 WHERE id = $1',
+      [id, pausedAt, hours(-3), hours(-2)],
+    );
+    // A change while it is paused does not lose the position.
+    await change(id, { name: 'renamed' });
+    await send(at(id, 'unpause'), { backfill: true });
+    expect(await stored(id)).toMatchObject({ next_interval_start: hours(0), next_interval_end: hours(1) });
+    const text = (time: Date) => time.toISOString().replace('.000Z', 'Z');
+    expect(await backfills(id)).toMatchObject([
+      { start_at: text(hours(-3)), end_at: text(hours(0)), status: 'Running', batch_export: id },
+    ]);
+  });
+
+  test('unpausing with a backfill within the interval of the pause starts none: the interval is exported whole', async () => {
+    const { id } = await created({ interval: 'week' });
+    const before = await stored(id);
     await send(at(id, 'pause'));
     await send(at(id, 'unpause'), { backfill: true });
-    const { last_paused_at } = await read(id);
-    const [backfill] = await backfills(id);
-    expect(backfill).toMatchObject({ start_at: last_paused_at, status: 'Running', batch_export: id });
-    expect(Date.parse(backfill.end_at)).toBeGreaterThan(Date.parse(last_paused_at));
+    expect(await backfills(id)).toEqual([]);
+    expect((await stored(id)).next_interval_start).toEqual(before.next_interval_start);
+  });
+
+  test('unpausing with a backfill after the end of the export exports up to its end', async () => {
+    const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
+    await send(at(id, 'pause'));
+    await api.database.sql.query(
+      `UPDATE batch_export SET next_interval_start = '2026-11-10T10:00Z', end_at = '2026-11-10T12:30Z' WHERE id = $1`,
+      [id],
+    );
+    await send(at(id, 'unpause'), { backfill: true });
+    expect(await backfills(id)).toMatchObject([{ start_at: '2026-11-10T10:00:00Z', end_at: '2026-11-10T12:30:00Z' }]);
   });
 });
 
@@ -654,11 +687,60 @@ describe('the interval that comes next', () => {
     await change(id, { name: 'x' });
     expect((await stored(id)).next_interval_start).toEqual(last);
     await change(id, { interval: 'day' });
-    expect((await stored(id)).next_interval_start).toEqual(new Date('2026-01-01T00:00:00Z'));
+    expect(await stored(id)).toMatchObject({
+      next_interval_start: last,
+      next_interval_end: new Date('2026-01-02T00:00:00Z'),
+    });
     await post(`${id}/pause`);
     await behind();
     await post(`${id}/unpause`);
     expect((await stored(id)).next_interval_end.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('filters, time zone and offsets', () => {
+  const filters = [
+    { type: 'event', key: '$browser', operator: 'exact', value: ['Firefox'] },
+    { type: 'person', key: 'email', operator: 'icontains', value: '@example.com' },
+    { type: 'event_metadata', key: 'event', operator: 'exact', value: ['$pageview'] },
+  ];
+
+  test('are stored, shown, and changed only when they are sent', async () => {
+    const rhythm = { interval: 'week', timezone: 'America/New_York', offset_day: 2, offset_hour: 6 };
+    const { id, ...made } = await created({ ...rhythm, filters });
+    expect(made).toMatchObject({ ...rhythm, filters });
+    expect((await change(id, { name: 'renamed' })).body).toMatchObject({ ...rhythm, filters });
+    const start: Date = (await stored(id)).next_interval_start;
+    const local = new Intl.DateTimeFormat('en', {
+      ...{ timeZone: 'America/New_York', weekday: 'long', hour: 'numeric', hourCycle: 'h23' },
+    } as const);
+    expect(local.format(start)).toBe('Tuesday, 06');
+    const changes = { interval: 'day', timezone: null, filters: null };
+    expect((await change(id, changes)).body).toMatchObject({
+      ...{ interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: 6, filters: null },
+    });
+  });
+
+  test.each([
+    ['filters', { filters: [{ type: 'hogql', key: 'event = 1' }] }, 'filters.0.type: Filters of the type "hogql"'],
+    [
+      'filters',
+      { filters: [filters[0], { type: 'event', key: 'a', operator: 'eqals', value: 1 }] },
+      'filters.1.operator',
+    ],
+    ['filters', { filters: [{ type: 'cohort', key: 'id', value: 999_999 }] }, 'There is no cohort 999999'],
+    ['filters', { filters: { data_interval_start: 1 } }, 'Expected'],
+    ['filters', { filters, model: 'persons' }, 'exports of persons have none'],
+    ['timezone', { timezone: 'Mars/Base' }, 'is not a time zone'],
+    ['offset_day', { offset_day: 7, interval: 'week' }, '6'],
+    ['offset_day', { offset_day: 1, interval: 'day' }, "only possible with the interval 'week'"],
+    ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
+    ['offset_hour', { offset_hour: 1 }, "only possible with the intervals 'day' and 'week'"],
+  ])('are refused with the name of the field: %s %j', async (attr, body, detail) => {
+    const answer = await create(body);
+    expect(answer).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
+    const { id } = await created();
+    expect(await change(id, body)).toMatchObject({ status: 400, body: { attr } });
   });
 });
 

@@ -252,7 +252,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       operationId: 'batch_exports_unpause_create',
       summary: 'Unpause a batch export',
       description:
-        'Runs are triggered again from the running interval on. `backfill: true` also exports what was missed since the pause.',
+        'Runs are triggered again from the running interval on. `backfill: true` also exports the intervals that were missed, beginning with the one in which it was paused.',
       tags,
       scope: 'batch_export:write',
       params,

@@ -3,8 +3,9 @@
 import { recordActivity } from '@millrace/accounts';
 import type { ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/runtime';
-import { nextExportInterval } from '@millrace/schedule';
+import { readEventFilters } from '@millrace/insights';
+import { AppError, isAppError } from '@millrace/runtime';
+import { exportIntervalAt, isTimeZone, nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import { findTimeZone } from '../../time/time-zone-store.ts';
@@ -41,17 +42,20 @@ export async function createBatchExport(
   const fields: BatchExportFields = {
     name: body.name,
     model: modelOf(body.model),
+    filters: body.filters ?? null,
     destination_type: type,
     destination_config: config,
     destination_secrets: destinationSecrets.seal(secrets, id),
     interval: body.interval,
-    timezone: await findTimeZone(tx, address.environmentId),
+    timezone: body.timezone ?? (await findTimeZone(tx, address.environmentId)),
+    offset_day: body.offset_day ?? null,
+    offset_hour: body.offset_hour ?? null,
     paused: body.paused ?? false,
     last_paused_at: body.paused ? now : null,
     start_at: toTime(body.start_at),
     end_at: toTime(body.end_at),
   };
-  checkTimes(fields);
+  await checkFields(tx, address.environmentId, { fields, now });
   await insertBatchExport(
     tx,
     { id, environmentId: address.environmentId },
@@ -61,8 +65,8 @@ export async function createBatchExport(
 }
 
 /**
- * Changes what is sent and leaves the rest. The next interval follows on the last one exported, also when its length has
- * changed; what a paused export misses is not made up for.
+ * Changes what is sent and leaves the rest. The next interval follows the last one exported, also when intervals now begin at other
+ * times. While the export is paused the position stays where it was; when it continues, the next interval is the running one.
  *
  * @throws AppError `not_found`, or `invalid` naming the field.
  */
@@ -78,22 +82,44 @@ export async function changeBatchExport(
   const fields: BatchExportFields = {
     name: changes.name ?? before.name,
     model: changes.model === undefined ? before.model : modelOf(changes.model),
+    filters: changes.filters === undefined ? before.filters : changes.filters,
     destination_type: destination.type,
     destination_config: destination.config,
     destination_secrets: destination.secrets,
-    interval: changes.interval ?? before.interval,
-    timezone: before.timezone,
+    ...(await changedRhythm(tx, before, changes)),
     paused,
     last_paused_at: paused && !before.paused ? now : before.last_paused_at,
     start_at: changes.start_at === undefined ? before.start_at : toTime(changes.start_at),
     end_at: changes.end_at === undefined ? before.end_at : toTime(changes.end_at),
   };
-  checkTimes(fields);
-  const goesOn = !before.paused && before.next_interval_start !== null;
-  const from = goesOn && before.next_interval_start !== null ? before.next_interval_start : now;
-  await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from) });
+  await checkFields(tx, before.team_id, { fields, now });
+  const reached = before.next_interval_start;
+  const continues = before.paused && !paused;
+  // A position in the future is that of `start_at`.
+  const from = reached === null || reached > now || continues ? now : reached;
+  await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from, reached) });
   return { before, after: found(await findBatchExport(tx, address, id)) };
 }
+
+/** Offsets that were not sent are dropped when the new interval does not have them. */
+async function changedRhythm(
+  tx: Transaction,
+  before: BatchExportRow,
+  changes: Changes,
+): Promise<Pick<BatchExportFields, 'interval' | 'timezone' | 'offset_day' | 'offset_hour'>> {
+  const interval = changes.interval ?? before.interval;
+  const { timezone = before.timezone } = changes;
+  return {
+    interval,
+    timezone: timezone ?? (await findTimeZone(tx, before.team_id)),
+    offset_day:
+      changes.offset_day === undefined ? (interval === 'week' ? before.offset_day : null) : changes.offset_day,
+    offset_hour:
+      changes.offset_hour === undefined ? (hasDays(interval) ? before.offset_hour : null) : changes.offset_hour,
+  };
+}
+
+const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' || interval === 'week';
 
 /**
  * Pauses or continues. What is so already stays untouched, to the date of the last change.
@@ -109,11 +135,20 @@ export async function setPaused(
   const row = found(await lockBatchExport(tx, address, id));
   if (row.paused === paused) return null;
   const changed = await changeBatchExport(tx, { address, id }, { changes: { paused }, ...writing });
-  const { now } = writing;
-  if (withBackfill && row.last_paused_at && row.last_paused_at < now) {
-    await startBackfill(tx, row, { start: row.last_paused_at, end: now, byStoredTime: true });
-  }
+  if (withBackfill) await startMissedBackfill(tx, changed, writing.now);
   return changed;
+}
+
+/** Exports what lies between the last interval exported before the pause and the first one after it, so that every event is exported once. */
+async function startMissedBackfill(
+  tx: Transaction,
+  { before, after }: { before: BatchExportRow; after: BatchExportRow },
+  now: Date,
+): Promise<void> {
+  const start = before.next_interval_start;
+  const until = after.next_interval_start ?? exportIntervalAt(after, now).start;
+  const end = after.end_at !== null && after.end_at < until ? after.end_at : until;
+  if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
 
 /** The destination after a change, its secrets as they are to be stored. Untouched ones stay as they are. */
@@ -135,17 +170,40 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-function checkTimes({ start_at, end_at }: BatchExportFields): void {
-  if (start_at === null || end_at === null || start_at < end_at) return;
-  throw new AppError('invalid', "'end_at' must be later than 'start_at'.", { code: 'invalid_input', attr: 'end_at' });
+/** What the schema cannot say about single fields. */
+async function checkFields(
+  tx: Transaction,
+  projectId: number,
+  { fields, now }: { fields: BatchExportFields; now: Date },
+): Promise<void> {
+  const { model, filters, interval, timezone, offset_day, offset_hour, start_at, end_at } = fields;
+  if (start_at !== null && end_at !== null && start_at >= end_at)
+    throw refusal('end_at', "'end_at' must be later than 'start_at'.");
+  if (!isTimeZone(timezone))
+    throw refusal(
+      'timezone',
+      `"${timezone.slice(0, 100)}" is not a time zone of the IANA database, such as Europe/Berlin.`,
+    );
+  if (offset_day !== null && interval !== 'week')
+    throw refusal('offset_day', "'offset_day' is only possible with the interval 'week'.");
+  if (offset_hour !== null && !hasDays(interval))
+    throw refusal('offset_hour', "'offset_hour' is only possible with the intervals 'day' and 'week'.");
+  if (filters === null || filters.length === 0) return;
+  if (model === 'persons') throw refusal('filters', "'filters' are filters of events: exports of persons have none.");
+  try {
+    await readEventFilters(tx, { projectId, filters, now: now.getTime() });
+  } catch (error) {
+    throw isAppError(error, 'invalid') ? refusal('filters', error.message) : error;
+  }
 }
 
 function checkQuery({ hogql_query }: Changes): void {
   if (!hogql_query) return;
-  throw new AppError('invalid', 'Queries are not supported here: leave hogql_query out to export whole records.', {
-    code: 'invalid_input',
-    attr: 'hogql_query',
-  });
+  throw refusal('hogql_query', 'Queries are not supported here: leave hogql_query out to export whole records.');
+}
+
+function refusal(attr: string, detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr });
 }
 
 function found(row: BatchExportRow | undefined): BatchExportRow {
@@ -155,14 +213,12 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
 
 /** Fields a person may change; secrets are not among them, a row never has them. */
 function visible(row: BatchExportRow) {
-  const { name, model, interval, paused, start_at, end_at, destination_type, destination_config } = row;
-  const times = { start_at: start_at?.toISOString() ?? null, end_at: end_at?.toISOString() ?? null };
+  const { name, model, filters, interval, timezone, offset_day, offset_hour, paused } = row;
+  const { start_at, end_at, destination_type, destination_config } = row;
   return {
-    name,
-    model,
-    interval,
-    paused,
-    ...times,
+    ...{ name, model, filters, interval, timezone, offset_day, offset_hour, paused },
+    start_at: start_at?.toISOString() ?? null,
+    end_at: end_at?.toISOString() ?? null,
     destination: { type: destination_type, config: destination_config },
   };
 }

@@ -110,6 +110,13 @@ const destination = Type.Object(
   { description: 'Where to export to, without its secrets.' },
 );
 
+const filtersDescription =
+  'Filters that an event must match to be exported, as queries have them: by properties of the event (`event`) and of its person as ' +
+  'stored with the event (`person`), and by the name of the event (`event_metadata` with the key `event`). Null: every event.';
+const timezoneDescription = 'IANA name of the time zone in which days and weeks begin.';
+const offsetDayDescription = 'The day on which weeks begin, from 0 for Sunday to 6 for Saturday. Null: Monday.';
+const offsetHourDescription = 'The hour at which days and weeks begin, from 0 to 23. Null: midnight.';
+
 /** A batch export (docs/api-rules.md#batch-exports). */
 export const batchExport = Type.Object(
   {
@@ -118,7 +125,11 @@ export const batchExport = Type.Object(
     name: Type.String({ description: 'Name for people.' }),
     model: Type.String({ description: 'What is exported: `events` or `persons`.' }),
     destination,
+    filters: orNull(Type.Array(freeFormObject()), filtersDescription),
     interval: Type.String({ description: 'How often it runs, and how much each run covers.' }),
+    timezone: Type.String({ description: timezoneDescription }),
+    offset_day: orNull(Type.Integer(), offsetDayDescription),
+    offset_hour: orNull(Type.Integer(), offsetHourDescription),
     paused: Type.Boolean({ description: 'Whether it is paused.' }),
     created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
     last_updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
@@ -138,7 +149,8 @@ const model = orNull(
 const interval = Type.Unsafe<(typeof exportIntervals)[number]>({
   type: 'string',
   enum: [...exportIntervals],
-  description: 'How often it runs. Days and weeks begin by the clocks of the project’s time zone, weeks on Monday.',
+  description:
+    'How often it runs. Days and weeks begin at midnight of `timezone`, weeks on Monday, unless `offset_hour` and `offset_day` are set.',
 });
 const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name for people.' });
 const config = Type.Optional(freeFormObject({ description: configDescription }));
@@ -152,6 +164,19 @@ const destinationChanges = Type.Object(
 );
 const optional = {
   model: Type.Optional(model),
+  filters: Type.Optional(
+    orNull(Type.Array(freeFormObject()), `${filtersDescription} Exports of persons have no filters.`),
+  ),
+  timezone: Type.Optional(orNull(Type.String(), `${timezoneDescription} Null: that of the project at this moment.`)),
+  offset_day: Type.Optional(
+    orNull(Type.Integer({ minimum: 0, maximum: 6 }), `${offsetDayDescription} For the interval \`week\` only.`),
+  ),
+  offset_hour: Type.Optional(
+    orNull(
+      Type.Integer({ minimum: 0, maximum: 23 }),
+      `${offsetHourDescription} For the intervals \`day\` and \`week\` only.`,
+    ),
+  ),
   paused: Type.Optional(Type.Boolean({ description: 'Whether it is paused.' })),
   start_at: Type.Optional(orNull(time, 'No run is triggered before this time.')),
   end_at: Type.Optional(orNull(time, 'No run is triggered after this time.')),
@@ -166,7 +191,11 @@ export const newBatchExport = Type.Object(
     name,
     model: optional.model,
     destination: newDestination,
+    filters: optional.filters,
     interval,
+    timezone: optional.timezone,
+    offset_day: optional.offset_day,
+    offset_hour: optional.offset_hour,
     paused: optional.paused,
     start_at: optional.start_at,
     end_at: optional.end_at,
@@ -186,7 +215,11 @@ export const batchExportChanges = Type.Object(
     name: Type.Optional(name),
     model: optional.model,
     destination: Type.Optional(destinationChanges),
+    filters: optional.filters,
     interval: Type.Optional(interval),
+    timezone: optional.timezone,
+    offset_day: optional.offset_day,
+    offset_hour: optional.offset_hour,
     paused: optional.paused,
     start_at: optional.start_at,
     end_at: optional.end_at,
@@ -200,7 +233,11 @@ const ignoredFields = {
   name: ignored('Name for people.'),
   model: ignored('What is exported.'),
   destination: ignored('Where to export to.'),
+  filters: ignored('Filters of events.'),
   interval: ignored('How often it runs.'),
+  timezone: ignored('Time zone in which days and weeks begin.'),
+  offset_day: ignored('Day on which weeks begin.'),
+  offset_hour: ignored('Hour at which days and weeks begin.'),
   paused: ignored('Whether it is paused.'),
   last_paused_at: ignored('When it was last paused.'),
   start_at: ignored('No run is triggered before this time.'),
@@ -216,7 +253,10 @@ export const unpauseRequest = Type.Object(
   {
     ...ignoredFields,
     backfill: Type.Optional(
-      Type.Boolean({ description: 'Whether to export what was missed since `last_paused_at` too.' }),
+      Type.Boolean({
+        description:
+          'Whether to also export the intervals that were missed, beginning with the one in which it was paused.',
+      }),
     ),
   },
   { title: 'BatchExportUnpause' },
@@ -239,6 +279,7 @@ export const newBatchExportExample = {
       table_name: 'events',
     },
   },
+  filters: [{ type: 'event', key: '$browser', operator: 'exact', value: ['Firefox'] }],
   interval: 'hour',
 };
 
@@ -251,7 +292,11 @@ export const batchExportExample = {
     type: 'Postgres',
     config: { host: 'warehouse.example.com', database: 'analytics', table_name: 'events' },
   },
+  filters: [{ type: 'event', key: '$browser', operator: 'exact', value: ['Firefox'] }],
   interval: 'hour',
+  timezone: 'Europe/Berlin',
+  offset_day: null,
+  offset_hour: null,
   paused: false,
   created_at: '2026-11-20T12:00:00Z',
   last_updated_at: '2026-11-20T12:00:00Z',

@@ -29,7 +29,7 @@ type Row = BatchExportRow & Record<string, unknown>;
 
 /** Never the secrets: who shows an export does not even read them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
-  b."interval", b.timezone, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
+  b.filters, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
 /** The address is always three parameters: the caller, the organization, and the environment or null. */
@@ -102,8 +102,13 @@ export async function readDestinationSecrets(tx: Transaction, id: string): Promi
 
 /** What a caller decides of an export. */
 export interface BatchExportFields
-  extends Columns<'batch_export', 'name' | 'timezone' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'> {
+  extends Columns<
+    'batch_export',
+    'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
+  > {
   model: ExportModel;
+  /** Filters of events as the client sent them; null: every event is exported. */
+  filters: Record<string, unknown>[] | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
   /** As they are stored: encrypted. */
@@ -114,11 +119,14 @@ export interface BatchExportFields
 const writable = [
   'name',
   'model',
+  'filters',
   'destination_type',
   'destination_config',
   'destination_secrets',
   'interval',
   'timezone',
+  'offset_day',
+  'offset_hour',
   'paused',
   'last_paused_at',
   'start_at',
@@ -131,6 +139,10 @@ interface WrittenBatchExport {
   next: TimeSpan | null;
 }
 
+/** The driver would write a list as an array of PostgreSQL. */
+const valuesOf = (fields: BatchExportFields) =>
+  writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
+
 export async function insertBatchExport(
   tx: Transaction,
   { id, environmentId }: { id: string; environmentId: number },
@@ -140,7 +152,7 @@ export async function insertBatchExport(
     `INSERT INTO batch_export (id, environment_id, next_interval_start, next_interval_end,
                                ${writable.map((name) => `"${name}"`).join(', ')})
      VALUES ($1, $2, $3, $4, ${writable.map((_, index) => `$${index + 5}`).join(', ')})`,
-    [id, environmentId, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+    [id, environmentId, next?.start ?? null, next?.end ?? null, ...valuesOf(fields)],
   );
 }
 
@@ -154,7 +166,7 @@ export async function updateBatchExport(
     `UPDATE batch_export SET last_updated_at = now(), next_interval_start = $2, next_interval_end = $3,
             ${writable.map((name, index) => `"${name}" = $${index + 4}`).join(', ')}
       WHERE id = $1`,
-    [id, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+    [id, next?.start ?? null, next?.end ?? null, ...valuesOf(fields)],
   );
 }
 

@@ -1,0 +1,19 @@
+import type { Sql } from '@millrace/db';
+import type { Condition } from './event-store/port.ts';
+import { readFilters } from './plan/conditions.ts';
+import { clockOf } from './plan/dates.ts';
+import { readSettings } from './records-store.ts';
+
+/**
+ * Filters of events that are not part of a query, such as those of a batch export. Filters by person look at the properties that were
+ * stored with the event.
+ *
+ * @throws AppError `invalid` naming the filter.
+ */
+export async function readEventFilters(
+  sql: Sql,
+  { projectId, filters, now }: { projectId: number; filters: unknown; now: number },
+): Promise<Condition> {
+  const { timezone, weekStart, cohorts } = await readSettings(sql, projectId);
+  return readFilters(filters, 'filters', { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts });
+}

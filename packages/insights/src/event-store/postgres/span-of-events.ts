@@ -1,0 +1,24 @@
+import { condition, fromEvents, named } from '../conditions.ts';
+import type { EventNames, ListQuestion } from '../port.ts';
+import { sql } from '../sql.ts';
+import { postgresDialect } from './dialect.ts';
+import { postgresStatement } from './engine.ts';
+
+/** All events of a span of time, the oldest first. */
+export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by' | 'from' | 'to'> {}
+
+/**
+ * The statement that reads whole events of PostgreSQL as they are stored, JSON as text, for a cursor: a span may hold more than memory.
+ * The order is that of `EventStore.list`.
+ */
+export function spanOfEvents({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
+  const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;
+  return postgresStatement(
+    sql`SELECT e.uuid, e.event, e.distinct_id, e.person_id, e.properties::text, e.person_properties::text, e.elements_chain,
+               e.timestamp, e.created_at
+          ${fromEvents(postgresDialect, { projectId: names.projectId, conditions: [where] })}
+         WHERE ${named(names)} AND ${time} >= ${sql.time(from)} AND ${time} < ${sql.time(to)}
+           AND ${condition(postgresDialect, where, names.projectId)}
+         ORDER BY ${time}, e.uuid`,
+  );
+}
