@@ -182,12 +182,9 @@ export {
   type Arrival,
   type ArrivalRefusal,
   arrive,
-  domainOfAddress,
-  enforcedProvider,
-  enforcementOf,
-  type Installed,
   type ProviderAnswer,
   providerKey,
 } from './single-sign-on/arrival.ts';
+export { domainOfAddress, enforcedProvider, enforcementOf, type Installed } from './single-sign-on/enforcement.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { changeEmail, createUser, getUser, listUsers, type NewUser, removeUser, setUserActive } from './users/users.ts';

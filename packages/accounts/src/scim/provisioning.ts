@@ -19,7 +19,8 @@ import { addMember, removeMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 import { giveRole, takeRole } from '../roles/roles.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
-import { claim, domainOfAddress } from '../single-sign-on/arrival.ts';
+import { claim } from '../single-sign-on/arrival.ts';
+import { domainOfAddress } from '../single-sign-on/enforcement.ts';
 import { findUser, selectOrganizationsOf, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 

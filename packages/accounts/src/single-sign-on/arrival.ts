@@ -3,7 +3,6 @@
  * (docs/api-rules.md#single-sign-on).
  */
 
-import { domainToASCII } from 'node:url';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -23,12 +22,12 @@ import {
   insertIdentity,
   noteProved,
   type ProviderKind,
-  providerKinds,
   useIdentity,
 } from '../sign-in/provider-store.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
+import { domainOfAddress, enforcedProvider, type Installed } from './enforcement.ts';
 
 /** What a provider says of somebody, once its answer was found to be its own, fresh, and meant for us. */
 export interface ProviderAnswer {
@@ -73,48 +72,6 @@ export type Arrival =
 /** By which key a provider's subjects are told from another's. */
 export const providerKey = ({ kind, domainId }: { kind: ProviderKind; domainId: string | null }) =>
   domainId === null ? kind : `${kind}:${domainId}`;
-
-/** The domain of an address as `organization_domain` has it: letters of other scripts as `xn--`. */
-export function domainOfAddress(email: string): string {
-  return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
-}
-
-/**
- * The only provider by which people of a domain may sign in: what is set, as soon as an administrator has signed in by it,
- * so that nobody locks everybody out.
- *
- * @param installed the providers of the installation.
- */
-export function enforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
-  const state = enforcementOf(domain, installed);
-  return state.state === 'active' ? state.kind : null;
-}
-
-export type EnforcingDomain = Pick<
-  AddressDomain,
-  'sso_enforcement' | 'sso_proved' | 'features' | 'has_saml' | 'has_oidc'
->;
-/** Providers of the installation, which every domain may use. */
-export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
-
-/** Whether what is set has an effect, and if not, why. */
-export type Enforcement =
-  | { state: 'off' }
-  | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }
-  | { state: 'waiting' | 'active'; kind: ProviderKind };
-
-export function enforcementOf(domain: EnforcingDomain, installed: Installed): Enforcement {
-  if (domain.sso_enforcement === '') return { state: 'off' };
-  const kind = providerKinds.find((known) => known === domain.sso_enforcement);
-  if (kind === undefined) return { state: 'no effect', reason: 'unknown_provider' };
-  const features = kind === 'saml' ? (['sso_enforcement', 'saml'] as const) : (['sso_enforcement'] as const);
-  if (!features.every((feature) => hasPlanFeature(domain.features, feature))) {
-    return { state: 'no effect', reason: 'feature_not_available' };
-  }
-  const isOwn = kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
-  if (!isOwn && !installed.has(kind)) return { state: 'no effect', reason: 'provider_not_configured' };
-  return { state: domain.sso_proved.includes(kind) ? 'active' : 'waiting', kind };
-}
 
 /**
  * Finds or makes the account of somebody a provider sends, and makes it a member where the domain of its address provides
