@@ -135,7 +135,6 @@ export {
   type ProviderKind,
   providerKinds,
   useAssertion,
-  useIdentity,
 } from './sign-in/provider-store.ts';
 export {
   asksSecondFactor,
@@ -183,7 +182,7 @@ export {
   type ArrivalRefusal,
   arrive,
   type ProviderAnswer,
-  providerKey,
+  refusalToConfirm,
 } from './single-sign-on/arrival.ts';
 export { domainOfAddress, enforcedProvider, enforcementOf, type Installed } from './single-sign-on/enforcement.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';

@@ -584,14 +584,16 @@ ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organizati
 CREATE TABLE "provider_identity" (
     -- `google-oauth2`, `github`, `gitlab`, `oidc`; `oidc:<id>` and `saml:<id>` for the provider of a domain.
     "provider" TEXT NOT NULL,
-    -- Whom the provider means, in its own words.
+    -- The issuer, the entity ID of a SAML provider, or the address of a GitHub server. A replaced provider is another one.
+    "issuer" TEXT NOT NULL,
+    -- The provider's own identifier of the person.
     "subject" TEXT NOT NULL,
     "user_id" INTEGER NOT NULL,
     -- Goes with the domain whose provider it is of; null for the providers of the installation.
     "domain_id" UUID,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    CONSTRAINT "provider_identity_pkey" PRIMARY KEY ("provider", "subject")
+    CONSTRAINT "provider_identity_pkey" PRIMARY KEY ("provider", "issuer", "subject")
 );
 CREATE INDEX "provider_identity_user_id_idx" ON "provider_identity"("user_id");
 CREATE INDEX "provider_identity_domain_id_idx" ON "provider_identity"("domain_id");

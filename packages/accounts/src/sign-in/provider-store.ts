@@ -57,28 +57,32 @@ export async function noteProved(tx: Transaction, domainId: string, kind: string
   return rows.length > 0;
 }
 
-/** @returns the user a provider means by a subject, and notes that it did. */
+export type ProviderIdentity = Columns<'provider_identity', 'provider' | 'issuer' | 'subject'>;
+
+/** @returns the linked user of a person at a provider. Notes the time of use. */
 export async function useIdentity(
   sql: Sql,
-  { provider, subject }: { provider: string; subject: string },
+  { provider, issuer, subject }: ProviderIdentity,
 ): Promise<number | undefined> {
   const rows = await sql.query<{ user_id: number }>(
-    'UPDATE provider_identity SET last_used_at = now() WHERE provider = $1 AND subject = $2 RETURNING user_id',
-    [provider, subject],
+    `UPDATE provider_identity SET last_used_at = now()
+      WHERE provider = $1 AND issuer = $2 AND subject = $3 RETURNING user_id`,
+    [provider, issuer, subject],
   );
   return rows[0]?.user_id;
 }
 
-/** @returns whether it is the user's now; false where somebody else's account has it. */
+/** @returns whether the identity is the user's now; false if it is linked with another account. */
 export async function insertIdentity(
   tx: Transaction,
-  row: Columns<'provider_identity', 'provider' | 'subject' | 'user_id' | 'domain_id'>,
+  row: ProviderIdentity & Columns<'provider_identity', 'user_id' | 'domain_id'>,
 ): Promise<boolean> {
   const rows = await tx.query(
-    `INSERT INTO provider_identity (provider, subject, user_id, domain_id) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (provider, subject) DO UPDATE SET last_used_at = now() WHERE provider_identity.user_id = excluded.user_id
+    `INSERT INTO provider_identity (provider, issuer, subject, user_id, domain_id) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (provider, issuer, subject)
+        DO UPDATE SET last_used_at = now() WHERE provider_identity.user_id = excluded.user_id
      RETURNING user_id`,
-    [row.provider, row.subject, row.user_id, row.domain_id],
+    [row.provider, row.issuer, row.subject, row.user_id, row.domain_id],
   );
   return rows.length > 0;
 }

@@ -1,6 +1,11 @@
 /**
- * Who somebody is whom a sign-in provider sends: the account that is linked, the one with the address, or a new one
- * (docs/api-rules.md#single-sign-on).
+ * Which account a sign-in through a provider opens (docs/api-rules.md#single-sign-on): the linked account, the account with
+ * the reported address, or a new one.
+ *
+ * What a provider reports now is not who the account is. The account's own verified address decides which domain it
+ * belongs to, what that domain enforces and which organization it may enter. A reported address only links or creates an
+ * account, and both need a verified address; or it changes the address of a linked account, where the domain's own provider
+ * has verified the new address and it is in that domain.
  */
 
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
@@ -21,24 +26,27 @@ import {
   findAddressDomain,
   insertIdentity,
   noteProved,
+  type ProviderIdentity,
   type ProviderKind,
   useIdentity,
 } from '../sign-in/provider-store.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
-import { domainOfAddress, enforcedProvider, type Installed } from './enforcement.ts';
+import { domainOfAddress, enforcedProvider, type Installed, isProviderOf } from './enforcement.ts';
 
-/** What a provider says of somebody, once its answer was found to be its own, fresh, and meant for us. */
+/** What a provider reports about a person. Its response was checked: genuine, recent and meant for this installation. */
 export interface ProviderAnswer {
   kind: ProviderKind;
   /** The domain whose own provider it is; null for a provider of the installation. */
   domainId: string | null;
-  /** Whom it means, in its own words: what stays when an address changes. */
+  /** The issuer of an OpenID provider, the entity ID of a SAML provider, the address of a GitHub server. */
+  issuer: string;
+  /** The provider's own identifier of the person. It stays the same when the address changes. */
   subject: string;
-  /** In lower case; null where it tells none. */
+  /** In lower case; null if the provider did not report an address. */
   email: string | null;
-  /** For the provider of a domain: whether it may speak for the addresses in it. */
+  /** Whether the provider says that it has verified the address. */
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
@@ -59,103 +67,165 @@ export type Arrival =
   | {
       outcome: 'arrived';
       user: User;
-      /** The domain of the address, where somebody has verified it. */
+      /** The verified domain that the account's verified address is in. */
       domain: AddressDomain | undefined;
-      /** What the person is to be told of by mail. */
+      /** What the person gets an email about. */
       changed: ('linked' | 'claimed')[];
-      /** The address before, where the provider gave another. */
+      /** The account's address before this sign-in, if the provider changed it. */
       emailBefore: string | null;
-      /** Whether this sign-in is what an enforcement waited for. */
+      /** Whether this sign-in put an enforcement into effect that was waiting for an administrator. */
       isEnforcedNow: boolean;
     };
 
-/** By which key a provider's subjects are told from another's. */
-export const providerKey = ({ kind, domainId }: { kind: ProviderKind; domainId: string | null }) =>
-  domainId === null ? kind : `${kind}:${domainId}`;
+/**
+ * The key of a person at a provider. The issuer is part of it: when a domain or the operator replaces a provider, a subject
+ * of the new one is another person than the same subject of the old one.
+ */
+const identityOf = ({ kind, domainId, issuer, subject }: ProviderAnswer): ProviderIdentity => ({
+  provider: domainId === null ? kind : `${kind}:${domainId}`,
+  issuer,
+  subject,
+});
 
 /**
- * Finds or makes the account of somebody a provider sends, and makes it a member where the domain of its address provides
- * for that. The lock of the organization comes first, as for every change of who belongs to it: of two first sign-ins at
- * the same moment the second finds what the first has made.
+ * Signs in a person through a provider: finds or creates the account, and adds it to the organization of its domain where
+ * that organization has invited it or provisions members automatically.
+ *
+ * The organization is locked before anything is looked up in it, as for every change of its members: of two first sign-ins
+ * at the same time, the second finds what the first has created.
  */
 export async function arrive(
   tx: Transaction,
   answer: ProviderAnswer,
   { now, installed }: { now: Date; installed: Installed },
 ): Promise<Arrival> {
-  const provider = providerKey(answer);
-  const { email, subject, domainId } = answer;
-  const known = await useIdentity(tx, { provider, subject });
-  const linked = known === undefined ? undefined : await findUser(tx, { id: known });
-  const address = email ?? linked?.email ?? null;
-  if (address === null) return refused('no_email');
-  if (linked === undefined && !answer.isEmailVerified) return refused('email_not_verified');
+  const linked = await findLinked(tx, answer);
+  const own = linked?.email ?? answer.email;
+  if (own === null) return refused('no_email');
+  if (!linked && !answer.isEmailVerified) return refused('email_not_verified');
 
-  const name = domainOfAddress(address);
-  const seen = await findAddressDomain(tx, name);
-  if (seen) await lockOrganization(tx, seen.organization_id);
-  const domain = seen && (await findAddressDomain(tx, name));
-  // A provider speaks for the addresses of its own domain alone.
-  const isForeign = linked !== undefined && domainOfAddress(linked.email) !== domain?.domain;
-  if (domainId !== null && (domain?.id !== domainId || isForeign)) return refused('other_domain');
-  const enforced = domain ? enforcedProvider(domain, installed) : null;
-  const isOwnInstead = enforced === 'oidc' && domain?.has_oidc === true && domainId === null;
-  if (enforced !== null && (enforced !== answer.kind || isOwnInstead)) return refused({ enforced });
-
-  const found = linked ?? (await findUser(tx, { email: address }));
+  const place = await lockDomainOf(tx, own);
+  const refusal = await refusalOf(tx, answer, { place, installed });
+  if (refusal !== null) return refused(refusal);
+  const found = linked ?? (await findUser(tx, { email: own }));
   if (found && !found.is_active) return refused('account_disabled');
-  const entry = domain && (await entryOf(tx, domain, { user: found, address, now }));
-  if (!found && (entry === undefined || typeof entry === 'string')) {
+
+  const email = linked ? await addressAfter(tx, linked, answer) : own;
+  const isVerified = !linked || linked.is_email_verified || email !== own;
+  const domain = isVerified ? place : undefined;
+  const entry = domain && (await entryOf(tx, domain, { user: found, email, now }));
+  if (!found && (entry === undefined || entry === 'kept out')) {
     return refused(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
   }
 
-  const changed: ('linked' | 'claimed')[] = [];
-  let user = found ?? (await createArrived(tx, answer, address));
+  let user = found ?? (await createArrived(tx, answer, own));
   await lockKeysOf(tx, user.id);
-  if (!linked) {
-    if (found && !found.is_email_verified) {
-      await claim(tx, user);
-      changed.push('claimed');
-    }
-    if (!(await insertIdentity(tx, { provider, subject, user_id: user.id, domain_id: domainId }))) {
-      throw new AppError('conflict', 'This sign-in was used for another account at the same moment. Please try again.');
-    }
-    if (found) {
-      changed.push('linked');
-      const change = { type: 'User', action: 'created', field: 'sign_in_provider', before: null } as const;
-      await recordOwnActivity(tx, user, { activity: 'updated', changes: [{ ...change, after: answer.kind }] });
-    }
+  const changed = linked ? [] : await link(tx, answer, { user, isNew: !found });
+  if (email !== own) {
+    await changeEmail(tx, user, email);
+    user = { ...user, email, is_email_verified: true };
   }
-  const emailBefore = user.email;
-  if (linked && domainId !== null && (await takesAddress(tx, user, address))) {
-    await changeEmail(tx, user, address);
-    user = { ...user, email: address };
-  }
-  if (domain && entry && typeof entry !== 'string') await enter(tx, domain, { user, entry, now });
-  const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, kind: answer.kind, installed }));
-  return {
-    outcome: 'arrived',
-    user,
-    domain,
-    changed,
-    emailBefore: emailBefore === user.email ? null : emailBefore,
-    isEnforcedNow,
-  };
+  if (domain && entry && entry !== 'kept out') await enter(tx, domain, { user, entry, now });
+  const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, answer, installed }));
+  return { outcome: 'arrived', user, domain, changed, emailBefore: email === own ? null : own, isEnforcedNow };
+}
+
+/**
+ * Whether a provider confirms that the person of a session is present.
+ * @returns why not; null if it does.
+ */
+export async function refusalToConfirm(
+  tx: Transaction,
+  answer: ProviderAnswer,
+  { userId, installed }: { userId: number; installed: Installed },
+): Promise<ArrivalRefusal | 'another_account' | null> {
+  const linked = await findLinked(tx, answer);
+  if (linked?.id !== userId) return 'another_account';
+  const place = await findAddressDomain(tx, domainOfAddress(linked.email));
+  return refusalOf(tx, answer, { place, installed });
 }
 
 const refused = (reason: ArrivalRefusal): Arrival => ({ outcome: 'refused', reason });
 
-/** How somebody becomes a member of the organization of a domain; undefined for who is one or may not. */
+async function findLinked(tx: Transaction, answer: ProviderAnswer): Promise<User | undefined> {
+  const id = await useIdentity(tx, identityOf(answer));
+  return id === undefined ? undefined : findUser(tx, { id });
+}
+
+/** The verified domain of an address, read again after its organization was locked. */
+async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
+  const name = domainOfAddress(email);
+  const seen = await findAddressDomain(tx, name);
+  if (!seen) return undefined;
+  await lockOrganization(tx, seen.organization_id);
+  return findAddressDomain(tx, name);
+}
+
+/**
+ * Why a provider may not sign in an account. The domain of the account and the domain of the reported address can both refuse;
+ * an address that the provider has not verified refuses too, but never admits.
+ *
+ * @param place the verified domain of the account's own address.
+ */
+async function refusalOf(
+  tx: Transaction,
+  answer: ProviderAnswer,
+  { place, installed }: { place: AddressDomain | undefined; installed: Installed },
+): Promise<'other_domain' | { enforced: ProviderKind } | null> {
+  const { email, domainId } = answer;
+  const reported = email === null ? place : await findAddressDomain(tx, domainOfAddress(email));
+  // The provider of a domain speaks only for addresses in that domain.
+  if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
+  for (const domain of [place, reported]) {
+    const enforced = domain ? enforcedProvider(domain, installed) : null;
+    if (domain && enforced !== null && !isProviderOf(domain, enforced, answer)) return { enforced };
+  }
+  return null;
+}
+
+/** The address a linked account has from now on: another one only if its domain's own provider has verified it and it is free. */
+async function addressAfter(
+  tx: Transaction,
+  linked: User,
+  { email, isEmailVerified, domainId }: ProviderAnswer,
+): Promise<string> {
+  const mayChange = domainId !== null && isEmailVerified && email !== null;
+  if (!mayChange || domainOfAddress(email) !== domainOfAddress(linked.email)) return linked.email;
+  return (await findUser(tx, { email })) === undefined ? email : linked.email;
+}
+
+/**
+ * Links an account with the person at the provider.
+ * @throws AppError `conflict`.
+ */
+async function link(
+  tx: Transaction,
+  answer: ProviderAnswer,
+  { user, isNew }: { user: User; isNew: boolean },
+): Promise<('linked' | 'claimed')[]> {
+  const isUnproved = !user.is_email_verified;
+  if (isUnproved) await claim(tx, user);
+  const { kind, domainId } = answer;
+  if (!(await insertIdentity(tx, { ...identityOf(answer), user_id: user.id, domain_id: domainId }))) {
+    throw new AppError('conflict', 'This sign-in was just used for a different account. Start again.');
+  }
+  if (isNew) return [];
+  const change = { type: 'User', action: 'created', field: 'sign_in_provider', before: null } as const;
+  await recordOwnActivity(tx, user, { activity: 'updated', changes: [{ ...change, after: kind }] });
+  return isUnproved ? ['claimed', 'linked'] : ['linked'];
+}
+
+/** How an account becomes a member of the organization of a domain; undefined if it is a member already or may not. */
 async function entryOf(
   tx: Transaction,
   { organization_id: organizationId, provisions, features }: AddressDomain,
-  { user, address, now }: { user: User | undefined; address: string; now: Date },
+  { user, email, now }: { user: User | undefined; email: string; now: Date },
 ): Promise<{ invite: string } | { level: 1 } | 'kept out' | undefined> {
   if (user && (await findMember(tx, { organizationId, userId: user.id }))) return undefined;
-  const invite = await findPendingInvite(tx, organizationId, address);
+  const invite = await findPendingInvite(tx, organizationId, email);
   if (invite && !isInviteExpired(invite, now)) return { invite: invite.id };
   if (!provisions || !hasPlanFeature(features, 'automatic_provisioning')) return undefined;
-  if (await isKeptOut(tx, organizationId, address)) return 'kept out';
+  if (await isKeptOut(tx, organizationId, email)) return 'kept out';
   return { level: membershipLevels.member };
 }
 
@@ -183,8 +253,8 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderA
 }
 
 /**
- * An account whose address was never proved may have been prepared by somebody else. It is the owner's of the address now:
- * nothing that was set up before signs in any more, and its keys reach no further than they did.
+ * Gives an account whose address was never verified to the owner of that address. Someone else may have prepared the account,
+ * so no sign-in method that was set up before works any more, and its keys reach no further than they did.
  */
 export async function claim(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
@@ -193,18 +263,14 @@ export async function claim(tx: Transaction, user: User): Promise<void> {
   await confirmEmail(tx, user.id);
 }
 
-/** Whether an account gets the address its provider has for it now: another one of the same domain, and nobody else's. */
-async function takesAddress(tx: Transaction, user: User, address: string): Promise<boolean> {
-  if (address === user.email || domainOfAddress(address) !== domainOfAddress(user.email)) return false;
-  return (await findUser(tx, { email: address })) === undefined;
-}
-
-/** @returns whether a provider is enforced from now on, because an administrator has come by it. */
+/** @returns whether a provider is enforced from now on, because an administrator has signed in through it. */
 async function prove(
   tx: Transaction,
   domain: AddressDomain,
-  { user, kind, installed }: { user: User; kind: ProviderKind; installed: Installed },
+  { user, answer, installed }: { user: User; answer: ProviderAnswer; installed: Installed },
 ): Promise<boolean> {
+  const { kind } = answer;
+  if (!isProviderOf(domain, kind, answer)) return false;
   const { id, organization_id: organizationId, domain: name } = domain;
   const member = await findMember(tx, { organizationId, userId: user.id });
   if (!member || member.level < membershipLevels.administrator || !(await noteProved(tx, id, kind))) return false;

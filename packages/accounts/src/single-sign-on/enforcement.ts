@@ -41,7 +41,24 @@ export function enforcementOf(domain: EnforcingDomain, installed: Installed): En
   if (!features.every((feature) => hasPlanFeature(domain.features, feature))) {
     return { state: 'no effect', reason: 'feature_not_available' };
   }
-  const isOwn = kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
-  if (!isOwn && !installed.has(kind)) return { state: 'no effect', reason: 'provider_not_configured' };
+  if (!hasOwn(domain, kind) && !installed.has(kind)) return { state: 'no effect', reason: 'provider_not_configured' };
   return { state: domain.sso_proved.includes(kind) ? 'active' : 'waiting', kind };
+}
+
+/** Whether a domain has configured its own provider of a kind. */
+const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
+  kind === 'saml' ? domain.has_saml : kind === 'oidc' && domain.has_oidc;
+
+/**
+ * Whether a provider is the one that a domain means by a kind: the domain's own, where it has configured one, otherwise the
+ * provider of the installation. The SAML provider of another domain never is.
+ *
+ * @param provider `domainId` is null for a provider of the installation.
+ */
+export function isProviderOf(
+  domain: EnforcingDomain & Pick<AddressDomain, 'id'>,
+  kind: ProviderKind,
+  provider: { kind: ProviderKind; domainId: string | null },
+): boolean {
+  return provider.kind === kind && provider.domainId === (hasOwn(domain, kind) ? domain.id : null);
 }

@@ -11,11 +11,10 @@ import {
   findMembership,
   type ProviderAnswer,
   type ProviderKind,
-  providerKey,
   providerKinds,
+  refusalToConfirm,
   renewSessionSecret,
   takeSignInStep,
-  useIdentity,
 } from '@millrace/accounts';
 import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/access';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
@@ -198,7 +197,8 @@ export async function finishOpenId(
   requireSameBrowser(pending, request);
   const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
   if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
-  const outcome = await deps.oidc.finish(openIdProvider(deps, pending.kind, domain), {
+  const asked = openIdProvider(deps, pending.kind, domain);
+  const outcome = await deps.oidc.finish(asked, {
     callbackUrl: `${request.baseUrl}${request.path}?${request.query}`,
     redirectUri: returnAddress(request.baseUrl, pending),
     state,
@@ -206,13 +206,17 @@ export async function finishOpenId(
   });
   if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { subject, email, isEmailVerified, firstName, lastName, attributes } = outcome.identity;
-  const answer = { kind: pending.kind, domainId, subject, isEmailVerified, firstName, lastName };
-  return settle(deps, {
-    ...pending,
-    request,
-    attributes,
-    answer: { ...answer, email: addressOf(email ?? '') || null },
-  });
+  const answer = {
+    kind: pending.kind,
+    domainId,
+    issuer: asked.issuer,
+    subject,
+    email: addressOf(email ?? '') || null,
+    isEmailVerified,
+    firstName,
+    lastName,
+  };
+  return settle(deps, { ...pending, request, attributes, answer });
 }
 
 /** Otherwise somebody's own answer would sign another person's browser in as them. */
@@ -227,24 +231,35 @@ interface Answered extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next
   request: ApiRequest;
 }
 
-/** What an answer that was found good is worth. */
+/** Acts on a response of a provider that was checked. */
 export async function settle(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
-  const { purpose, answer, next, request } = answered;
-  if (purpose.for === 'test') return showTest(deps, answered);
-  if (purpose.for === 'reauthentication') {
-    const { subject } = answer;
-    const userId = await useIdentity(deps.sql, { provider: providerKey(answer), subject });
-    if (userId !== purpose.userId) throw refusal('reauth_user_mismatch');
-    const session = await renewSessionSecret(deps.sql, purpose.sessionId);
-    return { path: next, signedIn: { session, device: null } };
+  const { purpose } = answered;
+  switch (purpose.for) {
+    case 'test':
+      return showTest(deps, answered);
+    case 'reauthentication':
+      return reauthenticate(deps, purpose, answered);
+    case 'sign_in':
+      return signIn(deps, answered);
   }
-  return signIn(deps, { answer, next, request });
 }
 
-async function signIn(
+async function reauthenticate(
   deps: SingleSignOnDeps,
-  { answer, next, request }: Pick<Answered, 'answer' | 'next' | 'request'>,
+  { sessionId, userId }: { sessionId: string; userId: number },
+  answered: Answered,
 ): Promise<Leads> {
+  const { answer, next } = answered;
+  const { installed } = deps;
+  const reason = await deps.transaction((tx) => refusalToConfirm(tx, answer, { userId, installed }));
+  if (reason === 'another_account') throw refusal('reauth_user_mismatch');
+  if (reason !== null) throw await refuseArrival(deps, answered, reason);
+  const session = await renewSessionSecret(deps.sql, sessionId);
+  return { path: next, signedIn: { session, device: null } };
+}
+
+async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
+  const { answer, next, request } = answered;
   const { transaction, installed, accountMailing } = deps;
   const { kind, domainId } = answer;
   const done = await transaction(async (tx) => {
@@ -258,10 +273,7 @@ async function signIn(
     const signedIn = await begin(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
     return { ...arrival, signedIn };
   });
-  if (done.outcome === 'refused') {
-    const { code, detail } = refusalOf(done.reason, answer);
-    throw await refuse(deps, { kind, domainId, purpose: { for: 'sign_in' }, next }, { reason: code, detail, code });
-  }
+  if (done.outcome === 'refused') throw await refuseArrival(deps, answered, done.reason);
   const { user, changed, emailBefore, domain, isEnforcedNow } = done;
   if (changed.includes('claimed')) accountMailing.tell(user, 'account_claimed');
   else if (changed.includes('linked')) accountMailing.tell(user, 'provider_linked');
@@ -289,19 +301,26 @@ async function showTest(
 ): Promise<Leads> {
   const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
   if (!domain) throw refusal('improperly_configured_sso');
-  const { email, firstName, lastName, subject } = answer;
-  const isOwn = email !== null && domainOfAddress(email) === domain.domain;
-  const outcome = isOwn
-    ? {
-        reason: null,
-        detail: `The answer is good. It means ${email} (${[firstName, lastName, subject].filter(Boolean).join(', ')}).`,
-      }
-    : {
-        reason: 'other_domain',
-        detail: `The address ${email ?? 'is missing, and'} is not of the domain ${domain.domain}.`,
-      };
+  const outcome = testOutcome(answer, domain.domain);
+  const { email } = answer;
   await noteTry(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
   return { path: next };
+}
+
+/** What a first sign-in with a response would come to. */
+function testOutcome(
+  { email, isEmailVerified, firstName, lastName, subject }: ProviderAnswer,
+  domain: string,
+): { reason: string | null; detail: string } {
+  if (email === null || domainOfAddress(email) !== domain) {
+    const detail = `The address ${email ?? 'is missing, and'} is not of the domain ${domain}.`;
+    return { reason: 'other_domain', detail };
+  }
+  if (!isEmailVerified) {
+    return { reason: 'email_not_verified', detail: `${arrivalSentences.email_not_verified} (${email})` };
+  }
+  const names = [firstName, lastName, subject].filter(Boolean).join(', ');
+  return { reason: null, detail: `The answer is good. It means ${email} (${names}).` };
 }
 
 /** Writes down, for those who administrate the domain, why somebody did not get in. @returns what the person is told. */
@@ -329,12 +348,14 @@ export async function refuse(
   });
 }
 
-function refusalOf(reason: ArrivalRefusal, { email }: ProviderAnswer): { code: string; detail: string } {
-  if (typeof reason === 'object') {
-    const { enforced } = reason;
-    return { code: `${enforced}_sso_enforced`, detail: `The address ${email} is for another provider (${enforced}).` };
-  }
-  return { code: reason, detail: `${arrivalSentences[reason]} (${email ?? 'no address'})` };
+async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason: ArrivalRefusal): Promise<AppError> {
+  const { email } = answered.answer;
+  const isEnforced = typeof reason === 'object';
+  const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
+  const sentence = isEnforced
+    ? `The domain of the account or of the reported address enforces another provider (${reason.enforced}).`
+    : arrivalSentences[reason];
+  return refuse(deps, answered, { reason: code, detail: `${sentence} (${email ?? 'no address'})`, code });
 }
 
 const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {

@@ -54,7 +54,16 @@ export async function receiveSaml(
       'The name id is of the format transient, which changes at every sign-in, and there is no attribute with an id.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
-  const answer = { kind: 'saml', domainId: domain.id, subject, email, isEmailVerified: true, firstName, lastName };
+  const answer = {
+    kind: 'saml',
+    domainId: domain.id,
+    issuer: String(domain.saml_entity_id),
+    subject,
+    email,
+    isEmailVerified: true,
+    firstName,
+    lastName,
+  };
   const data = { ...pending, answer, attributes };
   const ticket = await beginSignInStep(deps.sql, { kind: 'provider_answer', userId: null, data });
   return { path: `/complete/saml/?ticket=${ticket}` };

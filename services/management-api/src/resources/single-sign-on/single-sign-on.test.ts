@@ -745,6 +745,16 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
+  test('S-391: a name id of a provider with another entity ID is another person', async () => {
+    const nameId = 'u1';
+    await bySaml({ nameId });
+    const issuer = 'https://new-idp.example/entity';
+    await change({ saml_entity_id: issuer })();
+    const attributes = { email: [`bea@${domain}`] };
+    const { browser } = await bySaml({ nameId, issuer, responseIssuer: issuer, attributes });
+    expect((await me(browser)).email).toBe(`bea@${domain}`);
+  });
+
   test('S-107: under another name of the domain it means nobody any more', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });

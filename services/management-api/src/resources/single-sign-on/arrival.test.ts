@@ -1,0 +1,385 @@
+import { randomUUID } from 'node:crypto';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { type OpenIdProvider, type Person, startOpenIdProvider } from '@millrace/testing/openid-provider';
+import { createTestKey } from '@millrace/testing/provider-key';
+import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createWalkingBrowser } from '../../testing/walking-browser.ts';
+
+/**
+ * Which account a sign-in through a provider opens, and which organization it enters. An account's own verified address
+ * decides; what the provider reports in a later sign-in does not.
+ */
+let api: TestApi;
+/** A provider of the installation, as GitLab and as its OpenID provider. */
+let gitlab: OpenIdProvider;
+/** The provider of the domain home.example, and the one that replaces it. */
+let own: OpenIdProvider;
+let replacement: OpenIdProvider;
+let home: TestTenant;
+let other: TestTenant;
+const homeDomainId = randomUUID();
+const otherDomainId = randomUUID();
+const { certificate } = createTestKey();
+
+const sql = <T extends Record<string, unknown>>(text: string, values: unknown[] = []) =>
+  api.database.sql.query<T>(text, values);
+
+beforeAll(async () => {
+  const ownRedirects = () => [`${api.url}/complete/oidc/${homeDomainId}/`];
+  gitlab = await startOpenIdProvider(() => [`${api.url}/complete/gitlab/`, `${api.url}/complete/oidc/`]);
+  own = await startOpenIdProvider(ownRedirects);
+  replacement = await startOpenIdProvider(ownRedirects);
+  const { issuer, client } = gitlab;
+  const installed = { name: 'GitLab', issuer, clientId: client.id, clientSecret: client.secret, isOfOperator: true };
+  api = await startTestApi({
+    installed: new Map([
+      ['gitlab', { ...installed, kind: 'gitlab' }],
+      ['oidc', { ...installed, kind: 'oidc' }],
+    ]),
+  });
+  home = await createTestTenant(api.database, { email: 'owner@home.example', isEmailVerified: true });
+  other = await createTestTenant(api.database, { email: 'owner@other.example', isEmailVerified: true });
+  await sql(
+    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
+     VALUES ($1, $2, 'home.example', 'challenge', now()), ($3, $4, 'other.example', 'challenge', now())`,
+    [homeDomainId, home.organizationId, otherDomainId, other.organizationId],
+  );
+});
+beforeEach(async () => {
+  await sql(`DELETE FROM "user" WHERE email NOT LIKE 'owner@%'`);
+  await sql('DELETE FROM provider_identity');
+  await sql('DELETE FROM organization_invite');
+  await sql(
+    `UPDATE organization_domain
+        SET jit_provisioning_enabled = true, sso_enforcement = '', sso_proved = '{}',
+            saml_entity_id = 'https://idp.example/entity', saml_acs_url = 'https://idp.example/sso', saml_x509_cert = $1,
+            oidc_issuer = NULL, oidc_client_id = NULL, oidc_client_secret = NULL`,
+    [certificate],
+  );
+});
+afterAll(async () => {
+  await api.stop();
+  await Promise.all([gitlab.stop(), own.stop(), replacement.stop()]);
+});
+
+const newBrowser = () => createWalkingBrowser(/^\/console\//);
+type Browser = ReturnType<typeof newBrowser>;
+
+/** Signs in through a provider. @returns the error code the sign-in page shows; null after a sign-in. */
+async function signIn(
+  provider: OpenIdProvider,
+  subject: string,
+  claims: Person,
+  { path = provider === gitlab ? '/login/gitlab/' : '/login/oidc/?email=x@home.example', browser = newBrowser() } = {},
+): Promise<string | null> {
+  provider.person = { subject, claims };
+  browser.forget(provider.issuer);
+  return (await browser.walk(api.url + path)).searchParams.get('error_code');
+}
+const verified = (email: string): Person => ({ email, email_verified: true });
+const unverified = (email: string): Person => ({ email, email_verified: false });
+async function me(browser: Browser) {
+  const [session = ''] = /millrace_session=[\w-]{43}/.exec(browser.cookies(api.url)) ?? [];
+  return (await api.get('/api/users/@me/', session)).body;
+}
+async function configureOwn({ issuer, client }: OpenIdProvider): Promise<void> {
+  await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [homeDomainId, issuer]);
+  await api.send('PATCH', `/api/organizations/${home.organizationId}/domains/${homeDomainId}/sign_on/`, {
+    key: await signInAs(api, home.userId),
+    body: { oidc_client_id: client.id, oidc_client_secret: client.secret },
+  });
+}
+async function enforceSaml(domain: string): Promise<void> {
+  await sql(`UPDATE organization_domain SET sso_enforcement = 'saml', sso_proved = '{saml}' WHERE domain = $1`, [
+    domain,
+  ]);
+}
+async function inviteAdministrator({ organizationId, userId }: TestTenant, email: string): Promise<void> {
+  const key = await signInAs(api, userId);
+  const body = { target_email: email, level: 8 };
+  expect((await api.send('POST', `/api/organizations/${organizationId}/invites/`, { key, body })).status).toBe(201);
+}
+const hasInvite = async (email: string) =>
+  (await sql('SELECT FROM organization_invite WHERE email_key = $1', [email])).length > 0;
+const accounts = () =>
+  sql<{ email: string; home: number | null; other: number | null }>(
+    `SELECT u.email, h.level AS home, o.level AS other
+       FROM "user" u
+       LEFT JOIN membership h ON h.user_id = u.id AND h.organization_id = $1
+       LEFT JOIN membership o ON o.user_id = u.id AND o.organization_id = $2
+      WHERE u.email NOT LIKE 'owner@%' ORDER BY u.email`,
+    [home.organizationId, other.organizationId],
+  );
+/** Links ada@home.example to `u1` of a provider; the account belongs to no organization afterwards. */
+async function linkAda(provider: OpenIdProvider): Promise<void> {
+  expect(await signIn(provider, 'u1', verified('ada@home.example'))).toBeNull();
+  await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
+}
+
+describe('the account and the organization that a sign-in opens', () => {
+  /** The reported address: in the domain of the linked account, in the domain of another organization, or in no domain. */
+  const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
+  type Row = [
+    number: string,
+    /** `own`: the OpenID provider of home.example. */
+    provider: 'GitLab' | 'own',
+    /** `linked` with ada@home.example, who belongs to no organization yet. */
+    account: 'linked' | 'new',
+    reported: 'verified' | 'unverified' | 'none',
+    place: keyof typeof addresses,
+    /** Whether the other organization, or home for an address in its domain, has invited the reported address as administrator. */
+    invite: 'invite' | '-',
+    /** Whether SAML is enforced: by other.example for an address in it, otherwise by home.example. */
+    enforced: 'enforced' | '-',
+    /** `in` or the error code; then the account with its levels in the organizations of home.example and other.example. */
+    outcome: string,
+  ];
+  const table: Row[] = [
+    ['S-301', 'GitLab', 'linked', 'verified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-302', 'GitLab', 'linked', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-303', 'GitLab', 'linked', 'verified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['S-304', 'GitLab', 'linked', 'verified', 'same', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-305', 'GitLab', 'linked', 'verified', 'other', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-306', 'GitLab', 'linked', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-307', 'GitLab', 'linked', 'verified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['S-308', 'GitLab', 'linked', 'verified', 'other', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-309', 'GitLab', 'linked', 'verified', 'free', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-310', 'GitLab', 'linked', 'verified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-311', 'GitLab', 'linked', 'verified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['S-312', 'GitLab', 'linked', 'verified', 'free', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-313', 'GitLab', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-314', 'GitLab', 'linked', 'unverified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-315', 'GitLab', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'S-316',
+      'GitLab',
+      'linked',
+      'unverified',
+      'same',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['S-317', 'GitLab', 'linked', 'unverified', 'other', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-318', 'GitLab', 'linked', 'unverified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-319', 'GitLab', 'linked', 'unverified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'S-320',
+      'GitLab',
+      'linked',
+      'unverified',
+      'other',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['S-321', 'GitLab', 'linked', 'unverified', 'free', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-322', 'GitLab', 'linked', 'unverified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-323', 'GitLab', 'linked', 'unverified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'S-324',
+      'GitLab',
+      'linked',
+      'unverified',
+      'free',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['S-325', 'GitLab', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-326', 'GitLab', 'linked', 'none', '-', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['S-327', 'GitLab', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['S-328', 'GitLab', 'new', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: no account'],
+    ['S-329', 'GitLab', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['S-330', 'GitLab', 'new', 'verified', 'same', 'invite', 'enforced', 'saml_sso_enforced: no account'],
+    ['S-331', 'GitLab', 'new', 'verified', 'other', '-', '-', 'in: new@other.example -/1'],
+    ['S-332', 'GitLab', 'new', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: no account'],
+    ['S-333', 'GitLab', 'new', 'verified', 'other', 'invite', '-', 'in: new@other.example -/8, invite used'],
+    ['S-334', 'GitLab', 'new', 'verified', 'other', 'invite', 'enforced', 'saml_sso_enforced: no account'],
+    ['S-335', 'GitLab', 'new', 'verified', 'free', '-', '-', 'no_new_organizations: no account'],
+    ['S-336', 'GitLab', 'new', 'verified', 'free', '-', 'enforced', 'no_new_organizations: no account'],
+    ['S-337', 'GitLab', 'new', 'verified', 'free', 'invite', '-', 'no_new_organizations: no account'],
+    ['S-338', 'GitLab', 'new', 'verified', 'free', 'invite', 'enforced', 'no_new_organizations: no account'],
+    ['S-339', 'GitLab', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
+    ['S-340', 'GitLab', 'new', 'unverified', 'same', '-', 'enforced', 'email_not_verified: no account'],
+    ['S-341', 'GitLab', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
+    ['S-342', 'GitLab', 'new', 'unverified', 'same', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['S-343', 'GitLab', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
+    ['S-344', 'GitLab', 'new', 'unverified', 'other', '-', 'enforced', 'email_not_verified: no account'],
+    ['S-345', 'GitLab', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
+    ['S-346', 'GitLab', 'new', 'unverified', 'other', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['S-347', 'GitLab', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
+    ['S-348', 'GitLab', 'new', 'unverified', 'free', '-', 'enforced', 'email_not_verified: no account'],
+    ['S-349', 'GitLab', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
+    ['S-350', 'GitLab', 'new', 'unverified', 'free', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['S-351', 'GitLab', 'new', 'none', '-', '-', '-', 'no_email: no account'],
+    ['S-352', 'GitLab', 'new', 'none', '-', '-', 'enforced', 'no_email: no account'],
+    ['S-353', 'own', 'linked', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['S-354', 'own', 'linked', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['S-355', 'own', 'linked', 'verified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['S-356', 'own', 'linked', 'verified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['S-357', 'own', 'linked', 'verified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['S-358', 'own', 'linked', 'verified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['S-359', 'own', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-360', 'own', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['S-361', 'own', 'linked', 'unverified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['S-362', 'own', 'linked', 'unverified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['S-363', 'own', 'linked', 'unverified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['S-364', 'own', 'linked', 'unverified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['S-365', 'own', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
+    ['S-366', 'own', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['S-367', 'own', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['S-368', 'own', 'new', 'verified', 'other', '-', '-', 'other_domain: no account'],
+    ['S-369', 'own', 'new', 'verified', 'other', 'invite', '-', 'other_domain: no account'],
+    ['S-370', 'own', 'new', 'verified', 'free', '-', '-', 'other_domain: no account'],
+    ['S-371', 'own', 'new', 'verified', 'free', 'invite', '-', 'other_domain: no account'],
+    ['S-372', 'own', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
+    ['S-373', 'own', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
+    ['S-374', 'own', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
+    ['S-375', 'own', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
+    ['S-376', 'own', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
+    ['S-377', 'own', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
+    ['S-378', 'own', 'new', 'none', '-', '-', '-', 'no_email: no account'],
+  ];
+  test.each(table)(
+    '%s: %s, %s account, %s address, %s domain, %s, %s: %s',
+    async (_, provider, account, reported, place, invite, enforced, outcome) => {
+      const at = provider === 'own' ? own : gitlab;
+      const email = addresses[place];
+      if (provider === 'own') await configureOwn(own);
+      if (account === 'linked') await linkAda(at);
+      if (invite === 'invite') await inviteAdministrator(place === 'same' ? home : other, email);
+      if (enforced === 'enforced') await enforceSaml(place === 'other' ? 'other.example' : 'home.example');
+      const claims = reported === 'none' ? {} : { email, email_verified: reported === 'verified' };
+      const error = await signIn(at, 'u1', claims);
+      const found = (await accounts()).map((row) => `${row.email} ${row.home ?? '-'}/${row.other ?? '-'}`);
+      const used = invite === 'invite' && !(await hasInvite(email)) ? ', invite used' : '';
+      expect(`${error ?? 'in'}: ${found.join(', ') || 'no account'}${used}`).toBe(outcome);
+    },
+  );
+});
+
+describe('a linked account', () => {
+  test('S-381: does not take the invite of another organization for an address that the provider has not verified', async () => {
+    await signIn(gitlab, 'eve', verified('eve@home.example'));
+    await inviteAdministrator(other, 'boss@other.example');
+    expect(await signIn(gitlab, 'eve', unverified('boss@other.example'))).toBeNull();
+    expect(await accounts()).toEqual([{ email: 'eve@home.example', home: 1, other: null }]);
+    expect(await hasInvite('boss@other.example')).toBe(true);
+  });
+
+  test('S-382: takes the invite for its own address whatever the provider reports', async () => {
+    await linkAda(gitlab);
+    await inviteAdministrator(home, 'ada@home.example');
+    expect(await signIn(gitlab, 'u1', verified('ada@free.example'))).toBeNull();
+    expect(await accounts()).toEqual([{ email: 'ada@home.example', home: 8, other: null }]);
+  });
+
+  test.each([
+    ['its own', {}],
+    ['its own, while the provider reports another', verified('ada@free.example')],
+    ['its own, while the provider reports another without proof', unverified('ada@free.example')],
+  ])('S-383: cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
+    await linkAda(gitlab);
+    await enforceSaml('home.example');
+    expect(await signIn(gitlab, 'u1', claims)).toBe('saml_sso_enforced');
+  });
+
+  test('S-384: keeps its address when the provider of its domain has not verified the new one', async () => {
+    await configureOwn(own);
+    await linkAda(own);
+    const browser = newBrowser();
+    expect(await signIn(own, 'u1', unverified('cfo@home.example'), { browser })).toBeNull();
+    expect(await me(browser)).toMatchObject({ email: 'ada@home.example', is_email_verified: true });
+    expect(await signIn(own, 'u1', verified('ada.king@home.example'), { browser })).toBeNull();
+    expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
+  });
+
+  test('S-385: enters no organization by its own address while that is not verified', async () => {
+    await linkAda(gitlab);
+    await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
+    await inviteAdministrator(home, 'ada@home.example');
+    expect(await signIn(gitlab, 'u1', unverified('ada@home.example'))).toBeNull();
+    expect(await accounts()).toEqual([{ email: 'ada@home.example', home: null, other: null }]);
+    expect(await hasInvite('ada@home.example')).toBe(true);
+  });
+
+  test('S-386: cannot confirm its session through a provider that its domain no longer accepts', async () => {
+    const browser = newBrowser();
+    expect(await signIn(gitlab, 'u1', verified('ada@home.example'), { browser })).toBeNull();
+    const confirm = () => signIn(gitlab, 'u1', {}, { browser, path: '/login/gitlab/?reauth=true' });
+    expect(await confirm()).toBeNull();
+    await enforceSaml('home.example');
+    expect(await confirm()).toBe('saml_sso_enforced');
+  });
+});
+
+describe('the issuer', () => {
+  test('S-387: a subject of the provider that replaces the one of a domain is another person', async () => {
+    await configureOwn(own);
+    await linkAda(own);
+    await configureOwn(replacement);
+    const browser = newBrowser();
+    expect(await signIn(replacement, 'u1', verified('bea@home.example'), { browser })).toBeNull();
+    expect((await me(browser)).email).toBe('bea@home.example');
+    // The same person at the new provider is found by the address, and both links go on.
+    expect(await signIn(replacement, 'u2', verified('ada@home.example'), { browser })).toBeNull();
+    await configureOwn(own);
+    expect(await signIn(own, 'u1', {}, { browser })).toBeNull();
+    expect((await me(browser)).email).toBe('ada@home.example');
+  });
+
+  test('S-388: so is a subject of the provider that replaces one of the installation', async () => {
+    await linkAda(gitlab);
+    const { client } = gitlab;
+    let url = '';
+    const moved = await startOpenIdProvider(() => [`${url}/complete/gitlab/`]);
+    const provider = { kind: 'gitlab', name: 'GitLab', issuer: moved.issuer, isOfOperator: true } as const;
+    const credentials = { clientId: client.id, clientSecret: client.secret };
+    const changed = await startTestApi(
+      { installed: new Map([['gitlab', { ...provider, ...credentials }]]) },
+      { databaseUrl: api.databaseUrl },
+    );
+    url = changed.url;
+    moved.person = { subject: 'u1', claims: verified('bea@home.example') };
+    expect((await newBrowser().walk(`${url}/login/gitlab/`)).search).toBe('');
+    await Promise.all([changed.stop(), moved.stop()]);
+    expect(await accounts()).toMatchObject([{ email: 'ada@home.example' }, { email: 'bea@home.example' }]);
+  });
+});
+
+describe('the own provider of a domain', () => {
+  test('S-389: is not proved by an administrator who signs in through the OpenID provider of the installation', async () => {
+    await configureOwn(own);
+    await sql(`UPDATE organization_domain SET sso_enforcement = 'oidc' WHERE id = $1`, [homeDomainId]);
+    const state = async () =>
+      (
+        await api.get(
+          `/api/organizations/${home.organizationId}/domains/${homeDomainId}/sign_on/`,
+          await signInAs(api, home.userId),
+        )
+      ).body.sso_enforcement_state;
+    expect(await signIn(gitlab, 'owner', verified('owner@home.example'), { path: '/login/oidc/' })).toBeNull();
+    expect(await state()).toBe('waiting');
+    expect(await signIn(own, 'owner', verified('owner@home.example'))).toBeNull();
+    expect(await state()).toBe('active');
+  });
+
+  test('S-390: fails a test with an address that it has not verified', async () => {
+    await configureOwn(own);
+    const key = await signInAs(api, home.userId);
+    own.person = { subject: 'u1', claims: unverified('ada@home.example') };
+    const browser = newBrowser();
+    let at = `${api.url}/login/oidc/?test=${homeDomainId}&next=/console/`;
+    for (let steps = 0; steps < 8 && !new URL(at).pathname.startsWith('/console/'); steps += 1) {
+      const session = at.startsWith(api.url) ? `; ${key}` : '';
+      const response = await browser.step(at, { headers: { cookie: browser.cookies(at) + session } });
+      at = new URL(response.headers.get('location') ?? '', at).href;
+    }
+    const tries = await api.get(
+      `/api/organizations/${home.organizationId}/domains/${homeDomainId}/sign_in_tries/`,
+      key,
+    );
+    expect(tries.body.results[0]).toMatchObject({ is_test: true, reason: 'email_not_verified' });
+  });
+});
