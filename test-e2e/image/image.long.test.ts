@@ -255,15 +255,10 @@ interface FoundFile {
 }
 
 async function filesOf(rootfs: string): Promise<FoundFile[]> {
-  const found = await readdir(rootfs, { withFileTypes: true, recursive: true });
-  return Promise.all(
-    found
-      .filter((entry) => entry.isFile())
-      .map(async ({ parentPath, name }) => {
-        const path = join(parentPath, name);
-        return { path, mode: (await stat(path)).mode };
-      }),
-  );
+  // Unlike `readdir`, this does not follow the image's links, on any release of Node.js.
+  const { stdout } = await run('find', [rootfs, '-type', 'f', '-print0'], { maxBuffer: 100_000_000 });
+  const paths = stdout.split('\0').filter(Boolean);
+  return Promise.all(paths.map(async (path) => ({ path, mode: (await stat(path)).mode })));
 }
 
 /** For which processor a file of machine code is, by its path: the number of its own header. */

@@ -32,3 +32,4 @@ export {
   type TestTenantOverrides,
 } from './test-tenant.ts';
 export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
+export { trackedFiles } from './tracked-files.ts';

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { trackedFiles } from '@millrace/testing';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -39,20 +40,11 @@ const others: Record<string, string> = {
   'services/management-api/src/resources/dashboards/store.ts': 'that a deleted dashboard is shown first no more',
 };
 
-function sources(): string[] {
-  return ['packages', 'services'].flatMap((area) =>
-    readdirSync(join(root, area)).flatMap((room) => {
-      const folder = `${area}/${room}/src`;
-      if (!existsSync(join(root, folder)) || /^packages\/(accounts|testing|bench)\//.test(folder)) return [];
-      const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-      return files.map((file) => `${folder}/${file}`);
-    }),
-  );
-}
-
 test('only this package writes the tables of accounts', () => {
-  const paths = sources().filter(
-    (path) => path.endsWith('.ts') && !/\.test\.ts$|\/(testing|rule-cases|generated)\//.test(path),
+  const paths = trackedFiles('packages', 'services').filter(
+    (path) =>
+      /^\w+\/[\w-]+\/src\/.*\.ts$/.test(path) &&
+      !/^packages\/(accounts|bench)\/|\.test\.ts$|\/(testing|rule-cases|generated)\//.test(path),
   );
   expect(paths.length).toBeGreaterThan(500);
   const writers = paths.filter((path) => write.test(readFileSync(join(root, path), 'utf8')));

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { trackedFiles } from '@millrace/testing';
 import type { Command } from 'commander';
 import { createProgram } from './program.ts';
 
@@ -14,14 +15,9 @@ interface Shown {
   isWhole: boolean;
 }
 
-const below = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`);
-const pages = [
-  ...readdirSync(root),
-  ...below('docs'),
-  ...below('deploy'),
-  ...['browser', 'react'].map((name) => `packages/${name}/README.md`),
-].filter((path) => /\.md$|NOTES\.txt$/.test(path));
+const pages = trackedFiles('*.md', '*NOTES.txt').filter((path) =>
+  /^[^/]+$|^(docs|deploy)\/|^packages\/(browser|react)\/README\.md$/.test(path),
+);
 const shown = pages.flatMap(commandsOf);
 
 function commandsOf(path: string): Shown[] {

@@ -44,7 +44,7 @@ async function packPrograms({ commit, directory }: ReleaseBuild, archive: string
   const platform = ownPlatform();
   const lock = await readBaseLock(root);
   const programs: Tree = new Map();
-  await addFolder(programs, 'app', { folder: directory });
+  await addFolder(programs, 'app', { folder: directory, withPackages: true });
   const trees = {
     system: await systemLayer(lock, platform),
     node: await nodeLayer(lock[platform.architecture]),

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { filesBelow } from './files-below.mjs';
 import { createStamp, runQuietly, setupProblem } from './prepare.mjs';
 
 /**
@@ -29,13 +30,12 @@ export async function builtStart({ root, progress }) {
   return pathToFileURL(program).href;
 }
 
-/** Of packages that are left out: tests, and what is installed. */
+/** The source files that the programs are built from, without tests. */
 function sourcesIn(root, name) {
-  return readdirSync(join(root, name), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter((path) => !/\/node_modules\/|\/dist\/|\/tests?\/|\/testing\/|\.test\.ts$/.test(path.slice(root.length)))
-    .sort();
+  return filesBelow(join(root, name))
+    .filter(({ path, isLink }) => !isLink && /\.(tsx?|mjs|js|css|svg|html|json)$/.test(path))
+    .map(({ path }) => path)
+    .filter((path) => !/\/dist\/|\/tests?\/|\/testing\/|\.test\.ts$/.test(path.slice(root.length)));
 }
 
 function isAlive(lock) {

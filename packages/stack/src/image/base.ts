@@ -246,7 +246,7 @@ export async function readUnpacked(folder: string, path: string): Promise<Buffer
 }
 
 /** The line of Node with long-term support that the image is on. */
-const nodeLine = 24;
+const nodeLine = 26;
 
 /** The release whose libraries are taken: this machine's apt has to know it. The last holds the licence of two others. */
 const debianRelease = '12';

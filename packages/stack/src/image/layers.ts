@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { filesBelow } from '../../bin/prepare/files-below.mjs';
 import { carriedPackages, platformBuilds } from '../build/build.ts';
 import { npmPackage } from '../fetched-programs.ts';
 import { type Base, type BaseLock, debianFiles, type Lockfile, type Platform } from './base.ts';
@@ -60,21 +61,19 @@ export async function nodeLayer({ node }: Base): Promise<Tree> {
 export async function carriedLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
   const tree: Tree = new Map();
   for (const [name, source] of carriedPackages(root)) {
-    await addFolder(tree, `app/node_modules/${name}`, { folder: source, takes: isOfPackage });
+    await addFolder(tree, `app/node_modules/${name}`, { folder: source });
     for (const build of lockfile.forPlatform(await platformBuilds(source), platform)) {
-      await addFolder(tree, `app/node_modules/${build.name}`, { folder: await npmPackage(build), takes: isOfPackage });
+      await addFolder(tree, `app/node_modules/${build.name}`, { folder: await npmPackage(build) });
     }
   }
   return tree;
 }
 
-const isOfPackage = (path: string) => !path.startsWith('node_modules/');
-
 /** The programs, the migrations, and the documents of the whole. */
 export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
   // The image has no shell; the kernel itself starts what the first line names.
   const tree: Tree = new Map([['usr/bin/millrace', file("#!/usr/bin/node\nimport('/app/millrace.mjs');\n", 0o755)]]);
-  await addFolder(tree, 'app', { folder: dist, takes: (path) => !path.startsWith('node_modules/') });
+  await addFolder(tree, 'app', { folder: dist });
   for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
   return tree;
 }
@@ -97,19 +96,26 @@ export const file = (content: string | Buffer, mode = 0o644): Entry => ({
   content: Buffer.isBuffer(content) ? content : Buffer.from(content),
 });
 
-/** Adds everything in a folder of this machine at `path`. @param takes tells what is wanted, by its path in the folder */
+interface FolderOptions {
+  folder: string;
+  /** Decides about a file by its path in the folder. All are taken when left out. */
+  takes?: (path: string) => boolean;
+  /** Whether to add what is in folders named `node_modules`. */
+  withPackages?: boolean;
+}
+
+/** Adds the files and links of a folder of this machine at `path`. */
 export async function addFolder(
   tree: Tree,
   path: string,
-  { folder, takes = () => true }: { folder: string; takes?: (path: string) => boolean },
+  { folder, takes = () => true, withPackages = false }: FolderOptions,
 ): Promise<void> {
-  for (const found of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const source = join(found.parentPath, found.name);
+  for (const { path: source, isLink } of filesBelow(folder, { withPackages })) {
     const within = source.slice(folder.length + 1);
     if (!takes(within)) continue;
     const target = `${path}/${within}`;
-    if (found.isSymbolicLink()) tree.set(target, link(await readlink(source)));
-    else if (found.isFile()) {
+    if (isLink) tree.set(target, link(await readlink(source)));
+    else {
       const isExecutable = ((await stat(source)).mode & 0o100) !== 0;
       tree.set(target, file(await readFile(source), isExecutable ? 0o755 : 0o644));
     }

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { trackedFiles } from '@millrace/testing';
 import { knownDeviations } from './known-deviations.ts';
 
 /** The numbers of docs/cases.md#the-ingest-host, which have gaps. */
@@ -48,13 +49,13 @@ function numbers(letter: string, ranges: (number | [number, number])[], gaps: nu
  * else proves nothing: nobody would notice when the test behind it went. Skipped tests do not count.
  */
 function namedByTests(): Set<string> {
-  const folder = fileURLToPath(new URL('..', import.meta.url));
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.test.ts') && !file.endsWith('every-number.test.ts'),
+  const root = fileURLToPath(new URL('../../../..', import.meta.url));
+  const files = trackedFiles('services/ingest-gateway/src/*.test.ts').filter(
+    (file) => !file.endsWith('every-number.test.ts'),
   );
   const found = new Set<string>();
   for (const file of files) {
-    const text = withoutComments(readFileSync(`${folder}/${file}`, 'utf8'));
+    const text = withoutComments(readFileSync(`${root}/${file}`, 'utf8'));
     if (/\b(?:test|it|describe)\.(?:skip|todo|only)\b|\bx(?:test|it|describe)\(/.test(text)) {
       throw new Error(`${file} leaves tests out.`);
     }

@@ -1,0 +1,4 @@
+export function filesBelow(
+  directory: string,
+  options?: { withPackages?: boolean },
+): { path: string; isLink: boolean }[];
