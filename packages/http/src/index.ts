@@ -37,4 +37,4 @@ export { jsonExcess } from './schema/json.ts';
 export { parseInput } from './schema/parse-input.ts';
 export { freeFormObject, orNull } from './schema/schema-shape.ts';
 export { createConnectionDrain } from './server/drain-connections.ts';
-export { healthRoutes, type ServeOptions, securityHeaders, serve } from './server/serve.ts';
+export { hasTooManyHeaders, healthRoutes, type ServeOptions, securityHeaders, serve } from './server/serve.ts';

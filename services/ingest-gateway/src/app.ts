@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
 import type { EventLog } from '@millrace/event-log';
-import { createConnectionDrain } from '@millrace/http';
+import { createConnectionDrain, hasTooManyHeaders } from '@millrace/http';
 import { AppError, type Health, type Logger, type Metrics } from '@millrace/runtime';
 import type { Tracing } from '@millrace/runtime/tracing';
 import express, { type Express, type Request, type Response, Router } from 'express';
@@ -125,6 +125,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     connections.note(response);
+    if (hasTooManyHeaders(request)) return void answerBrokenRequest(headersTooLarge, request.socket);
     const url = withSingleSlashes(request.url ?? '/');
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -145,6 +146,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     maxHeaderSize: maxHeaderBytes,
     noDelay: true,
   });
+  server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -248,15 +250,18 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
   });
 }
 
+/** As Node.js reports headers of more than `maxHeaderBytes`. */
+const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
+
 /**
  * Input that is not HTTP, or takes too long to become a request, has no response object: the answer is written by hand.
  */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? toRefusal(new AppError('timeout', 'The request took too long to arrive.'))
-      : error.code === 'HPE_HEADER_OVERFLOW'
+      : error.code === headersTooLarge.code
         ? { ...toRefusal(new AppError('too_large', 'The headers of the request are too large.')), status: 431 }
         : toRefusal(new AppError('invalid', 'This is not a valid HTTP request.', { code: 'invalid_http' }));
   const head = [

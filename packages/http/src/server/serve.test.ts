@@ -1,5 +1,6 @@
 import { Agent, get, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serve } from './serve.ts';
 
 // Were the kept-alive connection waited for, this would run into jest's limit long before the drain time.
@@ -24,6 +25,26 @@ test('stopping lets a request in progress finish, takes no new one and waits for
   release();
   expect(await answer).toBe('done');
   await stopped;
+  await server.stop();
+});
+
+test('answers 431 to more than a thousand headers on every Node.js release, and drops none of a thousand', async () => {
+  const server = await serve((request, response) => response.end(String(Object.keys(request.headers).length)), {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 10_000,
+  });
+  // `get` adds Host and Connection.
+  const send = (count: number) =>
+    new Promise((resolve, reject) => {
+      const headers = Object.fromEntries(Array.from({ length: count - 2 }, (_, i) => [`x-${i}`, '1']));
+      get({ port: server.port, host: '127.0.0.1', agent: false, headers }, async (response) =>
+        resolve([response.statusCode, await text(response)]),
+      ).on('error', reject);
+    });
+  expect(await send(1000)).toEqual([200, '1000']);
+  expect(await send(1001)).toEqual([431, '']);
   await server.stop();
 });
 

@@ -13,6 +13,15 @@ export interface ServeOptions extends ListenOptions {
   stopGraceMs?: number;
 }
 
+const maxHeaders = 1000;
+
+/**
+ * True for a request with more than 1,000 headers. Node.js 20 silently drops the headers after its own limit, and newer
+ * releases refuse the request. To behave the same on every release, set a server's `maxHeadersCount` to 0 (no limit)
+ * and answer such a request with 431.
+ */
+export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * maxHeaders;
+
 /** Listens. `stop` lets requests in progress finish and takes no new connections, then cuts what is left. */
 export async function serve(
   listener: RequestListener,
@@ -20,8 +29,10 @@ export async function serve(
 ): Promise<Stoppable & { port: number }> {
   const server = createServer((request, response) => {
     connections.note(response);
+    if (hasTooManyHeaders(request)) return void response.writeHead(431, { connection: 'close' }).end();
     listener(request, response);
   });
+  server.maxHeadersCount = 0;
   const connections = createConnectionDrain(server, { graceMs: stopGraceMs, timeoutMs: drainTimeoutMs });
   // Longer than the idle time of common load balancers, so that it is they who close.
   server.keepAliveTimeout = 75_000;
