@@ -17,8 +17,11 @@ export class SetupProblem extends Error {
 export interface Progress {
   /** A line of its own, between the steps. */
   print(line: string): void;
-  /** Runs `work` as a step; it may call `tell` with a detail while it runs. */
-  step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` as a step; it may call `tell` with a detail while it runs.
+   * @param options `log`: the file to look into when the step takes long
+   */
+  step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>, options?: { log?: string }): Promise<T>;
 }
 
 /** What a command's `main` is given by bin/prepare/run-command.mjs, and what it answers: the exit code. */

@@ -70,7 +70,8 @@ export function unprivilegedUser(): SystemUser | undefined {
 function lookUp(name: string): SystemUser | null {
   const uid = ask('-u', name);
   const gid = ask('-g', name);
-  return uid !== null && gid !== null && uid > 0 ? { name, uid, gid } : null;
+  // macOS shows the id of `nobody`, which is -2, as 4294967294, and no process can be started with that.
+  return uid !== null && gid !== null && uid > 0 && uid < 2 ** 31 ? { name, uid, gid } : null;
 }
 
 function ask(option: string, name: string): number | null {

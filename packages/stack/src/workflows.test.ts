@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -11,7 +11,7 @@ interface Step {
 }
 interface Workflow {
   on: { push: { tags?: string[] } };
-  jobs: Record<string, { strategy?: { matrix: { node: number[] } }; steps: Step[] }>;
+  jobs: Record<string, { strategy?: { matrix: { node?: number[]; machine?: string[] } }; steps: Step[] }>;
 }
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -24,12 +24,14 @@ const commandsOf = (workflow: Workflow) => stepsOf(workflow).flatMap(({ run }) =
 describe.each(readdirSync(folder))('%s', (name) => {
   const workflow = readWorkflow(name);
 
-  test('runs nothing but scripts that package.json has', () => {
-    const named = commandsOf(workflow).map(
-      (command) => /^npm (?:run )?((?<=run )[\w:]+|test)$/.exec(command)?.[1] ?? command,
-    );
-    expect(named.length).toBeGreaterThan(0);
-    expect(named.filter((script) => !(script in scripts))).toEqual([]);
+  test('runs nothing but scripts that package.json has, with files that exist', () => {
+    const commands = commandsOf(workflow).filter((command) => !command.startsWith('wsl '));
+    expect(commands.length).toBeGreaterThan(0);
+    for (const command of commands) {
+      const [, script = command, file = ''] = /^npm (?:run )?((?<=run )[\w:]+|test)(?: -- (\S+))?$/.exec(command) ?? [];
+      expect(Object.keys(scripts)).toContain(script);
+      expect(existsSync(join(root, file))).toBe(true);
+    }
   });
 
   test('uses only the checkout and Node of GitHub itself, each by its commit', () => {
@@ -40,13 +42,19 @@ describe.each(readdirSync(folder))('%s', (name) => {
   });
 });
 
-test('every change is checked and tested on each Node that is supported, and at length on one', () => {
+test('every change is tested on each supported Node.js and started on each supported platform', () => {
   const { jobs } = readWorkflow('ci.yml');
-  expect(jobs.test?.strategy?.matrix.node).toEqual([20, 22, 24]);
-  expect(Object.values(jobs).map(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toEqual([
-    ['npm run check', 'npm test'],
-    ['npm run test:long'],
-  ]);
+  const firstEvent = 'npm run test:long -- packages/stack/src/start/first-event.long.test.ts';
+  expect(jobs.test?.strategy?.matrix.node).toEqual([22, 24, 26]);
+  expect(jobs.start?.strategy?.matrix.machine).toEqual(['ubuntu-24.04-arm', 'macos-15']);
+  const commands = Object.entries(jobs).map(([name, { steps }]) => [name, steps.flatMap(({ run }) => run ?? [])]);
+  expect(Object.fromEntries(commands)).toEqual({
+    test: ['npm run check', firstEvent, 'npm test'],
+    start: [firstEvent],
+    'start-in-wsl': [expect.stringMatching(/^wsl --install/), expect.stringContaining('.github/first-event-in-wsl.sh')],
+    long: ['npm run test:long'],
+  });
+  expect(readFileSync(join(root, '.github/first-event-in-wsl.sh'), 'utf8')).toContain(`\n${firstEvent}\n`);
 });
 
 test('a tag of a version releases it, with every setting that publishing takes', () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { filesBelow } from './files-below.mjs';
-import { createStamp, runQuietly, setupProblem } from './prepare.mjs';
+import { createStamp, runQuietly, setupLog, setupProblem } from './prepare.mjs';
 
 /**
  * What `npm start` runs, as plain JavaScript in the data directory: built when any of its sources has changed. A compiler
@@ -19,13 +19,15 @@ export async function builtStart({ root, progress }) {
   // A system that runs there reads from it what it needs later; this one is about to be refused.
   const isInUse = existsSync(program) && isAlive(join(directory, 'start.lock'));
   if (!isInUse && !(existsSync(program) && stamp.isCurrent())) {
-    await progress.step('Building the services', async () => {
+    const logFile = setupLog(root);
+    const buildServices = async () => {
       const run = fileURLToPath(new URL('../run.mjs', import.meta.url));
       const builder = join(root, 'packages/stack/src/start/build.ts');
-      const { status, output } = await runQuietly(process.execPath, [run, builder, build], { cwd: root });
+      const { status, output } = await runQuietly(process.execPath, [run, builder, build], { cwd: root, logFile });
       if (status !== 0) throw setupProblem(`The services could not be built.\n${output.trim()}`);
       stamp.write();
-    });
+    };
+    await progress.step('Building the services', buildServices, { log: logFile });
   }
   return pathToFileURL(program).href;
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   accessSync,
+  appendFileSync,
   constants,
   existsSync,
   linkSync,
@@ -51,19 +52,27 @@ function packageInstallation(root) {
     [process.platform, process.arch],
   );
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const logFile = setupLog(root);
   return {
     isDone: () => stamp.isCurrent(),
     run: (progress) =>
-      progress.step(`Installing packages with ${packageManager.replace('@', ' ')}`, async (tell) => {
-        checkDisk(root);
-        const { status, output } = await install(root, packageManager, tell);
-        if (status !== 0) throw setupProblem(explain(status, output));
-        stamp.write();
-      }),
+      progress.step(
+        `Installing packages with ${packageManager.replace('@', ' ')}`,
+        async (tell) => {
+          checkDisk(root);
+          const { status, output } = await install(root, packageManager, { tell, logFile });
+          if (status !== 0) throw setupProblem(explain(status, output));
+          stamp.write();
+        },
+        { log: logFile },
+      ),
   };
 }
 
-function install(root, packageManager, tell) {
+/** The output of the programs that prepare this clone, of all runs. */
+export const setupLog = (root) => join(root, '.millrace/setup.log');
+
+function install(root, packageManager, { tell, logFile }) {
   return withHomeDirectory((env) => {
     // What `npm --silent test` hands down would silence the reason of a failure.
     for (const name of ['npm_config_loglevel', 'npm_config_silent', 'NODE_OPTIONS']) delete env[name];
@@ -71,6 +80,7 @@ function install(root, packageManager, tell) {
       cwd: root,
       // pnpm must not ask questions.
       env: { ...patience, ...env, CI: 'true' },
+      logFile,
       onLine: (line) => {
         const counts = /^Progress: .*?downloaded (\d+), added (\d+)/.exec(line);
         if (counts) tell(`${counts[2]} packages, ${counts[1]} downloaded`);
@@ -120,11 +130,16 @@ function clientGeneration(root) {
   return {
     isDone: () => stamp.isCurrent() && existsSync(join(generated, 'client.ts')),
     run: (progress) =>
-      progress.step('Generating the database client', async () => {
-        const { status, output } = await runQuietly(process.execPath, [generator, '--quiet'], { cwd: root });
-        if (status !== 0) throw setupProblem(`The database client could not be generated:\n${output.trim()}`);
-        stamp.write();
-      }),
+      progress.step(
+        'Generating the database client',
+        async () => {
+          const logFile = setupLog(root);
+          const { status, output } = await runQuietly(process.execPath, [generator, '--quiet'], { cwd: root, logFile });
+          if (status !== 0) throw setupProblem(`The database client could not be generated:\n${output.trim()}`);
+          stamp.write();
+        },
+        { log: setupLog(root) },
+      ),
   };
 }
 
@@ -233,18 +248,24 @@ function isHeld(lock) {
 }
 
 /**
- * Runs a program and keeps the end of what it says.
+ * Runs a program and keeps the end of its output.
  *
- * @param {{ cwd?: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void }} options
+ * @typedef {object} RunOptions
+ * @property {string} [cwd]
+ * @property {Record<string, string | undefined>} [env]
+ * @property {string} [logFile] all of its output is appended to this file
+ * @property {(line: string) => void} [onLine]
+ * @param {RunOptions} options
  * @returns {Promise<{ status: number, output: string }>} status 127 when there is no such program
  */
-export function runQuietly(command, commandArguments, { cwd, env, onLine } = {}) {
+export function runQuietly(command, commandArguments, { cwd, env, logFile, onLine } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, commandArguments, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
         output = (output + text).slice(-20_000);
+        if (logFile) appendFileSync(logFile, text);
         for (const line of text.split('\n')) if (line.trim()) onLine?.(line.trim());
       });
     }

@@ -1,12 +1,13 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /**
- * Shows what is being done, step by step. At a terminal a running step turns and counts its seconds; elsewhere each step
- * is one line when it begins and one when it is done.
+ * Shows what is being done, step by step. At a terminal a running step shows a spinner and counts its seconds; elsewhere
+ * each step is one line when it begins and one when it is done. A step that takes long reports every minute what it is
+ * doing and where its log is.
  *
- * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean }} options quiet: only steps that take longer than a moment
+ * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean, slowMs?: number }} options isQuiet: show only failed and slow steps
  */
-export function createProgress({ stream = process.stderr, isQuiet = false } = {}) {
+export function createProgress({ stream = process.stderr, isQuiet = false, slowMs = 60_000 } = {}) {
   const isLive = stream.isTTY === true && !process.env.CI;
   const running = new Set();
   let frame = 0;
@@ -40,15 +41,18 @@ export function createProgress({ stream = process.stderr, isQuiet = false } = {}
      * @template T
      * @param {string} title
      * @param {(tell: (detail: string) => void) => Promise<T>} work
+     * @param {{ log?: string }} options the path of the file to look into when the step takes long
      * @returns {Promise<T>}
      */
-    async step(title, work) {
+    async step(title, work, { log } = {}) {
       const step = { title, detail: '', startedAt: Date.now() };
       if (!isLive && !isQuiet) stream.write(`… ${title}\n`);
       running.add(step);
       if (isLive) timer ??= setInterval(tick, 120).unref();
       draw();
+      const slow = setInterval(() => print(slowLine(step, log)), slowMs);
       const finish = (mark) => {
+        clearInterval(slow);
         clearLine();
         running.delete(step);
         if (running.size === 0) {
@@ -70,6 +74,11 @@ export function createProgress({ stream = process.stderr, isQuiet = false } = {}
       }
     },
   };
+}
+
+function slowLine({ title, detail, startedAt }, log) {
+  const elapsed = Math.round((Date.now() - startedAt) / 1000);
+  return `… ${title} is still running after ${elapsed} s${detail && `: ${detail}`}${log ? `. Its log: ${log}` : ''}`;
 }
 
 function seconds({ startedAt }) {

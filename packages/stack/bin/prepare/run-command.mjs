@@ -12,6 +12,20 @@ function requireNode() {
   process.exit(1);
 }
 
+/** Ends the program with one line on a platform for which there are no programs of PostgreSQL. */
+function requirePlatform() {
+  const { platform, arch } = process;
+  const hasPrograms = ['linux', 'darwin'].includes(platform) && ['x64', 'arm64'].includes(arch);
+  // Only a Node.js that was built for glibc reports its version.
+  const hasGlibc = platform !== 'linux' || process.report.getReport().header.glibcVersionRuntime !== undefined;
+  if (hasPrograms && hasGlibc) return;
+  const own = `${platform} on ${arch}${hasGlibc ? '' : ' with another C library than glibc'}`;
+  console.error(
+    `✗ Millrace starts on Linux with glibc and on macOS, on x64 or arm64 processors; this is ${own}. On Windows, use WSL.`,
+  );
+  process.exit(1);
+}
+
 /**
  * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this same
  * process. What it returns becomes the exit code.
@@ -20,6 +34,7 @@ function requireNode() {
  */
 export async function runCommand(program) {
   requireNode();
+  requirePlatform();
   await orExplain(async () => {
     const { progress, root } = await prepareRepository({ isQuiet: false });
     const { main } = await import(new URL(program, import.meta.url).href);
@@ -31,6 +46,7 @@ export async function runCommand(program) {
 /** Prepares the repository, then runs `main` of `npm start`, which is plain JavaScript by then. */
 export async function runBuiltStart() {
   requireNode();
+  requirePlatform();
   await orExplain(async () => {
     const { prepare } = await import('./prepare.mjs');
     const prepared = await prepare({ isQuiet: false });

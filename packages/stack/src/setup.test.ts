@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../bin/', import.meta.url));
+const { NODE_OPTIONS: _jestOptions, ...env } = process.env;
+
+/** Runs a program of Node.js as a person would, and returns what it prints. */
+function run(...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+test('a setup step that takes long reports what it is doing and where its log is', () => {
+  const program = `
+    import { createProgress } from ${JSON.stringify(`file://${bin}prepare/progress.mjs`)};
+    const work = async (tell) => {
+      tell('200 packages');
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    };
+    await createProgress({ slowMs: 100 }).step('Installing packages', work, { log: '/data/setup.log' });
+    await createProgress({ slowMs: 100, isQuiet: true }).step('Generating', work);`;
+  const { output } = run('--input-type=module', '--eval', program);
+  expect(output).toContain(
+    '… Installing packages is still running after 0 s: 200 packages. Its log: /data/setup.log\n',
+  );
+  expect(output).toContain('… Generating is still running after 0 s: 200 packages\n');
+});
+
+test.each([
+  ['Windows', { platform: 'win32' }, 'this is win32 on x64. On Windows, use WSL.'],
+  ['a processor that PostgreSQL is not built for', { arch: 'riscv64' }, /this is \w+ on riscv64/],
+  ['Linux with musl', { isMusl: true }, 'another C library than glibc'],
+] as [string, { platform?: string; arch?: string; isMusl?: boolean }, string | RegExp][])(
+  'npm start refuses to start on %s in one sentence',
+  (_, machine, reason) => {
+    const { isMusl = false, platform = 'linux', arch = 'x64' } = machine;
+    const header = isMusl ? {} : { glibcVersionRuntime: '2.36' };
+    const program = `
+    Object.defineProperties(process, {
+      platform: { value: '${platform}' },
+      arch: { value: '${arch}' },
+      report: { value: { getReport: () => ({ header: ${JSON.stringify(header)} }) } },
+    });`;
+    const pretend = `data:text/javascript,${encodeURIComponent(program)}`;
+    const { status, output } = run('--import', pretend, `${bin}start.mjs`);
+    expect(status).toBe(1);
+    expect(output.trim().split('\n')).toEqual([expect.stringMatching(reason)]);
+  },
+);
