@@ -12,6 +12,7 @@ export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type ChallengeCheck, createChallengeLookup, type LookUpChallenge } from './domains/challenge.ts';
 export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
+export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
 export { isRowId } from './input.ts';
 export {

@@ -631,10 +631,14 @@ CREATE TABLE "scim_token" (
     "domain_id" UUID NOT NULL,
     -- Hexadecimal SHA-256.
     "token_hash" TEXT NOT NULL,
+    -- The provider may remove owners and change their addresses while this user is an owner.
+    "created_by_id" INTEGER,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(6),
     CONSTRAINT "scim_token_pkey" PRIMARY KEY ("domain_id")
 );
+CREATE INDEX "scim_token_created_by_id_idx" ON "scim_token"("created_by_id");
+ALTER TABLE "scim_token" ADD CONSTRAINT "scim_token_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 ALTER TABLE "scim_token" ADD CONSTRAINT "scim_token_domain_id_fkey" FOREIGN KEY ("domain_id") REFERENCES "organization_domain"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 CREATE TABLE "scim_user" (
     "domain_id" UUID NOT NULL,

@@ -3,11 +3,11 @@
  * of its organization, changes them and takes them out, and gives them roles. It sees and changes nobody else.
  */
 
-import { domainToUnicode } from 'node:url';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
 import { recordOwnActivity } from '../activity/record-activity.ts';
+import { hostsOf } from '../domains/owner-addresses.ts';
 import { checkEmail, invalidField, isUuid, notFound } from '../input.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
@@ -30,6 +30,8 @@ export interface ScimDomain {
   organizationId: string;
   /** In lower case and ASCII. */
   name: string;
+  /** Whether the token was created by a user who is an owner of the organization now. */
+  mayChangeOwners: boolean;
 }
 
 /** What a provider says of somebody. */
@@ -155,6 +157,7 @@ export async function changeProvisioned(
   if (!user) throw notFound('User');
   await lockKeysOf(tx, user.id);
   const email = fields.userName.toLowerCase() === before.email ? before.email : checkAddress(domain, fields.userName);
+  if (email !== before.email || (before.is_active && !fields.isActive)) await refuseOwner(tx, domain, user.id);
   if (email !== before.email) await changeAddress(tx, domain, { user, email });
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
   await writeNames(tx, domain, { ...user, email }, fields);
@@ -181,9 +184,28 @@ export async function removeProvisioned(tx: Transaction, domain: ScimDomain, uui
   const user = await findScimUser(tx, domain, uuid);
   if (!user) throw notFound('User');
   if (await findMember(tx, { organizationId: domain.organizationId, userId: user.userId })) {
+    await refuseOwner(tx, domain, user.userId);
     await takeOut(tx, domain, user.userId);
   }
   await tx.query('DELETE FROM scim_user WHERE domain_id = $1 AND user_id = $2', [domain.id, user.userId]);
+}
+
+/**
+ * Another owner has to stand behind what happens to an owner: an administrator can create a token, and with an owner's
+ * address also takes over the account, by a new password. @throws AppError `forbidden`.
+ */
+async function refuseOwner(
+  tx: Transaction,
+  { organizationId, mayChangeOwners }: ScimDomain,
+  userId: number,
+): Promise<void> {
+  if (mayChangeOwners) return;
+  const member = await findMember(tx, { organizationId, userId });
+  if (member?.level !== membershipLevels.owner) return;
+  throw new AppError(
+    'forbidden',
+    'SCIM can remove an owner or change their address only with a token that an owner created. Ask an owner to create a new one.',
+  );
 }
 
 /** Sessions of who belongs to nothing else end; in others nothing of the organization is seen from the next request on. */
@@ -231,7 +253,7 @@ export async function listScimUsers(
        AND split_part(u.email, '@', 2) = ANY ($3::text[])
        AND ($4::text IS NULL OR u.uuid::text = $4) AND ($5::text IS NULL OR u.email = $5)
        AND ($6::text IS NULL OR s.external_id = $6)`;
-  const values = [id, organizationId, [name, domainToUnicode(name)], filter.uuid, filter.email, filter.externalId].map(
+  const values = [id, organizationId, hostsOf(name), filter.uuid, filter.email, filter.externalId].map(
     (value) => value ?? null,
   );
   const [[counted], rows] = await Promise.all([
@@ -297,6 +319,6 @@ export async function listRoleHolders(
        FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
       WHERE held.role_id = $1 AND m.organization_id = $2 AND split_part(u.email, '@', 2) = ANY ($3::text[])
       ORDER BY held.joined_at, held.id`,
-    [roleId, organizationId, [name, domainToUnicode(name)]],
+    [roleId, organizationId, hostsOf(name)],
   );
 }

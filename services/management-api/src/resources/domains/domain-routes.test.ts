@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createChallengeLookup } from '@millrace/accounts';
 import { type DnsServer, startDnsServer } from '@millrace/testing';
-import { createTestKey } from '@millrace/testing/provider-key';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
@@ -354,33 +353,6 @@ test('D31: SAML is set up before the proof, and counts when all three fields are
   expect(await patch(body)).toMatchObject({ status: 200, body: { ...body, has_saml: true } });
   expect(await patch({ saml_acs_url: '' })).toMatchObject({ status: 200, body: { saml_acs_url: '', has_saml: false } });
   expect(await patch({ saml_entity_id: null })).toMatchObject({ status: 200, body: { saml_entity_id: null } });
-});
-
-describe('certificates of a SAML provider', () => {
-  const certificates = Array.from({ length: 6 }, () => createTestKey({ type: 'ec' }).certificate);
-
-  test.each([
-    ['six certificates', certificates, 'At most 5 certificates are allowed.'],
-    ['the same certificate twice', certificates.slice(0, 2).concat(certificates.slice(0, 1)), 'same certificate'],
-  ])('returns 400 for %s, when a domain is added and when it is changed', async (_, pasted, detail) => {
-    const domain = await addDomain();
-    const saml_x509_cert = pasted.join('\n');
-    const expected = VE('invalid_certificate', 'saml_x509_cert', expect.stringContaining(detail));
-    const requests = [
-      ['POST', path, { domain: freshName(), saml_x509_cert }],
-      ['PATCH', `${path}${domain.id}/`, { saml_x509_cert }],
-      ['PUT', `${path}${domain.id}/`, { domain: domain.domain, saml_x509_cert }],
-    ] as const;
-    for (const [method, address, body] of requests) {
-      expect(await api.send(method, address, { key: acme.A.key, body })).toMatchObject(expected);
-    }
-    expect(await read(domain.id)).toEqual(domain);
-  });
-
-  test('stores five certificates', async () => {
-    const saml_x509_cert = certificates.slice(1).join('\n').trim();
-    expect(await addDomain({ saml_x509_cert })).toMatchObject({ saml_x509_cert });
-  });
 });
 
 test('PUT needs the name and leaves what it does not name', async () => {

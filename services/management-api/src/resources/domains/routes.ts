@@ -15,16 +15,19 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import type { Caller } from '../../access/caller.ts';
+import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
 import type { SealedTexts } from '../sign-in/sealed-texts.ts';
 import {
   changeDomain,
+  changesSignIn,
   checkDomainName,
   domainIsTaken,
+  hasProvider,
   newVerificationChallenge,
   recordDomainActivity,
+  requireOwnerOf,
 } from './rules.ts';
 import {
   checkedDomain,
@@ -127,14 +130,15 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       : body;
 
   async function change(
-    { caller, organizationId, id }: { caller: Caller; organizationId: string; id: string },
+    { caller, member, id }: { caller: Caller; member: Membership; id: string },
     wanted: Parameters<typeof changeDomain>[1],
   ): Promise<DomainRow> {
     const { before, after } = await transaction(async (tx) => {
-      const { available_product_features: features } = await lockOrganization(tx, organizationId);
-      const before = requireDomain(await lockDomain(tx, organizationId, id));
+      const { available_product_features: features } = await lockOrganization(tx, member.organizationId);
+      const before = requireDomain(await lockDomain(tx, member.organizationId, id));
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
+      if (changesSignIn(before, after)) await requireOwnerOf(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
       // Whom its provider meant under the name before, it does not mean under another.
       if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
@@ -165,7 +169,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ caller, target, params, body }) =>
-        toDomain(await change({ caller, organizationId: target.organizationId, id: params.id }, body), installed),
+        toDomain(await change({ caller, member: target, id: params.id }, body), installed),
     }),
     defineRoute({
       method: 'POST',
@@ -198,6 +202,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         return transaction(async (tx) => {
           // Of one organization names are added one after the other.
           await lockOrganization(tx, target.organizationId);
+          if (hasProvider(row)) await requireOwnerOf(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainIsTaken();
           // A name that was added elsewhere just now is there when it is looked for again.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
@@ -228,7 +233,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         level: membershipLevels.administrator,
         target: addressedOrganization(sql),
         handler: async ({ caller, target, params, body }) =>
-          toDomain(await change({ caller, organizationId: target.organizationId, id: params.id }, body), installed),
+          toDomain(await change({ caller, member: target, id: params.id }, body), installed),
       }),
     ),
     defineRoute({
@@ -247,6 +252,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       handler: async ({ caller, target, params }) =>
         transaction(async (tx) => {
           const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));
+          if (before.verified_at !== null) await requireOwnerOf(tx, target, before.domain);
           await recordDomainActivity(tx, caller, { activity: 'deleted', before });
           return undefined;
         }),
@@ -288,7 +294,11 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge, installed
       const { row, check } = await verifyDomain({ sql, transaction }, lookUpChallenge, {
         organizationId: target.organizationId,
         id: params.id,
-        onVerified: (tx, before, after) => recordDomainActivity(tx, caller, { activity: 'updated', before, after }),
+        onVerified: async (tx, before, after) => {
+          // What was set up before the proof works from now on.
+          if (hasProvider(after)) await requireOwnerOf(tx, target, after.domain);
+          await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
+        },
       });
       return { ...toDomain(row, installed), check };
     },

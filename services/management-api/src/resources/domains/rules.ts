@@ -1,11 +1,18 @@
 // Which names and changes of a domain are taken, and the activity records about it.
 
 import { randomBytes } from 'node:crypto';
-import { type Activity, providerKinds, recordActivity, splitSamlCertificates } from '@millrace/accounts';
-import type { Transaction } from '@millrace/db';
+import {
+  type Activity,
+  hasOwnerAddress,
+  providerKinds,
+  recordActivity,
+  splitSamlCertificates,
+} from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import type { Caller } from '../../access/caller.ts';
+import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
@@ -18,7 +25,7 @@ type Changes = Static<typeof domainChanges> & Static<typeof signOnChanges>;
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.
  * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
- *   `invalid_certificate`, or a name or issuer that is none.
+ *   `invalid_certificate`, `required`, or a name or issuer that is not valid.
  */
 export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -37,6 +44,7 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
   }
   if (changes.oidc_issuer) checkIssuer(changes.oidc_issuer);
   if (changes.saml_x509_cert) splitSamlCertificates(changes.saml_x509_cert);
+  requireSecretOfIssuer(row, changes);
   const changed = { ...row, ...changes };
   return changed.domain === row.domain ? provedAsBefore(row, changed) : withoutProof(changed);
 }
@@ -52,6 +60,18 @@ function checkIssuer(issuer: string): void {
   });
 }
 
+/**
+ * A client secret belongs to the issuer it was entered for: at the first sign-in it is sent to whatever issuer is set.
+ * @throws AppError `invalid` naming `oidc_client_secret`.
+ */
+function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_client_secret: secret }: Changes): void {
+  if (!issuer || issuer === row.oidc_issuer || !row.oidc_client_secret || secret !== undefined) return;
+  throw new AppError('invalid', '`oidc_client_secret` is required when `oidc_issuer` changes.', {
+    code: 'required',
+    attr: 'oidc_client_secret',
+  });
+}
+
 /** Who has signed in by a provider has shown nothing of what is set up instead of it. */
 function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
@@ -60,6 +80,49 @@ function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
     oidc: isSame(['oidc_issuer', 'oidc_client_id', 'oidc_client_secret']),
   };
   return { ...after, sso_proved: after.sso_proved.filter((kind) => kept[kind as keyof typeof kept] ?? true) };
+}
+
+const providerFields = [
+  'saml_entity_id',
+  'saml_acs_url',
+  'saml_x509_cert',
+  'oidc_issuer',
+  'oidc_client_id',
+  'oidc_client_secret',
+] as const satisfies (keyof DomainRow)[];
+const signInFields = [
+  ...providerFields,
+  'saml_allow_unsolicited',
+  'sso_enforcement',
+  'sso_owner_exception',
+] as const satisfies (keyof DomainRow)[];
+
+/** Whether anything of a provider is filled in. */
+export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
+
+/** Whether a change is about how people sign in; another name is, once sign-in by the domain can be set up. */
+export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
+  if (signInFields.some((field) => before[field] !== after[field])) return true;
+  return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
+}
+
+/**
+ * Whoever controls sign-in for a domain can sign in as everyone with an address in it. So where an owner has one, only owners
+ * decide (docs/api-rules.md#domains).
+ *
+ * @param level of the caller in the organization.
+ * @throws AppError `forbidden`.
+ */
+export async function requireOwnerOf(
+  sql: Sql,
+  { organizationId, level }: Membership,
+  ...domains: readonly string[]
+): Promise<void> {
+  if (level >= membershipLevels.owner || !(await hasOwnerAddress(sql, { organizationId, domains }))) return;
+  throw new AppError(
+    'forbidden',
+    'Only an owner can change how people sign in to this domain, because an owner has an address in it.',
+  );
 }
 
 function refuseUntilVerified(changes: Changes): void {

@@ -8,8 +8,9 @@ import { type ApiRequest, formatDateTime, offsetPage, offsetPageOf, offsetQuery 
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
-import type { Caller } from '../../access/caller.ts';
+import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { requireOwnerOf } from '../domains/rules.ts';
 import { domainParams } from '../domains/schema.ts';
 import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
 import { deleteToken, findToken, listRequests, putToken, type ScimTokenRow } from './store.ts';
@@ -96,10 +97,12 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
     });
   }
 
-  async function renew(tx: Transaction, domain: DomainRow, before: boolean) {
+  async function renew(tx: Transaction, domain: DomainRow, { caller, member }: { caller: Caller; member: Membership }) {
     requireUsable(domain);
+    await requireOwnerOf(tx, member, domain.domain);
+    const before = (await findToken(tx, domain.id)) !== undefined;
     const token = `scim_${newSecret()}`;
-    await putToken(tx, domain.id, token);
+    await putToken(tx, { domainId: domain.id, token, createdById: caller.userId });
     return { token, before, after: true };
   }
 
@@ -130,9 +133,9 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       isSensitive: true,
       responses: answer,
       examples: { response: withToken },
-      handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
-        change({ caller, organizationId, id, request }, async (tx, domain) =>
-          (await findToken(tx, domain.id)) ? null : renew(tx, domain, false),
+      handler: ({ caller, target: member, params: { id }, request }) =>
+        change({ caller, organizationId: member.organizationId, id, request }, async (tx, domain) =>
+          (await findToken(tx, domain.id)) ? null : renew(tx, domain, { caller, member }),
         ),
     }),
     defineRoute({
@@ -146,11 +149,10 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       isSensitive: true,
       responses: answer,
       examples: { response: withToken },
-      handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
-        change({ caller, organizationId, id, request }, async (tx, domain) => {
-          const before = (await findToken(tx, domain.id)) !== undefined;
-          return renew(tx, domain, before);
-        }),
+      handler: ({ caller, target: member, params: { id }, request }) =>
+        change({ caller, organizationId: member.organizationId, id, request }, (tx, domain) =>
+          renew(tx, domain, { caller, member }),
+        ),
     }),
     defineRoute({
       ...common,

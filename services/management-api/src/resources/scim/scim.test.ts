@@ -1,59 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { createUser } from '@millrace/accounts';
 import { createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import {
+  patchOp,
+  type ScimMethod,
+  type ScimTestDomain,
+  scimError,
+  sendScim,
+  setUpScim,
+} from '../../testing/scim-provider.ts';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** SCIM 2.0 of a domain, as a provider speaks it (docs/api-rules.md#scim). */
 let api: TestApi;
 let acme: OrganizationActors;
-let domain: Domain;
+let domain: ScimTestDomain;
 beforeAll(async () => {
   api = await startTestApi();
 });
 beforeEach(async () => {
   acme = await createActors(api.database);
-  domain = await verifiedDomain(acme);
+  domain = await setUpScim(api, acme);
 });
 afterAll(() => api.stop());
 
-interface Domain {
-  id: string;
-  name: string;
-  token: string;
-}
-
-/** A verified domain with a token. */
-async function verifiedDomain(of: OrganizationActors): Promise<Domain> {
-  const [id, name] = [randomUUID(), `${randomUUID()}.example`];
-  await api.database.sql.query(
-    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
-     VALUES ($1, $2, $3, 'x', now())`,
-    [id, of.organizationId, name],
-  );
-  const made = await api.send('POST', `/api/organizations/${of.organizationId}/domains/${id}/scim/`, { key: of.A.key });
-  expect(made).toMatchObject({ status: 200, body: { scim_enabled: true } });
-  return { id, name, token: made.body.scim_bearer_token };
-}
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
-async function scim(
-  method: Method,
+const scim = (
+  method: ScimMethod,
   path: string,
   body?: unknown,
   { id = domain.id, token = domain.token }: { id?: string; token?: string | null } = {},
-) {
-  const response = await fetch(`${api.url}/scim/v2/${id}${path}`, {
-    method,
-    headers: {
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/scim+json' }),
-    },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (text !== '') expect(response.headers.get('content-type')).toBe('application/scim+json; charset=utf-8');
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
-}
+) => sendScim(api, { id, token }, { method, path, body });
 const address = (name: string) => `${name}@${domain.name}`;
 const newUser = (name: string, more: object = {}) => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
@@ -69,17 +45,8 @@ const make = async (name: string, more?: object) => {
   expect([made.status, made.body.detail]).toEqual([201, undefined]);
   return made.body as { id: string; meta: { location: string } };
 };
-const patch = (id: string, ...Operations: object[]) =>
-  scim('PATCH', `/Users/${id}`, { schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations });
-const error = (status: number, scimType?: string) => ({
-  status,
-  body: {
-    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
-    status: String(status),
-    ...(scimType && { scimType }),
-    detail: expect.stringMatching(/\w{3}/),
-  },
-});
+const patch = (id: string, ...operations: object[]) => scim('PATCH', `/Users/${id}`, patchOp(...operations));
+const error = scimError;
 const members = async (of = acme) => {
   const { body } = await api.get(`/api/organizations/${of.organizationId}/members/?limit=100`, of.A.key);
   return body.results.map(({ user, level }: { user: { email: string }; level: number }) => `${user.email} ${level}`);
@@ -229,6 +196,7 @@ describe('users', () => {
   });
 
   test('S-171: the last owner stays', async () => {
+    domain = await setUpScim(api, acme, 'W');
     await api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, address('owner')]);
     const id = acme.W.uuid;
     expect(await scim('DELETE', `/Users/${id}`)).toMatchObject(error(409));
@@ -303,7 +271,7 @@ describe('users', () => {
     expect((await scim('GET', `/Users/${id}`)).body.name).toBeUndefined();
   });
 
-  test.each<[string, Method, string, unknown, number, string?]>([
+  test.each<[string, ScimMethod, string, unknown, number, string?]>([
     ['no JSON', 'POST', '/Users', '{', 400, 'invalidSyntax'],
     ['a list', 'POST', '/Users', [], 400, 'invalidSyntax'],
     ['no userName', 'POST', '/Users', {}, 400, 'invalidValue'],
@@ -476,7 +444,7 @@ describe('the token', () => {
 
   test('S-171: that of another domain, a wrong one and none are 401, at every path', async () => {
     const other = await createActors(api.database);
-    const theirs = await verifiedDomain(other);
+    const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
       for (const token of [theirs.token, 'scim_wrong', null]) {
         const answer = await scim('GET', path, undefined, { token });

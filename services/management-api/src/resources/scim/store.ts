@@ -2,6 +2,7 @@
 
 import { isProofInTime, type ScimDomain } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
+import { membershipLevels } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
@@ -11,7 +12,9 @@ export async function findScimDomain(
   { domainId, token }: { domainId: string; token: string },
 ): Promise<ScimDomain | undefined> {
   const rows = await sql.query<ScimDomain & Record<string, unknown>>(
-    `SELECT d.id, d.organization_id AS "organizationId", d.domain AS name
+    `SELECT d.id, d.organization_id AS "organizationId", d.domain AS name,
+            EXISTS (SELECT FROM membership m WHERE m.organization_id = d.organization_id
+                       AND m.user_id = t.created_by_id AND m.level = ${membershipLevels.owner}) AS "mayChangeOwners"
        FROM scim_token t JOIN organization_domain d ON d.id = t.domain_id JOIN organization o ON o.id = d.organization_id
       WHERE t.domain_id = $1::uuid AND t.token_hash = $2 AND d.verified_at IS NOT NULL AND ${isProofInTime}
         AND o.available_product_features @> '[{"key": "scim"}]'`,
@@ -31,11 +34,15 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
 }
 
 /** In place of the one before, if any. */
-export async function putToken(tx: Transaction, domainId: string, token: string): Promise<void> {
+export async function putToken(
+  tx: Transaction,
+  { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
+): Promise<void> {
   await tx.query(
-    `INSERT INTO scim_token (domain_id, token_hash) VALUES ($1, $2)
-     ON CONFLICT (domain_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = now(), last_used_at = NULL`,
-    [domainId, hashSecret(token)],
+    `INSERT INTO scim_token (domain_id, token_hash, created_by_id) VALUES ($1, $2, $3)
+     ON CONFLICT (domain_id) DO UPDATE SET token_hash = excluded.token_hash, created_by_id = excluded.created_by_id,
+                                           created_at = now(), last_used_at = NULL`,
+    [domainId, hashSecret(token), createdById],
   );
 }
 

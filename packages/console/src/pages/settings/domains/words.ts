@@ -58,13 +58,16 @@ export const text = {
     entityId: 'Entity id of the provider (issuer)',
     signOnUrl: 'Sign-on address of the provider',
     certificate: 'Certificate of the provider',
-    certificateHint: 'With or without the lines BEGIN and END. Two, one after the other, while you change it.',
+    certificateHint:
+      'With or without the BEGIN and END lines. To rotate a certificate, paste both, one after the other.',
     certificateEnds: (day: string) => `The certificate ends on ${day}.`,
     issuer: 'Issuer',
     clientId: 'Client id',
     clientSecret: 'Client secret',
     secretHint: (isSet: boolean) =>
-      isSet ? 'One is stored. Leave it empty to keep it.' : 'Stored encrypted, shown never again.',
+      isSet
+        ? 'A secret is stored. Leave this empty to keep it. A new issuer needs its secret again.'
+        : 'Stored encrypted, shown never again.',
     save: 'Save',
     saved: 'Saved.',
     third: 'Test it. You sign in at the provider and see what it says of you; nothing is changed.',

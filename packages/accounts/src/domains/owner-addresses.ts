@@ -1,0 +1,28 @@
+/** Domains in which owners of an organization have addresses. */
+
+import { domainToUnicode } from 'node:url';
+import { membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+
+/** How addresses write the name of a domain after their `@`. @param domain in lower case and ASCII. */
+export const hostsOf = (domain: string): string[] => [domain, domainToUnicode(domain)];
+
+/**
+ * Whether an owner of the organization has an address in one of these domains, or a pending invite makes an owner of someone
+ * who has. Whoever controls the identity provider of such a domain can sign in as that owner.
+ */
+export async function hasOwnerAddress(
+  sql: Sql,
+  { organizationId, domains }: { organizationId: string; domains: readonly string[] },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 AND m.level = $2 AND split_part(u.email, '@', 2) = ANY ($3::text[])
+     UNION ALL
+     SELECT FROM organization_invite
+      WHERE organization_id = $1 AND level = $2 AND split_part(email_key, '@', 2) = ANY ($3::text[])
+     LIMIT 1`,
+    [organizationId, membershipLevels.owner, domains.flatMap(hostsOf)],
+  );
+  return rows.length > 0;
+}

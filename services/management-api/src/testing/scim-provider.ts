@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { OrganizationActors } from './organization-actors.ts';
+import type { TestApi } from './start-test-api.ts';
+
+export interface ScimTestDomain {
+  id: string;
+  name: string;
+  token: string;
+}
+
+/** A verified domain with a token. @param by who creates the token: an administrator or the owner. */
+export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 'W' = 'A'): Promise<ScimTestDomain> {
+  const [id, name] = [randomUUID(), `${randomUUID()}.example`];
+  await api.database.sql.query(
+    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)
+     VALUES ($1, $2, $3, 'x', now())`,
+    [id, of.organizationId, name],
+  );
+  const path = `/api/organizations/${of.organizationId}/domains/${id}/scim/`;
+  const { status, body } = await api.send('POST', path, { key: of[by].key });
+  expect([status, body.scim_enabled]).toEqual([200, true]);
+  return { id, name, token: body.scim_bearer_token };
+}
+
+export type ScimMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+
+/** One request of a domain's provider. @param body sent as it is where it is a text; otherwise as JSON. */
+export async function sendScim(
+  api: TestApi,
+  { id, token }: Pick<ScimTestDomain, 'id'> & { token: string | null },
+  { method, path, body }: { method: ScimMethod; path: string; body?: unknown },
+) {
+  const response = await fetch(`${api.url}/scim/v2/${id}${path}`, {
+    method,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/scim+json' }),
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (text !== '') expect(response.headers.get('content-type')).toBe('application/scim+json; charset=utf-8');
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+}
+
+/** An error in SCIM's own form. */
+export const scimError = (status: number, scimType?: string) => ({
+  status,
+  body: {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: String(status),
+    ...(scimType && { scimType }),
+    detail: expect.stringMatching(/\w{3}/),
+  },
+});
+
+/** The body of a PATCH. */
+export const patchOp = (...Operations: object[]) => ({
+  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+  Operations,
+});
