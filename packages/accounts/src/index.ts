@@ -14,7 +14,7 @@ export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
 export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
-export { isRowId } from './input.ts';
+export { isEmail, isRowId } from './input.ts';
 export {
   type AcceptedInvite,
   acceptInvite,
@@ -182,6 +182,7 @@ export {
   type Arrival,
   type ArrivalRefusal,
   arrive,
+  isSubject,
   type ProviderAnswer,
   refusalToConfirm,
 } from './single-sign-on/arrival.ts';

@@ -34,9 +34,16 @@ const emailPattern =
 
 /** An e-mail address in lower case, because people write theirs both ways. @throws AppError `invalid`. */
 export function checkEmail(attr: string, value: string): string {
-  const email = checkText(attr, value, { maxLength: 254 }).toLowerCase();
+  const email = checkText(attr, value, { maxLength: longestEmail }).toLowerCase();
   if (!emailPattern.test(email)) throw invalidField(attr, 'invalid_input', 'Enter a valid email address.');
   return email;
+}
+
+const longestEmail = 254;
+
+/** Whether an account can have the address. */
+export function isEmail(text: string): boolean {
+  return [...text].length <= longestEmail && emailPattern.test(text);
 }
 
 export function isUuid(text: string): boolean {

@@ -42,15 +42,18 @@ export interface ProviderAnswer {
   domainId: string | null;
   /** The issuer of an OpenID provider, the entity ID of a SAML provider, the address of a GitHub server. */
   issuer: string;
-  /** The provider's own identifier of the person. It stays the same when the address changes. */
+  /** The provider's own identifier of the person (`isSubject`). It stays the same when the address changes. */
   subject: string;
-  /** In lower case; null if the provider did not report an address. */
+  /** In lower case; null if the provider did not report an address that an account can have. */
   email: string | null;
   /** Whether the provider says that it has verified the address. */
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
 }
+
+/** Whether a text can identify a person at a provider. The limit is that of SAML; OpenID Connect allows one character less. */
+export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
 export type ArrivalRefusal =
   | 'account_disabled'

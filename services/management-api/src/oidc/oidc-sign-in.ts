@@ -1,6 +1,7 @@
 // Asking an OpenID provider, or GitHub, who somebody is (docs/api-rules.md#single-sign-on). Nothing is stored here: what an
 // answer is checked against is given back to the caller.
 
+import { isSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
@@ -124,6 +125,14 @@ export function createOidcSignIn({ mayBePrivate }: { mayBePrivate: boolean }): O
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
         if (!algorithms.test(String(alg))) return refused('weak_algorithm', `The ID token is signed by ${alg}.`);
         const claims = tokens.claims() as openid.IDToken;
+        // The library compares it only if the token has several audiences.
+        if (claims.azp !== undefined && claims.azp !== provider.clientId) {
+          return refused('wrong_audience', 'The ID token is for another client (azp).');
+        }
+        if (!isSubject(claims.sub)) {
+          const rule = 'sub must be 1 to 256 characters that are not blank, without control characters';
+          return refused('no_subject', `The ID token does not identify the person: ${rule}.`);
+        }
         // Some providers tell the address only when they are asked once more.
         const asked = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asked ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};

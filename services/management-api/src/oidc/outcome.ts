@@ -39,6 +39,7 @@ export type OidcRefusal =
   | 'wrong_nonce'
   | 'wrong_issuer'
   | 'wrong_audience'
+  | 'no_subject'
   | 'expired'
   | 'bad_signature'
   | 'weak_algorithm'
@@ -55,16 +56,18 @@ export type Fetch = (
 
 /** What an administrator is shown in a test: nothing that proves anything. */
 export function attributesOf(claims: Record<string, unknown>): Record<string, string[]> {
+  // The database stores no null characters.
+  const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
   const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
   const shown = Object.entries(claims).filter(([name]) => !hidden.has(name));
   return Object.fromEntries(
     shown
       .slice(0, 50)
       .map(([name, value]) => [
-        name.slice(0, 200),
+        clean(name, 200),
         (Array.isArray(value) ? value : [value])
           .slice(0, 20)
-          .map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)).slice(0, 500)),
+          .map((one) => clean(typeof one === 'object' ? JSON.stringify(one) : String(one), 500)),
       ]),
   );
 }

@@ -304,6 +304,15 @@ describe('a linked account', () => {
     expect(await hasInvite('ada@home.example')).toBe(true);
   });
 
+  test('S-392: signs in although the provider puts null characters into its claims, and keeps its address', async () => {
+    await configureOwn(own);
+    await linkAda(own);
+    const claims = { email: 'x\0@home.example', email_verified: true, given_name: 'A\0' };
+    const browser = newBrowser();
+    expect(await signIn(own, 'u1', claims, { browser })).toBeNull();
+    expect(await me(browser)).toMatchObject({ email: 'ada@home.example' });
+  });
+
   test('S-386: cannot confirm its session through a provider that its domain no longer accepts', async () => {
     const browser = newBrowser();
     expect(await signIn(gitlab, 'u1', verified('ada@home.example'), { browser })).toBeNull();

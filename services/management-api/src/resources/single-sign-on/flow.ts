@@ -9,6 +9,7 @@ import {
   clientSecretContext,
   domainOfAddress,
   findMembership,
+  isEmail,
   type ProviderAnswer,
   type ProviderKind,
   providerKinds,
@@ -211,12 +212,18 @@ export async function finishOpenId(
     domainId,
     issuer: asked.issuer,
     subject,
-    email: addressOf(email ?? '') || null,
+    email: reportedAddress(email),
     isEmailVerified,
     firstName,
     lastName,
   };
   return settle(deps, { ...pending, request, attributes, answer });
+}
+
+/** The address a provider reports, as accounts have it; null for none, and for a text that is not a valid address. */
+export function reportedAddress(written: string | null): string | null {
+  const email = addressOf(written ?? '');
+  return email !== null && isEmail(email) ? email : null;
 }
 
 /** Otherwise somebody's own answer would sign another person's browser in as them. */
@@ -360,7 +367,7 @@ async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason:
 
 const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
   account_disabled: 'The account is deactivated.',
-  no_email: 'The provider tells no e-mail address.',
+  no_email: 'The provider did not report a valid email address.',
   email_not_verified: 'The provider does not say that the address is verified.',
   other_domain: 'The address is not of this domain.',
   kept_out: 'Somebody has removed this person from the organization and keeps them out.',

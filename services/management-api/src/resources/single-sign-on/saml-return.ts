@@ -1,12 +1,18 @@
 // The way back from a SAML provider, in two steps: its page posts the answer, without our cookies; then the browser comes by
 // itself, with them (docs/api-rules.md#single-sign-on).
 
-import { beginSignInStep, findSignInStep, type ProviderAnswer, takeSignInStep, useAssertion } from '@millrace/accounts';
+import {
+  beginSignInStep,
+  findSignInStep,
+  isSubject,
+  type ProviderAnswer,
+  takeSignInStep,
+  useAssertion,
+} from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
 import { checkSamlAnswer } from '../../saml/check-answer.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
-import { addressOf } from '../sign-in/enforcement.ts';
 import {
   hasSaml,
   type Leads,
@@ -14,6 +20,7 @@ import {
   type Pending,
   refusal,
   refuse,
+  reportedAddress,
   requireSameBrowser,
   returnAddress,
   type SingleSignOnDeps,
@@ -48,10 +55,14 @@ export async function receiveSaml(
     throw await refuse(deps, pending, { reason: 'not_recent', detail });
   }
   const { subject, email: written, firstName, lastName, attributes } = identity;
-  const email = addressOf(written ?? '') || null;
+  const email = reportedAddress(written);
   if (subject === null) {
     const detail =
       'The name id is of the format transient, which changes at every sign-in, and there is no attribute with an id.';
+    throw await refuse(deps, pending, { reason: 'no_subject', detail });
+  }
+  if (!isSubject(subject)) {
+    const detail = 'The id of the person must be 1 to 256 characters without control characters.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   const answer = {

@@ -658,6 +658,7 @@ describe('the SAML provider of a domain', () => {
       'social_login_failure',
       'status_not_success',
     ],
+    ['S-144: a name id of 257 characters', { nameId: 'x'.repeat(257) }, 'social_login_failure', 'no_subject'],
     [
       'S-144: a name that is another one every time',
       { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
@@ -737,6 +738,16 @@ describe('the SAML provider of a domain', () => {
     await isMailed(`ada@${domain}`, 'The address of your account was changed');
     await isMailed(`ada.king@${domain}`, 'The address of your account was changed');
   });
+
+  test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
+    'S-143: nor to a text that is not an address: %s',
+    async (text) => {
+      const nameId = randomUUID();
+      await bySaml({ nameId });
+      const { browser } = await bySaml({ nameId, attributes: { email: [text + domain] } });
+      expect((await me(browser)).email).toBe(`ada@${domain}`);
+    },
+  );
 
   test('S-143: but not to the address of another account', async () => {
     const nameId = randomUUID();
