@@ -123,7 +123,7 @@ export const configSchema = Type.Object({
   ),
   apiResetsPerDay: integerSetting(
     6,
-    'mails for a new password to one address per day, and with any limit 20 an hour for one client; 0 = no limit',
+    'password reset emails to one address per day, and codes for a new address that one account may request per day; with any limit also 20 of each per hour for one client; 0 = no limit',
   ),
   ...secretsKeyFields,
   nodeEnv: Type.Optional(

@@ -25,8 +25,13 @@ export interface SignInLimits {
   countQuestion(address: string): Promise<void>;
   /** Counts a way to a sign-in provider, or back. @throws AppError `rate_limited`. */
   countProviderStep(address: string): Promise<void>;
-  /** Counts a request for a mail, whether there is such an account or not. @throws AppError `rate_limited`. */
+  /** Counts a request for a password reset, whether there is such an account or not. @throws AppError `rate_limited`. */
   countReset(address: string, account: string): Promise<void>;
+  /**
+   * Counts a code for a new address, for the account that asks: counted for the new address, it would use up the password resets
+   * of the owner of that address. @throws AppError `rate_limited`.
+   */
+  countAddressCode(address: string, userId: number): Promise<void>;
 }
 
 /** All 0 = no limit. */
@@ -39,11 +44,11 @@ export interface SignInLimitSettings {
   secondFactorFailures: number;
   /** Questions of one address in a minute. */
   signInQuestionsPerMinute: number;
-  /** Mails for a new password to one account in a day. */
+  /** Mails for a new password to one account in a day, and codes for new addresses that one account may ask for. */
   resetsPerDay: number;
 }
 
-const resetsPerAddressHour = 20;
+const mailsPerAddressHour = 20;
 
 export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSettings): SignInLimits {
   const limit = (name: string, seconds: number, most: number) =>
@@ -54,8 +59,11 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const questions = limit('question', 60, settings.signInQuestionsPerMinute);
   // There and back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
+  const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);
-  const resetsOfAddress = limit('resets', 3600, settings.resetsPerDay === 0 ? 0 : resetsPerAddressHour);
+  const resetsOfAddress = limit('resets', 3600, perHour);
+  const addressCodes = limit('address-code', 24 * 3600, settings.resetsPerDay);
+  const addressCodesOfAddress = limit('address-codes', 3600, perHour);
   return {
     async countTry(address, account, device) {
       const network = networkOf(address);
@@ -91,6 +99,11 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
     async countReset(address, account) {
       const wait = (await resetsOfAddress.take(networkOf(address))) ?? (await resets.take(hashSecret(account)));
       if (wait !== null) throw throttled(wait, 'Too many mails for a new password were asked for.');
+    },
+    async countAddressCode(address, userId) {
+      const subject = String(userId);
+      const wait = (await addressCodesOfAddress.take(networkOf(address))) ?? (await addressCodes.take(subject));
+      if (wait !== null) throw throttled(wait, 'You requested too many codes for a new email address.');
     },
   };
 }

@@ -75,7 +75,7 @@ export async function prepareEmail(
       },
     );
   }
-  await signInLimits.countReset(request.address, wanted);
+  await signInLimits.countAddressCode(request.address, user.id);
   return async () => {
     await mailCode({ sql, accountMailing }, user, wanted);
     accountMailing.tell(user, 'email_change_asked');
@@ -91,7 +91,7 @@ export async function askForCode(
   const user = await requireUser(sql, caller.userId);
   const email = await pendingEmailOf(sql, user.id);
   if (email === null) throw nothingWaits();
-  await signInLimits.countReset(request.address, email);
+  await signInLimits.countAddressCode(request.address, user.id);
   await mailCode({ sql, accountMailing }, user, email);
 }
 
