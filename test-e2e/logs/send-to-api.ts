@@ -89,7 +89,7 @@ export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: Plante
     send('POST', `${organization}/invites/bulk/`, [{ target_email: address('an address of a bulk') }]),
     send('POST', `${organization}/invites/`, { target_email: marks.plant('a wrong address') }),
     send('POST', `${organization}/invites/`, `{"target_email":"${marks.plant('broken JSON for the API')}`),
-    send('GET', `/api/signup/${randomUUID()}/?token=${token}`),
+    send('POST', `/api/signup/${randomUUID()}/look/`, { token }),
     send('POST', `/api/signup/${randomUUID()}/`, { first_name: marks.plant('who signs up'), token }),
     send('PATCH', '/api/users/@me/', { first_name: marks.plant('a first name') }),
     send('PATCH', '/api/users/@me/', { email: address('a new address') }),

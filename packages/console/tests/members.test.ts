@@ -219,6 +219,10 @@ test('whoever has an account signs in between the link and joining, and the link
   const page = await openWith(console, session, `${origin}/console/invite/${person.id}`);
   await page.getByRole('button', { name: 'Join as the account that is signed in' }).click();
   await page.getByText('Open the link of the invite itself').waitFor();
+  await page.goto('about:blank');
+  await page.goto(`${origin}/console/invite/${person.id}#${shown.toString('base64url')}`);
+  await page.getByRole('button', { name: 'I already have an account' }).click();
+  await page.getByText('Sign in with the account of the invited address').waitFor();
   await page.goto(`${origin}/console/invite/${person.id}#${secret}`);
   await page.reload();
   await page.goto('about:blank');

@@ -51,7 +51,7 @@ test.each(contractRows)('row %i of the API: %s with %s', (_row, endpoint, scope)
 test('nothing is open to everybody but what has to be', () => {
   const open = declared.filter((route) => route.scope === 'public');
   expect(open.map((route) => `${route.method} ${route.path}`)).toEqual([
-    'GET /api/signup/:id',
+    'POST /api/signup/:id/look',
     'POST /api/signup/:id',
     'POST /api/login/precheck',
     'POST /api/login',
@@ -64,7 +64,7 @@ test('nothing is open to everybody but what has to be', () => {
     'POST /api/webauthn/login/begin',
     'POST /api/webauthn/login/complete',
     'POST /api/reset',
-    'GET /api/reset/:user_uuid',
+    'POST /api/reset/:user_uuid/look',
     'POST /api/reset/:user_uuid',
     // Whom a provider's page signs in, by a ticket that nobody guesses.
     'POST /api/login/sso/look',

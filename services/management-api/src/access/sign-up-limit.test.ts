@@ -22,7 +22,8 @@ async function invite(): Promise<{ path: string; token: string }> {
   return { path: `/api/signup/${id}/`, token };
 }
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-const look = (path: string, token: string, address: string) => api.send('GET', `${path}?token=${token}`, from(address));
+const look = (path: string, token: string, address: string) =>
+  api.send('POST', `${path}look/`, { body: { token }, ...from(address) });
 
 test('an address asks for invites so often, right or wrong, and is then told to wait', async () => {
   const { path, token } = await invite();

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
+import { isCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { knowsPasskeys, makePasskey } from '../../parts/passkey.ts';
@@ -16,21 +17,23 @@ export function InvitePage() {
   const [secret] = useState(() => keepSecret(inviteId));
   /** As it was typed; null: as the invite has it. */
   const [typedName, setTypedName] = useState<string | null>(null);
+  const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useEntered();
   const path = `/api/signup/${encodeURIComponent(inviteId)}`;
   const invite = useQuery({
     queryKey: ['invite', inviteId],
-    queryFn: () => call<Invitation>({ path, query: { token: secret } }),
+    queryFn: () => call<Invitation>({ method: 'POST', path: `${path}/look`, body: { token: secret } }),
     retry: false,
     enabled: secret !== '',
   });
   const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
+  const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
   // Whoever comes back later has no secret any more, and mostly needs none: the account's address is the invited one.
-  if (secret === '' || invite.data?.has_account) return <AcceptInvite inviteId={inviteId} secret={secret} />;
+  if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
   return (
     <Loaded query={invite} what={text.oneMoment}>
-      {({ target_email, first_name, organization_name }) => (
+      {({ target_email, first_name, organization_name, has_account }) => (
         <Entry title={text.inviteTitle(organization_name)}>
           <p className="quiet">{text.inviteText(target_email)}</p>
           <Form form={form} button={text.inviteButton} fields={['first_name', 'password']}>
@@ -47,6 +50,12 @@ export function InvitePage() {
           </Form>
           {knowsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
+          )}
+          {/* A link that was not mailed does not say whether the address has an account. */}
+          {has_account === null && (
+            <div className="form-buttons">
+              <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
+            </div>
           )}
         </Entry>
       )}
@@ -99,7 +108,7 @@ interface Invitation {
   target_email: string;
   first_name: string;
   organization_name: string;
-  has_account: boolean;
+  has_account: boolean | null;
 }
 
 /** By whoever is signed in, or signs in for it. */

@@ -170,7 +170,7 @@ export function ResetPage() {
   const path = `/api/reset/${encodeURIComponent(userId)}`;
   const check = useQuery({
     queryKey: ['reset', userId],
-    queryFn: () => call<object>({ path, query: { token } }),
+    queryFn: () => call<object>({ method: 'POST', path: `${path}/look`, body: { token } }),
     retry: false,
   });
   const form = useForm(

@@ -54,6 +54,7 @@ export const text = {
   inviteJoined: 'You have joined. The passkey is not made yet: try again, or set a password under Account.',
   inviteOpen: 'Open the console',
   passkeyName: 'Passkey',
-  inviteKnown: 'There is an account for this address. Sign in with it, then join.',
+  inviteSignIn: 'I already have an account',
+  inviteKnown: 'Sign in with the account of the invited address, then join.',
   inviteAccept: 'Join as the account that is signed in',
 };

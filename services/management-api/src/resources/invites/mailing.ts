@@ -174,7 +174,9 @@ function inviteMail(letter: InviteLetter): Mail {
       `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
       ...(letter.message ? [letter.message] : []),
       `The invitation is valid until ${formatMoment(letter.expiresAt)} and is for you alone:`,
-      letter.withConsole ? page : `${address}/?token=${letter.token}`,
+      letter.withConsole
+        ? page
+        : `curl -X POST '${address}/look/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
       'To accept it as a new user by API and get a personal API key, send:',
       `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
       'If you have a personal API key already, send instead:',

@@ -37,6 +37,7 @@ import {
   invitationExample,
   invite,
   inviteExample,
+  inviteLook,
   madeInvite,
   newInvite,
   signedUp,
@@ -143,6 +144,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
   ];
 }
 
+const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
 const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
 
 interface AcceptInviteDeps extends InviteRouteDeps {
@@ -199,23 +201,23 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
 
   return [
     defineRoute({
-      method: 'GET',
-      path: '/api/signup/:id',
-      operationId: 'signup_retrieve',
+      method: 'POST',
+      path: '/api/signup/:id/look',
+      operationId: 'signup_look_create',
       summary: 'Look at an invite',
-      description: 'Shows the invite to whoever has a secret of it, without accepting it.',
+      description:
+        'Returns the invite that a secret belongs to, without accepting it. The secret is in the body because access logs keep query strings.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
-      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the link.' })) }),
+      body: inviteLook,
       responses: { 200: { description: 'The invite.', schema: invitation } },
-      examples: { response: invitationExample },
+      examples: { request: { token: secretExample }, response: invitationExample },
       target: countRequest,
-      handler: async ({ params, query }) => {
-        const invite = await withSecret(params.id, async () => {
+      handler: async ({ params, body }) => {
+        const { invite, secretKind } = await withSecret(params.id, async () => {
           const found = await findInvite(sql, params.id);
-          requireToken(found, query.token ?? '');
-          return found;
+          return { invite: found, secretKind: requireToken(found, body.token) };
         });
         const organization = await getOrganization(sql, invite.organization_id);
         return {
@@ -223,7 +225,8 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(inviteExpiresAt(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          has_account: await hasAccount(sql, invite.email_key),
+          // Any member can invite any address and is shown a secret: that must not reveal which addresses have accounts.
+          has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
       },
     }),
@@ -240,7 +243,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       body: signUp,
       responses: { 201: { description: 'The account, with its key.', schema: signedUp } },
       examples: {
-        request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
+        request: { token: secretExample },
         response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
       },
       target: async ({ request }) => {
@@ -292,7 +295,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       body: acceptance,
       responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
       examples: {
-        request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
+        request: { token: secretExample },
         response: acceptedInviteExample,
       },
       handler: async ({ caller, params, body: { token = '' } }) =>

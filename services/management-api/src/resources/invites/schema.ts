@@ -102,6 +102,10 @@ export const inviteExample = {
   combine_pending_invites: false,
 };
 
+const linkSecret = Type.String({ minLength: 1, description: 'The secret of the link.' });
+
+export const inviteLook = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
+
 /** What somebody who was invited may see of an invite before accepting it. */
 export const invitation = Type.Object(
   {
@@ -112,8 +116,9 @@ export const invitation = Type.Object(
     level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
     expires_at: Type.String({ format: 'date-time', description: 'Until when it can be accepted.' }),
     is_expired: Type.Boolean({ description: 'Whether it is too late.' }),
-    has_account: Type.Boolean({
-      description: 'Whether the address has an account already, which accepts with its key.',
+    has_account: Type.Union([Type.Boolean(), Type.Null()], {
+      description:
+        'Whether the address has an account already, which accepts with its key. Null unless the secret is the one from the mail.',
     }),
   },
   { title: 'Invitation' },
@@ -161,7 +166,7 @@ export const signedUp = Type.Object(
 
 export const signUp = Type.Object(
   {
-    token: Type.String({ minLength: 1, description: 'The secret of the link.' }),
+    token: linkSecret,
     first_name: Type.Optional(
       Type.String({ maxLength: 150, description: 'First name; the one of the invite if absent.' }),
     ),

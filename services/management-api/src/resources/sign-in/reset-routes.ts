@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { addressOf, refuseEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
-import { resetDone, resetLook, resetQuestion, resetUse } from './schema.ts';
+import { resetDone, resetIsValid, resetLook, resetQuestion, resetUse } from './schema.ts';
 
 const tags: [string] = ['sign-in'];
 const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
@@ -33,20 +33,21 @@ export function resetRoutes(deps: SignInDeps) {
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/api/reset/:user_uuid',
-      operationId: 'reset_retrieve',
-      summary: 'Look at a link for a new password',
-      description: 'Whether the secret of the mail is still good. Looking uses nothing up.',
+      method: 'POST',
+      path: '/api/reset/:user_uuid/look',
+      operationId: 'reset_look_create',
+      summary: 'Check a password reset link',
+      description:
+        'Checks whether the secret from the mail is still valid, without using it up. The secret is in the body because access logs keep query strings.',
       tags,
       scope: 'public',
       params: resetParams,
-      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
-      responses: { 200: { description: 'It is.', schema: resetLook } },
-      examples: { response: {} },
+      body: resetLook,
+      responses: { 200: { description: 'The secret is valid.', schema: resetIsValid } },
+      examples: { request: { token: secretExample }, response: {} },
       target: ({ request }) => signInLimits.countQuestion(request.address),
-      handler: async ({ params, query }) => {
-        await requireResetLink(sql, params.user_uuid, query.token ?? '');
+      handler: async ({ params, body }) => {
+        await requireResetLink(sql, params.user_uuid, body.token);
         return {};
       },
     }),

@@ -59,7 +59,7 @@ async function askForLink(): Promise<{ token: string; body: string }> {
   return { token, body };
 }
 const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'token' } };
-const look = (token: string, uuid = user.uuid) => api.get(`/api/reset/${uuid}/?token=${token}`);
+const look = (token: string, uuid = user.uuid) => api.send('POST', `/api/reset/${uuid}/look/`, { body: { token } });
 const reset = (token: string, uuid = user.uuid) => post(`/api/reset/${uuid}/`, { token, password });
 
 describe('a forgotten password', () => {
@@ -79,6 +79,7 @@ describe('a forgotten password', () => {
     const { token } = await askForLink();
     expect(await look(token)).toMatchObject({ status: 200, body: {} });
     expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
+    expect((await api.get(`/api/reset/${user.uuid}/?token=${token}`)).status).toBe(405);
     const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     expect(await look(token, other.uuid)).toMatchObject(invalid);
     expect(await reset(token, other.uuid)).toMatchObject(invalid);

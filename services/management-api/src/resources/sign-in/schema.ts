@@ -179,11 +179,10 @@ export const firstOwner = Type.Object({
 });
 
 export const resetQuestion = Type.Object({ email }, { title: 'ResetQuestion' });
-export const resetLook = Type.Object({}, { title: 'ResetLook' });
-export const resetUse = Type.Object(
-  { token: Type.String({ minLength: 1, description: 'The secret of the mail.' }), password: newPassword },
-  { title: 'ResetUse' },
-);
+const resetToken = Type.String({ minLength: 1, description: 'The secret of the mail.' });
+export const resetLook = Type.Object({ token: resetToken }, { title: 'ResetLook' });
+export const resetIsValid = Type.Object({}, { title: 'ResetIsValid' });
+export const resetUse = Type.Object({ token: resetToken, password: newPassword }, { title: 'ResetUse' });
 export const resetDone = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
