@@ -5,6 +5,7 @@ export { type ApiDescription, openApiDocument } from './openapi/openapi-document
 export {
   cutPage,
   decodeCursor,
+  encodeCursor,
   keysetPage,
   keysetPageOf,
   keysetQuery,
@@ -21,6 +22,8 @@ export {
   type FileField,
   MessageStream,
   type Method,
+  type PagePortion,
+  PageStream,
   type Route,
   type RouteScope,
   routeDefiner,

@@ -1,7 +1,6 @@
 import { isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { decodeCursor, encodeCursor, offsetPage } from './pagination.ts';
-import type { ApiRequest } from './route/route.ts';
+import { decodeCursor, encodeCursor } from './pagination.ts';
 import { allToyScopes, startToyApi, type ToyApi } from './testing/toy-api.ts';
 
 /** The cases G1 to G8 (docs/api-rules.md#pages), on a list of 254 numbers. */
@@ -83,12 +82,32 @@ test('following next reads every result once', async () => {
   expect(seen).toEqual(Array.from({ length: 254 }, (_, index) => index));
 });
 
-test('a page that ended early is continued behind its last result', () => {
-  const request = { query: new URLSearchParams('limit=10'), baseUrl: 'http://x', path: '/y' } as ApiRequest;
-  const short = offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [1, 2, 3] });
-  expect([short.next, short.previous]).toEqual(['http://x/y?limit=10&offset=13', 'http://x/y?limit=10']);
-  // Rows that are gone since they were counted.
-  expect(offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [] }).next).toBeNull();
+test('returns a complete page, then its other fields, when results are read in portions', async () => {
+  const response = await fetch(`${api.url}${list}?limit=120&offset=100`, {
+    headers: allToyScopes,
+  });
+  const text = await response.text();
+  expect(response.headers.get('content-length')).toBeNull();
+  expect(JSON.parse(text)).toEqual({
+    count: 254,
+    next: `${api.url}${list}?limit=120&offset=220`,
+    previous: `${api.url}${list}?limit=120`,
+    results: Array.from({ length: 120 }, (_, index) => 100 + index),
+  });
+});
+
+test('cuts the connection when a later portion of a page fails', async () => {
+  const headers = allToyScopes;
+  await expect(
+    fetch(`${api.url}${list}?text=fails&limit=200`, { headers }).then((response) => response.text()),
+  ).rejects.toThrow();
+  const first = await fetch(`${api.url}${list}?text=fails&offset=60`, { headers });
+  expect([first.status, await first.json()]).toEqual([503, expect.objectContaining({ detail: 'The store is gone.' })]);
+});
+
+test('answers HEAD for a long page without a body', async () => {
+  const response = await fetch(`${api.url}${list}?limit=200`, { method: 'HEAD', headers: allToyScopes });
+  expect([response.status, await response.text()]).toEqual([200, '']);
 });
 
 test('links begin with the public address when there is one', async () => {

@@ -3,12 +3,12 @@
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import type { ApiRequest } from './route/route.ts';
+import { type ApiRequest, type PagePortion, PageStream } from './route/route.ts';
 import { schemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 
-/** PostHog has no limit; a page of anything at all is nobody's to ask for. */
-const maxLimit = 1000;
+/** The largest `limit` of any list. Larger pages would keep one request busy for too long; PostHog has no limit for most. */
+const maxLimit = 10_000;
 
 /** Query parameters of an offset-paginated list. Bad values fall back, they are never an error. */
 export const offsetQuery = {
@@ -18,7 +18,7 @@ export const offsetQuery = {
     maximum: maxLimit,
     'x-lenient': true,
     description:
-      'Number of results per page, at most 1000. A larger number counts as 1000, a value that is not a positive number as 100. A page of very large results is shorter: follow `next`.',
+      'Number of results per page, at most 10000. A larger number counts as 10000, a value that is not a positive number as 100. Only the last page is shorter.',
   }),
   offset: Type.Integer({
     default: 0,
@@ -51,23 +51,48 @@ function pageTitle(item: TSchema): { title?: string } {
   return title === undefined ? {} : { title: `${title}Page` };
 }
 
+/** What `offsetPage` answers. */
+interface OffsetPage<T> {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: T[];
+}
+
+/** The most results that are read at once. */
+const longestPortion = 1000;
+
 /**
- * Wraps the results of one page in the envelope, with links (docs/api-rules.md#pages). A page that ended early,
- * because of its bytes, is continued behind its last result.
+ * One page of an offset list, in the envelope and with links (docs/api-rules.md#pages).
+ *
+ * @param read returns results from an offset on, and how many there are in total. It may return fewer than `limit` where
+ *   they are large. It is then called again for the rest of the page, while the client reads.
  */
 export function offsetPage<T>(
   request: ApiRequest,
   { limit, offset }: { limit: number; offset: number },
-  { count, results }: { count: number; results: T[] },
-) {
-  const previousOffset = offset - limit;
-  const end = offset + results.length;
-  return {
-    count,
-    next: results.length > 0 && end < count ? pageLink(request, { limit, offset: end }) : null,
-    previous: offset > 0 ? pageLink(request, { limit, offset: previousOffset > 0 ? previousOffset : null }) : null,
-    results,
-  };
+  read: (window: { limit: number; offset: number }) => Promise<{ count: number; results: T[] }>,
+): PageStream<OffsetPage<T>> {
+  return new PageStream(portions());
+
+  async function* portions(): AsyncGenerator<PagePortion<OffsetPage<T>>, void> {
+    const end = offset + limit;
+    for (let from = offset; ; ) {
+      const { count, results } = await read({ limit: Math.min(longestPortion, end - from), offset: from });
+      from += results.length;
+      const isLast = results.length === 0 || from >= end || from >= count;
+      yield { results, end: isLast ? { count, ...linksOf(count) } : null };
+      if (isLast) return;
+    }
+  }
+
+  function linksOf(count: number) {
+    const previousOffset = offset - limit;
+    return {
+      next: offset + limit < count ? pageLink(request, { limit, offset: offset + limit }) : null,
+      previous: offset > 0 ? pageLink(request, { limit, offset: previousOffset > 0 ? previousOffset : null }) : null,
+    };
+  }
 }
 
 /** Query parameters of a keyset-paginated list. */
@@ -75,10 +100,10 @@ export const keysetQuery = {
   limit: Type.Integer({
     default: 100,
     minimum: 1,
-    maximum: 1000,
+    maximum: maxLimit,
     'x-lenient': true,
     description:
-      'Number of results per page, at most 1000. A larger number counts as 1000, one that is not positive as 100.',
+      'Number of results per page, at most 10000. A larger number counts as 10000, one that is not positive as 100. Only the last page is shorter.',
   }),
   cursor: Type.Optional(
     Type.String({ description: 'Where the page begins: taken from the `next` link of the page before.' }),

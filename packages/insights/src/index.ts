@@ -32,7 +32,15 @@ export {
   type OpenEventStore,
   openEventStore,
 } from './event-store/open.ts';
-export { type Condition, type EventList, type EventStore, type ListQuestion, OverBudget } from './event-store/port.ts';
+export {
+  type Condition,
+  type EventKey,
+  type EventList,
+  type EventStore,
+  type ListedEvent,
+  type ListQuestion,
+  OverBudget,
+} from './event-store/port.ts';
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';

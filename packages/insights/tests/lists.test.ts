@@ -33,7 +33,7 @@ describe.each(engines)('on $name', (engine) => {
       [projectId, time, uuid(n), n === 6 ? 'other' : 'page', `d${n % 2}`, uuid(9), properties, time, stored],
     );
   const usual = { by: 'timestamp', events: null, uuid: null, behind: null, isOldestFirst: false } as const;
-  const list = (asked: Partial<ListQuestion> = {}) =>
+  const list = (asked: Partial<ListQuestion & { maxBytes: number }> = {}) =>
     store.events.list({ ...all, ...usual, projectId, limit: 100, maxBytes: 1e9, ...asked }, ample());
   const numbers = async (asked: Partial<ListQuestion> = {}) =>
     (await list(asked)).events.map((event) => Number(event.uuid.at(-1)));
@@ -85,6 +85,22 @@ describe.each(engines)('on $name', (engine) => {
       hasMore = page.hasMore;
     }
     expect(seen).toEqual(whole);
+  });
+
+  test('finds the keys of a page by number of events', async () => {
+    const { events } = await list();
+    const [uuids, range] = [events.map((event) => event.uuid), { ...all, ...usual, projectId }];
+    for (const [offset, limit] of [
+      [0, 2],
+      [1, 3],
+      [4, 2],
+      [5, 9],
+      [6, 1],
+    ] as const) {
+      const keys = await store.events.keys({ ...range, offset, limit }, ample());
+      expect(keys.map((key) => key.uuid)).toEqual(uuids.slice(offset, offset + limit));
+      expect(await store.events.read({ projectId, keys }, ample())).toEqual(events.slice(offset, offset + limit));
+    }
   });
 
   test('a page ends with the event that reaches its bytes', async () => {

@@ -55,7 +55,7 @@ import { singleSignOnRoutes, ticketRoutes } from './resources/single-sign-on/rou
 import { subscriptionRoutes } from './resources/subscriptions/routes.ts';
 import { testEventRoutes } from './resources/test-event/routes.ts';
 import { userRoutes } from './resources/users/routes.ts';
-import { createPageShares } from './sql/page-within-bytes.ts';
+import { createLargePages } from './sql/large-page.ts';
 
 export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'>, SingleSignOnDeps {
   /** Whether people may sign in (`CONSOLE`). */
@@ -99,7 +99,7 @@ const entryRoutes = (deps: RouteDeps) => [
 /** Every route of the management API. */
 export function routes(deps: RouteDeps): Route<Caller>[] {
   const { sql, searches, otherStore } = deps;
-  const ingested = { sql, searches, otherStore, pageShares: createPageShares() };
+  const ingested = { sql, searches, otherStore, pages: createLargePages() };
   const resources = [
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),

@@ -1,8 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { TSchema } from 'typebox';
-import { type ApiRequest, MessageStream, type Route, TextContent, WithHeaders, WithStatus } from '../route/route.ts';
+import {
+  type ApiRequest,
+  MessageStream,
+  PageStream,
+  type Route,
+  TextContent,
+  WithHeaders,
+  WithStatus,
+} from '../route/route.ts';
 import { compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
+import { shapeOf } from '../schema/schema-shape.ts';
 import { createPathTable, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
@@ -16,6 +25,7 @@ import {
   requireLevel,
 } from './read-request.ts';
 import { type Answer, beginAnswer, createRouteMetrics, sendAnswer, sendError } from './send-answer.ts';
+import { sendPage } from './send-page.ts';
 import { requestIdFrom, toApiRequest } from './to-api-request.ts';
 
 export interface MountDeps<Caller> {
@@ -79,11 +89,19 @@ export function mount<Caller>(
       const query = parseQuery(route.query, apiRequest.query);
       const { body, file } = await parseBody(route, apiRequest);
       const result = await route.handler({ caller, params, target, query, body, file, request: apiRequest });
-      sendAnswer(response, toAnswer(result, apiRequest));
+      if (result instanceof PageStream) await sendPage(response, result, pageOf(served, request.method));
+      else sendAnswer(response, toAnswer(result, apiRequest));
     } catch (error) {
       const known = error instanceof AppError ? error : (translateError(error) ?? error);
-      sendError(response, known, { operation, id, logger });
+      if (response.headersSent) noteBrokenPage(known, { operation, id });
+      else sendError(response, known, { operation, id, logger });
     }
+  }
+
+  /** The head was sent, so the client hears of the error by the end of the connection. A client that left is no error. */
+  function noteBrokenPage(error: unknown, { operation, id }: { operation: string; id: string }): void {
+    if ((error as { code?: unknown } | null)?.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    logger.log('warn', 'page aborted while it was being sent', { requestId: id, operation, error });
   }
 
   return (request, response) => {
@@ -159,9 +177,9 @@ function noSuchPath(kind: 'unknown' | 'undecodable'): AppError {
 function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boolean) {
   return [...new Set(routes.map((route) => route.path))].map((path) => {
     const siblings = routes.filter((route) => route.path === path);
-    const byMethod = new Map<string, { route: Route<Caller>; toAnswer: ReturnType<typeof answerOf> }>();
+    const byMethod = new Map<string, Served<Caller>>();
     for (const route of siblings) {
-      const served = { route, toAnswer: answerOf(route, checkResponses) };
+      const served = { route, ...answerOf(route, checkResponses) };
       byMethod.set(route.method, served);
       // The server itself leaves the body out.
       if (hasHead(route)) byMethod.set('HEAD', served);
@@ -170,7 +188,15 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], checkResponses: boole
   });
 }
 
-/** Makes answers of what the handler of a route returns. */
+interface Served<Caller> extends ReturnType<typeof answerOf> {
+  route: Route<Caller>;
+}
+
+function pageOf<Caller>({ route, toPage }: Served<Caller>, method: string | undefined) {
+  return { status: route.successStatus, serialize: toPage, isHead: method === 'HEAD' };
+}
+
+/** Makes answers of what the handler of a route returns, and the declared part of a page's fields. */
 function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
@@ -205,7 +231,17 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     const headers: Record<string, string> = isPreferred ? { 'Preference-Applied': 'return=representation' } : {};
     return { status: route.successStatus, value, headers };
   };
-  return toAnswer;
+  const toPage = (fields: Record<string, unknown>): Record<string, unknown> => {
+    if (!schema || !serialize) throw new AppError('internal', 'The route declares no page.');
+    const value = serialize(fields) as Record<string, unknown>;
+    const { properties = {} } = shapeOf(schema);
+    for (const name of Object.keys(fields)) {
+      const field = properties[name];
+      if (field !== undefined) check(field, value[name]);
+    }
+    return value;
+  };
+  return { toAnswer, toPage };
 }
 
 /** HEAD is answered by a GET that changes nothing. */

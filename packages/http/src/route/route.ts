@@ -115,7 +115,7 @@ interface RouteDeclaration<
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
     context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>, File>,
-  ) => Promise<SuccessValue<R> | WithHeaders<SuccessValue<R>> | WithStatus>;
+  ) => Promise<SuccessValue<R> | StreamOf<SuccessValue<R>> | WithHeaders<SuccessValue<R>> | WithStatus>;
 }
 
 /** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
@@ -217,6 +217,29 @@ export class MessageStream {
     this.begin = begin;
   }
 }
+
+/** A part of a page's results. */
+export interface PagePortion<Page> {
+  results: Page extends { results: (infer Item)[] } ? Item[] : never;
+  /** The other fields of the page where this is its last portion, else null. */
+  end: Omit<Page, 'results'> | null;
+}
+
+/**
+ * What a handler returns for a page whose results may be large. They are read and sent portion by portion, so that no page
+ * is in memory as a whole. An error of the first portion is answered like any other. After that the head is on its way, and
+ * an error ends the connection before the body is complete.
+ */
+export class PageStream<Page> {
+  readonly portions: AsyncGenerator<PagePortion<Page>, void>;
+
+  constructor(portions: AsyncGenerator<PagePortion<Page>, void>) {
+    this.portions = portions;
+  }
+}
+
+/** The pages that a handler may return as a stream. */
+type StreamOf<Value> = Value extends { results: unknown[] } ? PageStream<Value> : never;
 
 /** What a handler returns in place of the declared success: another answer that its route declares, e.g. that the work goes on. */
 export class WithStatus {

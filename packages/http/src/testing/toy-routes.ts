@@ -67,8 +67,11 @@ export const toyRoutes = (record: ToyRecord) => [
     handler: async ({ query, request }) => {
       record.last = query;
       const all = Array.from({ length: 254 }, (_, index) => index);
-      const results = all.slice(query.offset, query.offset + query.limit);
-      return offsetPage(request, query, { count: all.length, results });
+      return offsetPage(request, query, async ({ offset, limit }) => {
+        if (query.text === 'fails' && offset > 50) throw new AppError('unavailable', 'The store is gone.');
+        // As a store that reads large results: not all of them at once.
+        return { count: all.length, results: all.slice(offset, offset + Math.min(limit, 100)) };
+      });
     },
   }),
   defineRoute({

@@ -4,56 +4,84 @@
 import { condition, fromEvents, named } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
-import { type Budget, type EventList, type ListedEvent, type ListQuestion, untilDeadline } from './port.ts';
+import {
+  type Budget,
+  type EventKey,
+  type EventList,
+  type EventSize,
+  type EventStore,
+  type EventsOfKeys,
+  type ListedEvent,
+  type ListQuestion,
+  untilDeadline,
+} from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
-export async function readList(engine: Engine, question: ListQuestion, budget: Budget): Promise<EventList> {
-  const run = untilDeadline(budget);
-  const keys = await findKeys(engine, question, run);
-  const shown = await thoseThatFit(engine, { ...question, keys: keys.slice(0, question.limit) }, run);
-  if (shown.length === 0) return { events: [], hasMore: false };
-  const text = eventsText(engine.dialect, question.projectId, shown);
-  const events = await readRows(engine, { text, run, read: toEvent });
-  const byId = new Map(events.map((event) => [event.uuid, event]));
-  return { events: shown.flatMap(({ uuid }) => byId.get(uuid) ?? []), hasMore: shown.length < keys.length };
+/** The functions of a store that give events one by one. */
+export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read'> {
+  return {
+    list: (question, run) => readList(engine, question, run),
+    keys: (question, run) => findKeys(engine, question, untilDeadline(run)),
+    sizes: (question, run) => readSizes(engine, question, run),
+    read: (question, run) => readEvents(engine, question, run),
+  };
 }
 
-interface EventKey {
-  uuid: string;
-  timestamp: number;
-}
-
-/** One more than the limit, if there is one. */
-async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Promise<EventKey[]> {
-  const keys: EventKey[] = [];
-  for (const span of spansOf(question, Date.now())) {
-    const text = keysText(engine.dialect, { ...question, ...span, limit: question.limit - keys.length });
-    const read = ([uuid, timestamp]: unknown[]) => ({ uuid: String(uuid), timestamp: Number(timestamp) });
-    keys.push(...(await readRows(engine, { text, run, read })));
-    if (keys.length > question.limit) break;
-  }
-  return keys;
-}
-
-/** The events up to the one that reaches the limit of bytes. */
-async function thoseThatFit(
+/** The list ends with the event that reaches `maxBytes`. */
+async function readList(
   engine: Engine,
-  { projectId, maxBytes, keys }: { projectId: number; maxBytes: number; keys: EventKey[] },
-  run: Budget,
-): Promise<EventKey[]> {
-  if (keys.length === 0) return [];
-  const text = sizesText(engine.dialect, projectId, keys);
-  const read = ([uuid, bytes]: unknown[]): [string, number] => [String(uuid), Number(bytes)];
-  const sizes = new Map(await readRows(engine, { text, run, read }));
+  { maxBytes, ...question }: ListQuestion & { maxBytes: number },
+  budget: Budget,
+): Promise<EventList> {
+  const run = untilDeadline(budget);
+  const { projectId, limit } = question;
+  const found = await findKeys(engine, { ...question, limit: limit + 1 }, run);
+  const keys = found.slice(0, limit);
+  const sizes = await readSizes(engine, { projectId, keys }, run);
+  const bytesOf = new Map(sizes.map(({ uuid, bytes }) => [uuid, bytes]));
   let before = 0;
-  return keys.filter(({ uuid }) => {
+  const shown = keys.filter(({ uuid }) => {
     const fits = before < maxBytes;
-    before += sizes.get(uuid) ?? 0;
+    before += bytesOf.get(uuid) ?? 0;
     return fits;
   });
+  const events = await readEvents(engine, { projectId, keys: shown }, run);
+  return { events, hasMore: shown.length < found.length };
 }
 
-/** Rows of uuid and timestamp, one more than the limit. */
+async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Promise<EventKey[]> {
+  const offset = question.offset ?? 0;
+  const reach = offset + question.limit;
+  const keys: EventKey[] = [];
+  for (const span of spansOf(question, Date.now())) {
+    const text = keysText(engine.dialect, { ...question, ...span, limit: reach - keys.length });
+    const read = ([uuid, timestamp]: unknown[]) => ({ uuid: String(uuid), timestamp: Number(timestamp) });
+    keys.push(...(await readRows(engine, { text, run, read })));
+    if (keys.length >= reach) break;
+  }
+  return keys.slice(offset);
+}
+
+async function readSizes(engine: Engine, { projectId, keys }: EventsOfKeys, run: Budget): Promise<EventSize[]> {
+  if (keys.length === 0) return [];
+  const text = sizesText(engine.dialect, projectId, keys);
+  const read = ([uuid, distinctId, bytes]: unknown[]) => ({
+    uuid: String(uuid),
+    distinctId: String(distinctId),
+    bytes: Number(bytes),
+  });
+  return readRows(engine, { text, run, read });
+}
+
+async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run: Budget): Promise<ListedEvent[]> {
+  if (keys.length === 0) return [];
+  const text = eventsText(engine.dialect, projectId, keys);
+  const events = await readRows(engine, { text, run, read: toEvent });
+  const byId = new Map(events.map((event) => [event.uuid, event]));
+  return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
+}
+
+/** Rows of uuid and timestamp. */
 function keysText(dialect: Dialect, question: ListQuestion): Fragment {
   const { projectId, where, from, to, behind, isOldestFirst, limit, uuid } = question;
   const time = timeOf(question);
@@ -68,7 +96,7 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
   ];
   return sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)}
                ${fromEvents(dialect, { projectId, conditions: [where] })}
-              WHERE ${sql.join(tests, ' AND ')} ORDER BY ${order} LIMIT ${sql.int(limit + 1)}`;
+              WHERE ${sql.join(tests, ' AND ')} ORDER BY ${order} LIMIT ${sql.int(limit)}`;
 
   function isBehind(): Fragment {
     const [at, last] = [sql.time(behind?.time ?? 0), dialect.uuidText(sql`${sql.uuid(behind?.uuid ?? '')}`)];
@@ -80,12 +108,12 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
 
 const timeOf = ({ by }: ListQuestion) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
-/** Rows of uuid and about how many bytes the event takes where it is shown. */
+/** Rows of uuid, distinct id and about how many bytes the event takes where it is shown. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
   // The elements are shown as a text and taken apart.
   const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
-  return sql`SELECT e.uuid, ${properties} + ${person} + ${elements} + 500 ${ofKeys(dialect, projectId, keys)}`;
+  return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 ${ofKeys(dialect, projectId, keys)}`;
 }
 
 /** Rows of all that is shown of an event, in no order. */

@@ -17,8 +17,14 @@ export interface EventStore {
   units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
   /** Rows of events. */
   page(question: PageQuestion, run: Budget): Promise<unknown[][]>;
-  /** Whole events in the order of time, from behind a position on. */
-  list(question: ListQuestion, run: Budget): Promise<EventList>;
+  /** Whole events in the order of time, from behind a position on, up to a number of bytes. */
+  list(question: ListQuestion & { maxBytes: number }, run: Budget): Promise<EventList>;
+  /** Which events these are, without reading them. */
+  keys(question: ListQuestion, run: Budget): Promise<EventKey[]>;
+  /** About how many bytes these events take where they are shown, in no order. One that is not stored is left out. */
+  sizes(question: EventsOfKeys, run: Budget): Promise<EventSize[]>;
+  /** These events in the order of their keys. One that is not stored is left out. */
+  read(question: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
   /** Values that a property has in the latest events, the most frequent first. */
   values(question: ValuesQuestion, run: Budget): Promise<string[]>;
   /** Who got which variant of a flag, and what they did then, by day. */
@@ -333,8 +339,25 @@ export interface ListQuestion extends EventNames {
   behind: EventPosition | null;
   isOldestFirst: boolean;
   limit: number;
-  /** The list ends with the event that reaches this size. */
-  maxBytes: number;
+  /** How many events to leave out first. */
+  offset?: number;
+}
+
+/** What finds an event. */
+export interface EventKey {
+  uuid: string;
+  timestamp: number;
+}
+
+export interface EventsOfKeys {
+  projectId: number;
+  keys: readonly EventKey[];
+}
+
+export interface EventSize {
+  uuid: string;
+  distinctId: string;
+  bytes: number;
 }
 
 export interface EventList {

@@ -6,7 +6,7 @@ import { type Engine, readRows, textOrNull } from './engine.ts';
 import { exposuresText } from './exposures.ts';
 import { funnelText, livesText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
-import { readList } from './list.ts';
+import { eventLists } from './list.ts';
 import { pageText } from './page.ts';
 import {
   type Budget,
@@ -97,7 +97,7 @@ export function createEventStore(engine: Engine): EventStore {
     page: (question, run) =>
       rowsOf(pageText(dialect, question, question.of && unitsText(dialect, question.of)), run, (row) => row),
 
-    list: (question, run) => readList(engine, question, run),
+    ...eventLists(engine),
 
     values: (question, run) => rowsOf(valuesText(dialect, question), run, ([name]) => String(name)),
 

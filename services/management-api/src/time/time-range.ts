@@ -77,6 +77,10 @@ export interface TimePosition {
   id: string;
 }
 
+export function fromTimePosition({ timestamp, id }: TimePosition): { timestamp: number; id: string } {
+  return { timestamp: timestamp.getTime(), id };
+}
+
 export function toTimePosition(position: { timestamp: number; id: string } | null): TimePosition | null {
   return position && { timestamp: new Date(position.timestamp), id: position.id };
 }

@@ -2,7 +2,7 @@ import type { ActivityDetail } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { addShown, type GovernedKind, ownRecords, type RecordRights } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
-import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 
 export interface ActivityRow extends Columns<'activity_log', 'id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
@@ -69,18 +69,18 @@ interface OrganizationActivityFilter extends TimeRange {
 }
 
 /** Microseconds since 1970: more of them than of milliseconds tell records apart. */
-interface ActivityPosition {
+export interface ActivityPosition {
   at: number;
   id: string;
 }
 
-/** One page of what happened in an organization, the latest first, from behind `from` on. */
-export async function listOrganizationActivity(
+/** Which records of what happened in an organization are on a page, the latest first. */
+export async function findActivityKeys(
   sql: Sql,
   organizationId: string,
   { scope, itemId, userUuid, after, before }: OrganizationActivityFilter,
-  { from, limit, maxBytes }: { from: ActivityPosition | null; limit: number; maxBytes: number },
-): Promise<Paged<ActivityRow & { at: number }>[]> {
+  { behind, limit, offset }: KeyWindow<ActivityPosition>,
+): Promise<ActivityPosition[]> {
   const where = createConditions();
   where.add(`a.organization_id = ${where.parameter(organizationId)}::uuid`);
   if (scope !== undefined) where.add(`a.scope = ${where.parameter(scope)}`);
@@ -90,24 +90,24 @@ export async function listOrganizationActivity(
   }
   if (after !== undefined) where.add(`a.created_at > ${where.parameter(after)}`);
   if (before !== undefined) where.add(`a.created_at < ${where.parameter(before)}`);
-  if (from !== null) {
-    const at = `'epoch'::timestamptz + ${where.parameter(from.at)}::float8 * interval '1 microsecond'`;
-    where.add(`(a.created_at, a.id) < (${at}, ${where.parameter(from.id)}::uuid)`);
+  if (behind !== null) {
+    const at = `'epoch'::timestamptz + ${where.parameter(behind.at)}::float8 * interval '1 microsecond'`;
+    where.add(`(a.created_at, a.id) < (${at}, ${where.parameter(behind.id)}::uuid)`);
   }
-  const size = where.parameter(limit);
-  const text = pageWithinBytes({
-    keys: `SELECT a.id FROM activity_log a WHERE ${where.text()}
-            ORDER BY a.created_at DESC, a.id DESC LIMIT ${size}::int + 1`,
-    keyColumns: ['id'],
-    row: (key) => `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.id = ${key('id')}`,
-    columns: `a.id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
-              (extract(epoch FROM a.created_at) * 1000000)::float8 AS at,
-              CASE WHEN u.id IS NULL THEN NULL
-                   ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user`,
-    bytes: 'octet_length(a.detail::text) + 500',
-    limit: size,
-    maxBytes: where.parameter(maxBytes),
-    isUsual: true,
-  });
-  return sql.query<Paged<ActivityRow & { at: number }> & Record<string, unknown>>(text, where.values);
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<ActivityPosition & Record<string, unknown>>(
+    `SELECT a.id, (extract(epoch FROM a.created_at) * 1000000)::float8 AS at FROM activity_log a
+      WHERE ${where.text()} ORDER BY a.created_at DESC, a.id DESC ${page}`,
+    where.values,
+  );
 }
+
+export const readOrganizationActivity = largeRows<ActivityPosition, ActivityRow>({
+  key: { id: 'uuid' },
+  row: (of) =>
+    `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.organization_id = $1::uuid AND a.id = ${of('id')}`,
+  columns: `a.id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
+            CASE WHEN u.id IS NULL THEN NULL
+                 ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user`,
+  bytes: 'octet_length(a.detail::text) + 500',
+});

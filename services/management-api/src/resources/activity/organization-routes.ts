@@ -2,15 +2,15 @@
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import type { LargePages } from '../../sql/large-page.ts';
 import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
-import { listOrganizationActivity } from './activity-store.ts';
+import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
 /** Of the last record shown: microseconds since 1970, which are in the row, and the id. */
 const position = Type.Object({
@@ -25,11 +25,11 @@ const organizationActivity = Type.Object(keysetPageOf(activityItem).properties, 
 export function organizationActivityRoute({
   sql,
   searches,
-  pageShares,
+  pages,
 }: {
   sql: Sql;
   searches: Searches;
-  pageShares: PageShares;
+  pages: LargePages;
 }) {
   return defineRoute({
     method: 'GET',
@@ -37,7 +37,7 @@ export function organizationActivityRoute({
     operationId: 'organizations_activity',
     summary: 'Show what happened in an organization',
     description:
-      'Who changed what in the organization and in all of its projects, the latest first. Several filters narrow each other. A page of very large records is shorter than `limit`: `next` tells whether there is more.',
+      'Who changed what in the organization and in all of its projects, the latest first. Several filters narrow each other.',
     tags: ['organizations'],
     scope: 'activity_log:read',
     level: membershipLevels.administrator,
@@ -52,25 +52,29 @@ export function organizationActivityRoute({
     responses: { 200: { description: 'One page of records.', schema: organizationActivity } },
     examples: { response: { next: null, results: activityExample.results } },
     target: addressedOrganization(sql),
-    handler: ({ caller, target, query, request }) =>
-      pageShares.run(async (maxBytes) => {
-        const { organizationId } = target;
-        const { scope, item_id, user, limit, cursor, ...range } = query;
-        const filter = {
-          ...toTimeRange(range),
-          ...(scope !== undefined && { scope }),
-          ...(item_id !== undefined && { itemId: item_id }),
-          ...(user !== undefined && { userUuid: user }),
-        };
-        const window = { from: decodeCursor(position, cursor), limit, maxBytes };
-        const list = (on: Sql) => listOrganizationActivity(on, organizationId, filter, window);
-        const isSearch = (scope ?? item_id ?? user) !== undefined;
-        const rows = isSearch ? await searches.run({ caller, target }, 'after and before', list) : await list(sql);
-        return keysetPage(
-          request,
-          endOfPage(rows, (row) => ({ at: row.at, id: row.id })),
-          rows.map(toActivity),
-        );
-      }),
+    handler: async ({ caller, target, query, request }) => {
+      const { organizationId } = target;
+      const { scope, item_id, user, limit, cursor, ...range } = query;
+      const filter = {
+        ...toTimeRange(range),
+        ...(scope !== undefined && { scope }),
+        ...(item_id !== undefined && { itemId: item_id }),
+        ...(user !== undefined && { userUuid: user }),
+      };
+      const isSearch = (scope ?? item_id ?? user) !== undefined;
+      return pages.page(request, {
+        behind: decodeCursor(position, cursor),
+        limit,
+        findKeys(window) {
+          const find = (on: Sql) => findActivityKeys(on, organizationId, filter, window);
+          return isSearch ? searches.run({ caller, target }, 'after and before', find) : find(sql);
+        },
+        async read(keys, maxBytes) {
+          const { rows, used } = await readOrganizationActivity(sql, organizationId, { keys, maxBytes });
+          return { rows: rows.map(toActivity), used };
+        },
+        toCursor: ({ at, id }) => ({ at, id }),
+      });
+    },
   });
 }

@@ -94,14 +94,13 @@ function readRoutes(below: Exports, { sql }: BatchExportDeps) {
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
       examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
-      handler: async ({ target: address, query, request }) => {
-        const { count, rows } = await listBatchExports(sql, address, query);
-        const runs = await latestRuns(
-          sql,
-          rows.map(({ id }) => id),
-        );
-        return offsetPage(request, query, { count, results: rows.map((row) => toBatchExport(row, runs)) });
-      },
+      handler: async ({ target: address, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listBatchExports(sql, address, window);
+          const ids = rows.map(({ id }) => id);
+          const runs = await latestRuns(sql, ids);
+          return { count, results: rows.map((row) => toBatchExport(row, runs)) };
+        }),
     }),
     ...defineRoutes({
       method: 'GET',

@@ -234,8 +234,10 @@ export function runRoutes(
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {
         await requireExport(sql, address, id);
-        const { count, rows } = await listBackfills(sql, id, query);
-        return offsetPage(request, query, { count, results: rows.map(toBackfill) });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listBackfills(sql, id, window);
+          return { count, results: rows.map(toBackfill) };
+        });
       },
     }),
     ...defineRoutes({

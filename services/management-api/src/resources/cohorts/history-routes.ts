@@ -99,13 +99,15 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       },
       handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
         await requireCohort(environmentId, id);
-        const { count, rows } = await listCalculations(sql, id, query);
-        const results = rows.map((row) => ({
-          ...row,
-          started_at: formatDateTime(row.started_at),
-          finished_at: row.finished_at && formatDateTime(row.finished_at),
-        }));
-        return offsetPage(request, query, { count, results });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listCalculations(sql, id, window);
+          const results = rows.map((row) => ({
+            ...row,
+            started_at: formatDateTime(row.started_at),
+            finished_at: row.finished_at && formatDateTime(row.finished_at),
+          }));
+          return { count, results };
+        });
       },
     }),
   ];

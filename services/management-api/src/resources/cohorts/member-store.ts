@@ -30,7 +30,7 @@ export async function listMemberUuids(
   return rows.map(({ person_uuid }) => person_uuid);
 }
 
-/** Those of some persons that exist, by uuid; it ends early, with the one that fills a page. */
+/** Those of some persons that exist, by uuid; it ends early, with the one that fills a portion. */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
   if (uuids.length === 0) return [];
   return sql.query<PersonRow & Record<string, unknown>>(

@@ -233,6 +233,16 @@ describe('the persons of a cohort', () => {
     expect([...uuidsOf(first), ...uuidsOf(second)]).toEqual(those(ada, eve));
   });
 
+  test('fill a page although far more persons do not belong to the cohort', async () => {
+    await api.database.sql.query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1, lpad(to_hex(n), 32, '0')::uuid, 'other-' || n, '{}', now() FROM generate_series(1, 20500) AS n`,
+      [acme.projectId],
+    );
+    const page = await persons(await made(paying), '?limit=3');
+    expect([uuidsOf(page), page.body.next]).toEqual([those(ada, eve), null]);
+  });
+
   test('as CSV, of which a static cohort can be made again', async () => {
     const id = await made(paying);
     const response = await fetch(`${api.url}${path}${id}/persons/?format=csv&limit=1`, {

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
-import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
+import { decodeCursor, encodeCursor, keysetQuery, PageStream, pageLink, TextContent } from '@millrace/http';
 import { csvText } from '@millrace/insights/table';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -27,7 +27,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     operationId: 'cohorts_persons',
     summary: 'List the persons of a cohort',
     description:
-      'Who belongs to it now, by uuid. Of a dynamic cohort so many persons are looked at for a page; one with fewer than `limit`, or none, is the last only where `next` is null. Asks for the scope `person:read` as well. With `format=csv` the page is a CSV file, and the next one is named in the header `Link`.',
+      'Who belongs to it now, by uuid. The persons of a dynamic cohort are found one by one, so that a page may take long. Asks for the scope `person:read` as well. With `format=csv` the page is a CSV file, and the next one is named in the header `Link`.',
     tags,
     scope: 'cohort:read',
     params: cohortParams,
@@ -60,24 +60,70 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
       if (!cohort) throw new AppError('not_found', 'Not found.');
       const after = decodeCursor(position, query.cursor)?.after ?? null;
       const place = { projectId: environmentId, cohortId: id, isStatic: cohort.is_static };
-      const find = (on: Sql) => findMembers(on, place, { after, limit: query.limit });
-      const page = cohort.is_static ? await find(sql) : await searches.run({ caller, target }, 'a smaller limit', find);
-      const nextPosition = page.after === null ? null : { after: page.after };
-      if (query.format === 'csv') {
-        const { next } = keysetPage(request, { nextPosition }, []);
-        return new TextContent(personsCsv(page.persons), {
-          'Content-Disposition': `attachment; filename="cohort-${id}.csv"`,
-          ...(next !== null && { Link: `<${next}>; rel="next"` }),
-        });
+      const portions = portionsOf({ after, limit: query.limit }, (window) => {
+        const find = (on: Sql) => findMembers(on, place, window);
+        return cohort.is_static ? find(sql) : searches.run({ caller, target }, 'a smaller limit', find);
+      });
+      const linkTo = (position: string | null) =>
+        position === null ? null : pageLink(request, { cursor: encodeCursor({ after: position }) });
+      if (query.format === 'csv') return csvAnswer(portions, { id, linkTo });
+      return new PageStream(toPage());
+
+      async function* toPage() {
+        for await (const { persons, end } of portions) {
+          const distinctIds = await listDistinctIds(sql, environmentId, persons);
+          const results = persons.map((row) => toPerson(row, distinctIds.get(row.uuid)));
+          yield { results, end: end && { next: linkTo(end.after), previous: null } };
+        }
       }
-      const distinctIds = await listDistinctIds(sql, environmentId, page.persons);
-      const results = page.persons.map((row) => toPerson(row, distinctIds.get(row.uuid)));
-      return { ...keysetPage(request, { nextPosition }, results), previous: null };
     },
   });
 }
 
-/** What one request may look at to fill its page; who belongs to a dynamic cohort is found out person by person. */
+async function csvAnswer(
+  portions: AsyncGenerator<MemberPortion>,
+  { id, linkTo }: { id: number; linkTo: (position: string | null) => string | null },
+): Promise<TextContent> {
+  const rows: string[][] = [];
+  let next: string | null = null;
+  for await (const { persons, end } of portions) {
+    rows.push(...persons.map(toCsvRow));
+    if (end) next = linkTo(end.after);
+  }
+  return new TextContent(csvText([header, ...rows]), {
+    'Content-Disposition': `attachment; filename="cohort-${id}.csv"`,
+    ...(next !== null && { Link: `<${next}>; rel="next"` }),
+  });
+}
+
+interface MemberPortion {
+  persons: PersonRow[];
+  /** Where the next page begins, if this is the last portion of the page. */
+  end: { after: string | null } | null;
+}
+
+/** The persons of a page, `limit` in all unless the list ends before. */
+async function* portionsOf(
+  { after, limit }: MemberWindow,
+  find: (window: MemberWindow) => Promise<MemberPage>,
+): AsyncGenerator<MemberPortion, void> {
+  let missing = limit;
+  for (let from = after; ; ) {
+    const page = await find({ after: from, limit: missing });
+    missing -= page.persons.length;
+    from = page.after;
+    const isLast = missing === 0 || from === null;
+    yield { persons: page.persons, end: isLast ? { after: from } : null };
+    if (isLast) return;
+  }
+}
+
+interface MemberWindow {
+  after: string | null;
+  limit: number;
+}
+
+/** How much one search may look at; who belongs to a dynamic cohort is found out person by person. */
 const mostLookedAt = 20_000;
 const mostMs = 3000;
 
@@ -89,15 +135,15 @@ interface FoundUuids {
 
 interface MemberPage {
   persons: PersonRow[];
-  /** Where the next page begins; null on the last. */
+  /** The last uuid that was looked at; null when all were. */
   after: string | null;
 }
 
-/** A page of a cohort's persons by uuid. It may be shorter than `limit`, and even empty, and not be the last. */
+/** Some of a cohort's persons by uuid. They may be fewer than `limit`, and even none, although there are more. */
 async function findMembers(
   sql: Sql,
   cohort: StaticCohort & { isStatic: boolean },
-  window: { after: string | null; limit: number },
+  window: MemberWindow,
 ): Promise<MemberPage> {
   const { uuids, lookedUntil } = cohort.isStatic
     ? await listed(sql, cohort, window)
@@ -109,11 +155,7 @@ async function findMembers(
   return { persons, after: isCut ? last : lookedUntil };
 }
 
-async function listed(
-  sql: Sql,
-  cohort: StaticCohort,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<FoundUuids> {
+async function listed(sql: Sql, cohort: StaticCohort, { after, limit }: MemberWindow): Promise<FoundUuids> {
   const uuids = await listMemberUuids(sql, cohort, { after, limit: limit + 1 });
   const shown = uuids.slice(0, limit);
   return { uuids: shown, lookedUntil: uuids.length > limit ? (shown.at(-1) ?? null) : null };
@@ -122,7 +164,7 @@ async function listed(
 async function evaluated(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,
-  { after, limit }: { after: string | null; limit: number },
+  { after, limit }: MemberWindow,
 ): Promise<FoundUuids> {
   const audience = await cohortAudience(sql, projectId, [cohortId]);
   const startedAt = performance.now();
@@ -140,16 +182,13 @@ async function evaluated(
   return { uuids, lookedUntil: null };
 }
 
+/** With these headers a static cohort can be made of the file again. */
 const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
 
-/** Persons as CSV (RFC 4180), with the headers by which a static cohort can be made of it again. */
-function personsCsv(persons: PersonRow[]): string {
-  const rows = persons.map(({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }) => [
-    uuid,
-    main_distinct_id,
-    typeof email === 'string' ? email : '',
-    String(is_identified),
-    created_at.toISOString(),
-  ]);
-  return csvText([header, ...rows]);
-}
+const toCsvRow = ({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }: PersonRow) => [
+  uuid,
+  main_distinct_id,
+  typeof email === 'string' ? email : '',
+  String(is_identified),
+  created_at.toISOString(),
+];

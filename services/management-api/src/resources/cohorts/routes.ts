@@ -65,10 +65,11 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       query: listQuery,
       responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
       examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listCohorts(sql, target, { ...query, filter: query });
-        return offsetPage(request, query, { count, results: rows.map(toCohort) });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listCohorts(sql, target, { ...window, filter: query });
+          return { count, results: rows.map(toCohort) };
+        }),
     }),
     ...defineRoutes({
       method: 'GET',

@@ -84,11 +84,11 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       query: listQuery,
       responses: { 200: { description: 'One page of dashboards.', schema: offsetPageOf(dashboard) } },
       examples: { response: { count: 1, next: null, previous: null, results: [basicDashboardExample] } },
-      handler: async ({ caller, target, query, request }) => {
-        const { count, rows } = await listDashboards(sql, target, { ...query, filter: query });
-        const results = rows.map((row) => toBasicDashboard(row, viewerOf(caller, target)));
-        return offsetPage(request, query, { count, results });
-      },
+      handler: async ({ caller, target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listDashboards(sql, target, { ...window, filter: query });
+          return { count, results: rows.map((row) => toBasicDashboard(row, viewerOf(caller, target))) };
+        }),
     }),
     ...defineRoutes({
       method: 'GET',

@@ -15,6 +15,7 @@ import {
   listPropertyDefinitions,
   type PropertyDefinitionFilter,
   type PropertyDefinitionRow,
+  type Window,
 } from './store.ts';
 import { noVolume, type Volume, volumesOfEvents, volumesOfProperties } from './volumes.ts';
 
@@ -58,15 +59,17 @@ export function eventDefinitionRoutes({ sql, searches, otherStore: store }: Even
       examples: { response: { count: 1, next: null, previous: null, results: [eventDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;
-        const list = async (on: Sql) => {
-          const { count, rows } = await listEventDefinitions(on, environmentId, query, query);
+        const list = async (on: Sql, window: Window) => {
+          const { count, rows } = await listEventDefinitions(on, environmentId, query, window);
           const names = rows.map(({ name }) => name);
           const read = store && { store, projectId: environmentId, signal: request.leaves() };
           const volumes = query.volumes ? await volumesOfEvents(on, environmentId, { names, read }) : undefined;
           return { count, results: rows.map((row) => toEventDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes;
-        return offsetPage(request, query, await (isSearch ? searches.run({ caller, target }, null, list) : list(sql)));
+        return offsetPage(request, query, (window) =>
+          isSearch ? searches.run({ caller, target }, null, (on) => list(on, window)) : list(sql, window),
+        );
       },
     }),
     ...defineRoutes({
@@ -150,16 +153,17 @@ export function propertyDefinitionRoutes({ sql, searches }: Pick<EventDeps, 'sql
       examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { environmentId } = target;
-        const list = async (on: Sql) => {
-          const { count, rows } = await listPropertyDefinitions(on, environmentId, toFilter(query), query);
+        const list = async (on: Sql, window: Window) => {
+          const { count, rows } = await listPropertyDefinitions(on, environmentId, toFilter(query), window);
           const names = rows.map(({ name }) => name);
           const isCounted = query.volumes && query.type === 'event';
           const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
           return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes;
-        const page = await (isSearch ? searches.run({ caller, target }, 'properties', list) : list(sql));
-        return offsetPage(request, query, page);
+        return offsetPage(request, query, (window) =>
+          isSearch ? searches.run({ caller, target }, 'properties', (on) => list(on, window)) : list(sql, window),
+        );
       },
     }),
     ...defineRoutes({

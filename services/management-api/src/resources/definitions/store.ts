@@ -27,7 +27,7 @@ export interface PropertyDefinitionFilter {
   isNumerical?: boolean;
 }
 
-interface Window {
+export interface Window {
   limit: number;
   offset: number;
 }

@@ -77,10 +77,11 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
       responses: { 200: { description: 'One page of domains.', schema: offsetPageOf(domain) } },
       examples: { response: { count: 1, next: null, previous: null, results: [domainExample] } },
       target: addressedOrganization(sql),
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listDomains(sql, target.organizationId, query);
-        return offsetPage(request, query, { count, results: rows.map((row) => toDomain(row, installed)) });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listDomains(sql, target.organizationId, window);
+          return { count, results: rows.map((row) => toDomain(row, installed)) };
+        }),
     }),
     defineRoute({
       method: 'GET',

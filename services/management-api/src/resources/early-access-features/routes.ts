@@ -46,14 +46,12 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of features.', schema: offsetPageOf(earlyAccessFeature) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureExample] } },
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listFeatures(sql, target, query);
-        const flags = await flagsOf(sql, target.environmentId, rows);
-        return offsetPage(request, query, {
-          count,
-          results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id))),
-        });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listFeatures(sql, target, window);
+          const flags = await flagsOf(sql, target.environmentId, rows);
+          return { count, results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id))) };
+        }),
     }),
     ...defineRoutes({
       method: 'POST',

@@ -96,11 +96,8 @@ export function environmentRoutes(deps: ItemDeps) {
       target: parent,
       handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
         const reach = { userId: caller.userId, organizationIds: [organizationId] };
-        return offsetPage(
-          request,
-          query,
-          await listEnvironments(sql, reach, { ...query, projectId, only: onlyEnvironmentsOf(caller) }),
-        );
+        const only = onlyEnvironmentsOf(caller);
+        return offsetPage(request, query, (window) => listEnvironments(sql, reach, { ...window, projectId, only }));
       },
     }),
     defineRoute({
@@ -117,10 +114,8 @@ export function environmentRoutes(deps: ItemDeps) {
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
         const reach = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
-        return offsetPage(
-          request,
-          query,
-          await listEnvironments(sql, reach, { ...query, projectId: null, only: null }),
+        return offsetPage(request, query, (window) =>
+          listEnvironments(sql, reach, { ...window, projectId: null, only: null }),
         );
       },
     }),

@@ -186,7 +186,9 @@ describe('filters', () => {
   test.each([
     ['orderBy=event', 'orderBy'],
     ['orderBy=["event"]', 'orderBy'],
-    ['offset=100', 'offset'],
+    ['offset=50001', 'offset'],
+    ['offset=-1', 'offset'],
+    ['offset=1&cursor=eyJ0aW1lc3RhbXAiOjEsImlkIjoiMDAwMDAwMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDAxIn0', 'offset'],
     ['select=["event"]', 'select'],
     ['where=x', 'where'],
     ['format=csv', 'format'],
@@ -215,11 +217,11 @@ describe('filters', () => {
 });
 
 describe('pages', () => {
-  test('limit: 100 unless said, 1000 at most, bad ones as if not said', async () => {
+  test('limit: 100 by default, at most 10,000, and bad values count as the default', async () => {
     await api.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
        SELECT $1, timestamptz '2026-11-01Z' + n * interval '1 second', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now()
-         FROM generate_series(1, 1001) AS n`,
+         FROM generate_series(1, 10001) AS n`,
       [tenant.projectId],
     );
     for (const [query, length] of [
@@ -229,7 +231,8 @@ describe('pages', () => {
       ['?limit=-5', 100],
       ['?limit=abc', 100],
       ['?limit=1000', 1000],
-      ['?limit=99999999999999999999', 1000],
+      ['?limit=10000', 10_000],
+      ['?limit=99999999999999999999', 10_000],
     ] as const) {
       const body = await get(query);
       expect([query, body.results.length, typeof body.next]).toEqual([query, length, 'string']);
@@ -270,6 +273,29 @@ describe('pages', () => {
     }
   });
 
+  test('offset leaves out that many events, and next goes on behind the page', async () => {
+    const stored: string[] = [];
+    for (let index = 0; index < 60; index += 1) {
+      const day = String(1 + (index % 5)).padStart(2, '0');
+      stored.push(await event({ timestamp: `2026-${['08', '09', '10', '11'][index % 4]}-${day}T00:00:00Z` }));
+    }
+    for (const filter of ['', '&distinct_id=someone', '&orderBy=timestamp']) {
+      const whole = (await get(`?limit=100${filter}`)).results.map(({ uuid }: { uuid: string }) => uuid);
+      expect(new Set(whole)).toEqual(new Set(stored));
+      const seen: string[] = [];
+      for (let offset = 0; offset < 70; offset += 7) {
+        const page = await get(`?limit=7&offset=${offset}${filter}`);
+        seen.push(...page.results.map(({ uuid }: { uuid: string }) => uuid));
+        expect(page.next === null).toBe(offset >= 56);
+      }
+      expect(seen).toEqual(whole);
+      const { next } = await get(`?limit=7&offset=20${filter}`);
+      expect(next).not.toContain('offset');
+      const behind = (await api.get(next, tenant.personalApiKey)).body;
+      expect(behind.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(whole.slice(27, 34));
+    }
+  });
+
   test('the order is by time and uuid, the newest first', async () => {
     const rows: { timestamp: string; uuid: string }[] = [];
     for (let index = 0; index < 20; index += 1) {
@@ -287,7 +313,7 @@ describe('pages', () => {
       await event({ distinctId: `p${index}`, personId });
     }
     const cost = (query: string) => api.statementsOf(() => get(query));
-    expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([5, 5]);
+    expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([6, 6]);
     expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(6);
   });
 });
@@ -298,32 +324,37 @@ describe('very large events', () => {
     properties: { text: String(index).repeat(5 * 1024 * 1024) },
   });
 
-  test('make shorter pages, and every one is on one of them', async () => {
+  test('fill a page up to its limit', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 8; index += 1) stored.push(await event(large(index)));
-    const first = await get();
-    expect(first.results.length).toBeLessThan(8);
-    const all = await readAllPages<{ uuid: string }>(api, path, tenant.personalApiKey);
-    expect(all.map(({ uuid }) => uuid)).toEqual(stored.reverse());
+    const page = await get();
+    expect([page.results.map(({ uuid }: { uuid: string }) => uuid), page.next]).toEqual([stored.reverse(), null]);
+    const first = await get('?limit=5');
+    const second = (await api.get(first.next, tenant.personalApiKey)).body;
+    const uuids = [...first.results, ...second.results].map(({ uuid }) => uuid);
+    expect([uuids, first.results.length, second.next]).toEqual([stored, 5, null]);
   });
 
-  test('one that is larger than a page comes alone', async () => {
-    await event({ timestamp: '2026-11-10T12:00:00Z' });
-    await event({ timestamp: '2026-11-10T12:00:01Z', properties: { text: 'x'.repeat(17 * 1024 * 1024) } });
-    const { results, next } = await get();
-    expect([results.length, next === null]).toEqual([1, false]);
-    expect((await api.get(next, tenant.personalApiKey)).body).toMatchObject({
-      next: null,
-      results: [expect.anything()],
+  test('fill it although they are deleted while it is read', async () => {
+    const stored: string[] = [];
+    for (let index = 0; index < 9; index += 1) stored.unshift(await event(large(index)));
+    const response = await fetch(`${api.url}${path}?limit=6`, {
+      headers: { authorization: `Bearer ${tenant.personalApiKey}` },
     });
+    // The first events are on their way when the third to last of the page is deleted.
+    const deleted = stored[4];
+    await api.database.sql.query('DELETE FROM event WHERE uuid = $1', [deleted]);
+    const { results, next } = (await response.json()) as { results: { uuid: string }[]; next: string };
+    expect(results.map(({ uuid }) => uuid)).toEqual(stored.filter((uuid) => uuid !== deleted).slice(0, 6));
+    const rest = (await api.get(next, tenant.personalApiKey)).body;
+    expect(rest.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(stored.slice(7));
   });
 
-  test('a large person makes shorter pages as well', async () => {
+  test('come with large persons', async () => {
     await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));
-    expect((await get()).results.length).toBe(2);
-    const all = await readAllPages<{ uuid: string }>(api, path, tenant.personalApiKey);
-    expect(all.map(({ uuid }) => uuid)).toEqual(stored.reverse());
+    const { results, next } = await get();
+    expect([results.map(({ uuid }: { uuid: string }) => uuid), next]).toEqual([stored.reverse(), null]);
   });
 });

@@ -2,7 +2,7 @@ import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { createMonths } from '../../testing/stored-data.ts';
-import { type EventFilter, type EventWindow, listEvents, listEventsByDistinctId } from './store.ts';
+import { type EventFilter, type EventWindow, findEventKeys, findEventKeysByDistinctId } from './store.ts';
 
 /** How PostgreSQL goes about the queries of the event list, over four months of two projects. */
 let testDatabase: TestDatabase;
@@ -49,24 +49,24 @@ async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanN
 
 const monthsRead = (nodes: PlanNode[]) =>
   [...new Set(nodes.flatMap((node) => node['Relation Name'] ?? []))].filter((name) => name.startsWith('event_'));
-const first: EventWindow = { from: null, limit: 100, maxBytes: 1e9, isOldestFirst: false };
+const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };
 const everything: EventFilter = { properties: [] };
 
 test('the newest events come from the primary key of the newest month alone', async () => {
-  const nodes = await executedNodes((sql) => listEvents(sql, 1, everything, first));
+  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['event_2026_11_pkey']));
 });
 
 test('the oldest events come from the oldest month alone', async () => {
-  const nodes = await executedNodes((sql) => listEvents(sql, 1, everything, { ...first, isOldestFirst: true }));
+  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
   expect(monthsRead(nodes)).toEqual(['event_before_2015', 'event_2026_08']);
 });
 
 test('a cursor in the middle reads its own month alone', async () => {
-  const from = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
-  const nodes = await executedNodes((sql) => listEvents(sql, 1, everything, { ...first, from }));
+  const behind = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
+  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, { ...first, behind }));
   expect(monthsRead(nodes)).toEqual(['event_2026_09']);
 });
 
@@ -75,14 +75,14 @@ test.each<[string, Partial<EventFilter>, string[]]>([
   ['before', { before: new Date('2026-09-02') }, ['event_2026_09']],
   ['a common name', { event: 'e1' }, ['event_2026_11']],
 ])('%s reads no more months than it must', async (_case, filter, months) => {
-  expect(monthsRead(await executedNodes((sql) => listEvents(sql, 1, { ...everything, ...filter }, first)))).toEqual(
+  expect(monthsRead(await executedNodes((sql) => findEventKeys(sql, 1, { ...everything, ...filter }, first)))).toEqual(
     months,
   );
 });
 
 test('a rare visitor is found through the index on distinct ids, without reading a month', async () => {
   const filter = { ...everything, distinct_id: 'd77' };
-  const nodes = await executedNodes((sql) => listEventsByDistinctId(sql, 2, filter, first));
+  const nodes = await executedNodes((sql) => findEventKeysByDistinctId(sql, 2, filter, first));
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(scans.filter((scan) => scan['Index Name']?.includes('distinct_id'))).toHaveLength(4);
   for (const scan of scans) expect(scan['Node Type']).toBe('Index Scan');

@@ -1,9 +1,16 @@
 // Events that are kept in another store than PostgreSQL (`EVENT_STORE=clickhouse`), listed and counted as `store.ts` does it there.
 
 import type { Sql } from '@millrace/db';
-import { type Condition, type EventList, type EventStore, type ListQuestion, patternProblem } from '@millrace/insights';
-import type { Paged } from '../../sql/page-within-bytes.ts';
-import type { TimeRange, TimeSpan } from '../../time/time-range.ts';
+import {
+  type Condition,
+  type EventKey,
+  type EventStore,
+  type ListedEvent,
+  type ListQuestion,
+  patternProblem,
+} from '@millrace/insights';
+import type { Portion } from '../../sql/large-page.ts';
+import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import {
@@ -35,7 +42,7 @@ export interface StoreRead {
 
 /** As long as a search in PostgreSQL may take. */
 const longestMs = 10_000;
-/** More than the largest page with the largest event behind it. */
+/** More than the largest portion of a page with the largest event behind it. */
 const mostBytes = 64 * 1024 * 1024;
 
 export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({
@@ -44,24 +51,57 @@ export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>)
   maxBytes: mostBytes,
 });
 
-/** One page of a project's events, from behind `from` on. */
-export async function listStored(
+/** Which events of a project are on a page. */
+export async function findStoredKeys(
   read: StoreRead,
   filter: EventFilter,
-  { from, limit, maxBytes, isOldestFirst }: EventWindow,
-): Promise<Paged<EventRow>[]> {
+  { behind, limit, offset, isOldestFirst }: EventWindow,
+): Promise<TimePosition[]> {
   const range = rangeOf(filter);
-  const found = await read.store.events.list(
+  const keys = await read.store.events.keys(
     {
       ...range,
       ...usual(read, filter),
       where: await conditionOf(read, filter),
-      behind: from && { time: Math.max(range.from - 1, Math.min(range.to, from.timestamp.getTime())), uuid: from.id },
-      ...{ limit, maxBytes, isOldestFirst },
+      behind: behind && {
+        time: Math.max(range.from - 1, Math.min(range.to, behind.timestamp.getTime())),
+        uuid: behind.id,
+      },
+      ...{ limit, offset, isOldestFirst },
     },
     budgetOf(read),
   );
-  return withinBytes(read, found, maxBytes);
+  return keys.map(({ uuid, timestamp }) => ({ timestamp: new Date(timestamp), id: uuid }));
+}
+
+/** Makes the function that reads the events of some keys in their order, up to the one that reaches `maxBytes`. */
+export function createStoredReader(read: StoreRead) {
+  const { store, projectId } = read;
+  const sizes = new Map<string, number>();
+
+  return async (keys: TimePosition[], maxBytes: number): Promise<Portion<EventRow>> => {
+    const all = keys.map(({ timestamp, id }) => ({ timestamp: timestamp.getTime(), uuid: id }));
+    // Keys that did not fit are given again: what was measured is not measured twice.
+    if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
+    let before = 0;
+    const given = all.filter(({ uuid }) => {
+      const fits = before < maxBytes;
+      before += sizes.get(uuid) ?? 0;
+      return fits;
+    });
+    const rows = await store.events.read({ projectId, keys: given }, budgetOf(read));
+    return { rows: rows.map(toRow), used: given.length };
+  };
+
+  /** The person of today, who may be much larger than the event, is shown with every one. */
+  async function measure(keys: EventKey[]): Promise<void> {
+    sizes.clear();
+    const measured = await store.events.sizes({ projectId, keys }, budgetOf(read));
+    const distinctIds = new Set(measured.map(({ distinctId }) => distinctId));
+    const ofPersons = await sizesOfPersons(read.sql, projectId, [...distinctIds]);
+    for (const { uuid } of keys) sizes.set(uuid, 0);
+    for (const { uuid, distinctId, bytes } of measured) sizes.set(uuid, bytes + (ofPersons.get(distinctId) ?? 0));
+  }
 }
 
 const usual = ({ projectId }: StoreRead, { event }: Pick<EventFilter, 'event'>) =>
@@ -73,25 +113,7 @@ const usual = ({ projectId }: StoreRead, { event }: Pick<EventFilter, 'event'>) 
     behind: null,
   }) as const satisfies Partial<ListQuestion>;
 
-/** The person of today, who may be much larger than the event, is shown with every one. */
-async function withinBytes(
-  { sql, projectId }: StoreRead,
-  { events, hasMore }: EventList,
-  maxBytes: number,
-): Promise<Paged<EventRow>[]> {
-  const sizes = await sizesOfPersons(sql, projectId, [...new Set(events.map((event) => event.distinct_id))]);
-  const fetched = events.length + Number(hasMore);
-  let before = 0;
-  const shown = events.filter((event) => {
-    const fits = before < maxBytes;
-    before += event.properties.length + 5 * event.elements_chain.length + 500;
-    before += sizes.get(event.distinct_id) ?? event.person_properties.length;
-    return fits;
-  });
-  return shown.map((event) => ({ ...toRow(event), fetched }));
-}
-
-function toRow(event: EventList['events'][number]): EventWithTimes {
+function toRow(event: ListedEvent): EventWithTimes {
   const [properties, person_properties] = [event.properties, event.person_properties].map((text) => JSON.parse(text));
   return { ...event, properties, person_properties };
 }

@@ -1,33 +1,43 @@
 // The routes of events.
 
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { endOfPage, type Paged, type PageShares } from '../../sql/page-within-bytes.ts';
-import { timePosition, toTimePosition, toTimeRange } from '../../time/time-range.ts';
+import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
+import {
+  fromTimePosition,
+  type TimePosition,
+  timePosition,
+  toTimePosition,
+  toTimeRange,
+} from '../../time/time-range.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { parseElements } from './elements.ts';
-import { listStored, type OtherStore, plainPattern, readStored } from './other-store.ts';
+import { createStoredReader, findStoredKeys, type OtherStore, plainPattern, readStored } from './other-store.ts';
 import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
 import {
   type EventFilter,
   type EventRow,
   type EventWindow,
-  listEvents,
-  listEventsByDistinctId,
+  findEventKeys,
+  findEventKeysByDistinctId,
   listPersonsOfDistinctIds,
   meansDistinctIds,
   readEvent,
+  readEvents,
 } from './store.ts';
 
 /** A word, or as existing clients send it, a JSON array of one. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
+
+/** PostHog's limit of an offset. Each page by offset walks over all events before it. */
+const mostSkipped = 50_000;
 
 const narrowing = 'after and before, or distinct_id';
 
@@ -39,7 +49,7 @@ export interface EventDeps {
   otherStore: OtherStore | null;
 }
 
-export function eventRoutes({ sql, searches, otherStore: store, pageShares }: EventDeps & { pageShares: PageShares }) {
+export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -48,11 +58,12 @@ export function eventRoutes({ sql, searches, otherStore: store, pageShares }: Ev
       operationId: 'events_list',
       summary: 'List events',
       description:
-        'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
+        'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. Go on by `next`, or by `offset`. Events stored while you page do not shift the pages that `next` leads to; those addressed by `offset` are shifted, so that some events come twice.',
       tags: ['events'],
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,
+        offset: offsetOfLargeList(mostSkipped),
         ...eventFilterQuery,
         // No enum, and no quotes in the default: openapi-python-client cannot write them.
         orderBy: Type.String({
@@ -63,29 +74,38 @@ export function eventRoutes({ sql, searches, otherStore: store, pageShares }: Ev
       }),
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
-      handler: ({ caller, target, query, request }) =>
-        pageShares.run(async (maxBytes) => {
-          const projectId = target.environmentId;
-          const { properties, orderBy, limit, after, before, cursor, ...exact } = query;
-          if (!orders.includes(orderBy)) throw notAnOrder(orderBy);
-          const filter = {
-            ...exact,
-            ...toTimeRange({ after, before }),
-            properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
-          };
-          const from = toTimePosition(decodeCursor(timePosition, cursor));
-          const window = { from, limit, maxBytes, isOldestFirst: !orderBy.includes('-') };
-          const list = (on: Sql) =>
-            store === null
-              ? refuseBadPattern(() => findEvents(on, projectId, filter, window))
-              : listStored({ store, sql: on, projectId, signal: request.leaves() }, filter, window);
-          // Another store walks further for the newest page than an index of PostgreSQL.
-          const isWalk = store !== null || isSearch(filter);
-          const rows = isWalk ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
-          const events = await withCurrentPersons(sql, projectId, rows);
-          const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
-          return keysetPage(request, end, events);
-        }),
+      handler: async ({ caller, target, query, request }) => {
+        const projectId = target.environmentId;
+        const { properties, orderBy, limit, offset, after, before, cursor, ...exact } = query;
+        if (!orders.includes(orderBy)) throw notAnOrder(orderBy);
+        refuseOffsetAfterCursor(query);
+        const filter = {
+          ...exact,
+          ...toTimeRange({ after, before }),
+          properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
+        };
+        const isOldestFirst = !orderBy.includes('-');
+        const stored = store && { store, projectId, signal: request.leaves() };
+        const read = stored === null ? readEventsOf(sql, projectId) : createStoredReader({ ...stored, sql });
+        return pages.page(request, {
+          ...{ behind: toTimePosition(decodeCursor(timePosition, cursor)), limit, offset },
+          findKeys(keys) {
+            const window = { ...keys, isOldestFirst };
+            const find = (on: Sql) =>
+              stored === null
+                ? refuseBadPattern(() => findKeys(on, projectId, filter, window))
+                : findStoredKeys({ ...stored, sql: on }, filter, window);
+            // Another store walks further for the newest page than an index of PostgreSQL.
+            const isWalk = stored !== null || isSearch(filter) || keys.offset > 0;
+            return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
+          },
+          async read(keys, maxBytes) {
+            const { rows, used } = await read(keys, maxBytes);
+            return { rows: await withCurrentPersons(sql, projectId, rows), used };
+          },
+          toCursor: fromTimePosition,
+        });
+      },
     }),
   ];
 }
@@ -134,19 +154,17 @@ function isSearch({ event, person_id, properties }: EventFilter): boolean {
 }
 
 /**
- * The events a filter asks for, by the cheapest way there. `person_id` means the person of today: every event of every
- * distinct id that belongs to it now, those stored before a merge included.
+ * The events of a page, found in the cheapest way. `person_id` means the person of today: every event of every distinct id
+ * that belongs to it now, those stored before a merge included.
  */
-async function findEvents(
-  sql: Sql,
-  projectId: number,
-  filter: EventFilter,
-  window: EventWindow,
-): Promise<Paged<EventRow>[]> {
+async function findKeys(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
   return (await meansDistinctIds(sql, projectId, filter))
-    ? listEventsByDistinctId(sql, projectId, filter, window)
-    : listEvents(sql, projectId, filter, window);
+    ? findEventKeysByDistinctId(sql, projectId, filter, window)
+    : findEventKeys(sql, projectId, filter, window);
 }
+
+const readEventsOf = (sql: Sql, projectId: number) => (keys: TimePosition[], maxBytes: number) =>
+  readEvents(sql, projectId, { keys, maxBytes });
 
 /** Events as the API shows them, each with the person its distinct id belongs to now. Two queries, however many events. */
 async function withCurrentPersons<Row extends EventRow>(sql: Sql, projectId: number, rows: Row[]) {

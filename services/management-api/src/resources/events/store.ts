@@ -2,7 +2,7 @@
 
 import { type Columns, type Sql, unprepared } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
@@ -25,12 +25,7 @@ export interface EventFilter extends TimeRange {
   properties: PropertyFilter[];
 }
 
-export interface EventWindow {
-  from: TimePosition | null;
-  limit: number;
-  /** The page ends with the row that reaches this size. */
-  maxBytes: number;
-  /** The newest first, unless told. */
+export interface EventWindow extends KeyWindow<TimePosition> {
   isOldestFirst: boolean;
 }
 
@@ -38,45 +33,46 @@ const columns =
   'e.uuid, e.event, e.distinct_id, e.timestamp, e.properties, e.elements_chain, e.person_id, e.person_properties';
 
 /**
- * One page of a project's events, from behind `from` on. Walks the primary key (project_id, timestamp, uuid) month by month
- * and stops when the page is full.
+ * Which events of a project are on a page. Walks the primary key (project_id, timestamp, uuid) month by month and stops when
+ * the page is full.
  */
-export async function listEvents(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
+export async function findEventKeys(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
   const where = createConditions();
   const from = addConditions(where, projectId, filter, window);
   if (filter.person_id !== undefined) addNobodysEvents(where, filter.person_id);
-  const limit = where.parameter(window.limit);
-  return readPage(sql, where, {
-    keys: `SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${orderOf(window)} LIMIT ${limit}::int + 1`,
-    project: where.parameter(projectId),
-    limit,
-    maxBytes: where.parameter(window.maxBytes),
-    isUsual: filter.properties.length === 0,
+  const page = `${orderOf(window)} ${limitOf(window, where.parameter)}`;
+  return findKeys(sql, filter, {
+    where,
+    text: `SELECT e.timestamp, e.uuid AS id ${from} WHERE ${where.text()} ${page}`,
   });
 }
 
 /**
  * The same for one distinct id, or for all distinct ids of the person `person_id`. Each id is looked up by the index
- * (project_id, distinct_id, timestamp) and gives at most one page, so that rare visitors of a busy project are found
- * without walking the project.
+ * (project_id, distinct_id, timestamp) and gives no more events than the page reaches, so that rare visitors of a busy
+ * project are found without walking the project.
  */
-export async function listEventsByDistinctId(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
+export async function findEventKeysByDistinctId(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
   const where = createConditions();
   const from = addConditions(where, projectId, filter, window);
   where.add('e.distinct_id = wanted.distinct_id');
-  const limit = where.parameter(window.limit);
+  const reach = where.parameter(window.limit + window.offset);
   const order = orderOf(window);
-  return readPage(sql, where, {
-    keys: `SELECT e.timestamp, e.uuid
-             FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
-            CROSS JOIN LATERAL (
-                  SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${order} LIMIT ${limit}::int + 1) AS e
-            ${order} LIMIT ${limit}::int + 1`,
-    project: where.parameter(projectId),
-    limit,
-    maxBytes: where.parameter(window.maxBytes),
-    isUsual: filter.properties.length === 0,
-  });
+  const text = `SELECT e.timestamp, e.uuid AS id
+      FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
+     CROSS JOIN LATERAL (
+           SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${order} LIMIT ${reach}::int) AS e
+     ${order} ${limitOf(window, where.parameter)}`;
+  return findKeys(sql, filter, { where, text });
+}
+
+function findKeys(
+  sql: Sql,
+  { properties }: EventFilter,
+  { where, text }: { where: Conditions; text: string },
+): Promise<TimePosition[]> {
+  const isUsual = properties.length === 0;
+  return sql.query<TimePosition & Record<string, unknown>>(`${isUsual ? '' : unprepared}${text}`, where.values);
 }
 
 /** Only events of nobody: stored under this person, whom their distinct id does not belong to any more or never did. */
@@ -107,7 +103,7 @@ export async function countEvents(
   { interval, timeZone, isByDistinctId }: { interval: Interval; timeZone: string; isByDistinctId: boolean },
 ): Promise<CountedInterval[]> {
   const where = createConditions();
-  let from = addConditions(where, projectId, filter, { from: null });
+  let from = addConditions(where, projectId, filter, { behind: null });
   if (isByDistinctId) {
     where.add('e.distinct_id = wanted.distinct_id');
     from = `FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
@@ -157,28 +153,20 @@ export async function findStarts(
   return rows.map(({ start_ms }) => start_ms);
 }
 
-function readPage(
-  sql: Sql,
-  { values }: Conditions,
-  { project, ...page }: Pick<PageWithinBytes, 'keys' | 'limit' | 'maxBytes' | 'isUsual'> & { project: string },
-): Promise<Paged<EventRow>[]> {
-  const text = pageWithinBytes({
-    ...page,
-    keyColumns: ['timestamp', 'uuid'],
-    row: (key) =>
-      `FROM event e WHERE e.project_id = ${project}::int AND e.timestamp = ${key('timestamp')} AND e.uuid = ${key('uuid')}`,
-    columns,
-    bytes: eventBytes,
-  });
-  return sql.query<Paged<EventRow> & Record<string, unknown>>(text, values);
-}
-
 /** The elements are shown as a text and taken apart. The person of today, who may be much larger, is shown with every event. */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
                 FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
                WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1),
              octet_length(e.person_properties::text))`;
+
+export const readEvents = largeRows<TimePosition, EventRow>({
+  key: { timestamp: 'timestamptz', id: 'uuid' },
+  row: (of) =>
+    `FROM event e WHERE e.project_id = $1::int AND e.timestamp = ${of('timestamp')} AND e.uuid = ${of('id')}`,
+  columns,
+  bytes: eventBytes,
+});
 
 const orderOf = ({ isOldestFirst }: EventWindow) =>
   isOldestFirst ? 'ORDER BY e.timestamp, e.uuid' : 'ORDER BY e.timestamp DESC, e.uuid DESC';
@@ -195,19 +183,19 @@ function addConditions(
   where: Conditions,
   projectId: number,
   filter: EventFilter,
-  window: { from: null } | EventWindow,
+  window: { behind: null } | EventWindow,
 ): string {
   where.add(`e.project_id = ${where.parameter(projectId)}`);
   if (filter.event !== undefined) where.add(`e.event = ${where.parameter(filter.event)}`);
   if (filter.distinct_id !== undefined) where.add(`e.distinct_id = ${where.parameter(filter.distinct_id)}`);
   if (filter.after !== undefined) where.add(`e.timestamp > ${where.parameter(filter.after)}`);
   if (filter.before !== undefined) where.add(`e.timestamp < ${where.parameter(filter.before)}`);
-  if (window.from !== null) {
-    const timestamp = where.parameter(window.from.timestamp);
+  if (window.behind !== null) {
+    const timestamp = where.parameter(window.behind.timestamp);
     const [behindOrAt, behind] = window.isOldestFirst ? ['>=', '>'] : ['<=', '<'];
     // The first half is implied by the second, but only it lets the planner leave out the months behind.
     where.add(
-      `e.timestamp ${behindOrAt} ${timestamp} AND (e.timestamp, e.uuid) ${behind} (${timestamp}, ${where.parameter(window.from.id)})`,
+      `e.timestamp ${behindOrAt} ${timestamp} AND (e.timestamp, e.uuid) ${behind} (${timestamp}, ${where.parameter(window.behind.id)})`,
     );
   }
   for (const property of filter.properties) {

@@ -81,11 +81,12 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       query: listFlagsQuery,
       responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
-      handler: async ({ target, query, request }) => {
-        const page = { limit: query.limit, offset: query.offset, order: flagOrder(query.order) };
-        const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
-        return offsetPage(request, query, { count, results: await showFlags(sql, rows, target.rights) });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const page = { ...window, order: flagOrder(query.order) };
+          const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
+          return { count, results: await showFlags(sql, rows, target.rights) };
+        }),
     }),
     ...defineRoutes({
       ...common,

@@ -1,24 +1,26 @@
 // The routes of groups.
 
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import type { LargePages } from '../../sql/large-page.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { readPersons } from '../persons/store.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import {
+  findGroupKeys,
+  findGroupMembers,
   isSearch,
-  listGroupMembers,
-  listGroups,
   listGroupTypes,
   readGroup,
+  readGroups,
   readTimesInGroup,
   type TimesInGroup,
 } from './store.ts';
@@ -34,10 +36,10 @@ const narrowing = 'group_type_index and group_key';
 interface GroupRouteDeps {
   sql: Sql;
   searches: Searches;
-  pageShares: PageShares;
+  pages: LargePages;
 }
 
-export function groupRoutes({ sql, searches, pageShares }: GroupRouteDeps) {
+export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -45,8 +47,7 @@ export function groupRoutes({ sql, searches, pageShares }: GroupRouteDeps) {
       path: '/groups',
       operationId: 'groups_list',
       summary: 'List groups',
-      description:
-        'The groups of a project, by type and key. A page of very large groups is shorter than `limit`: `next` tells whether there is more.',
+      description: 'The groups of a project, by type and key.',
       tags: ['groups'],
       scope: 'group:read',
       query: Type.Object({
@@ -64,16 +65,23 @@ export function groupRoutes({ sql, searches, pageShares }: GroupRouteDeps) {
       }),
       responses: { 200: { description: 'One page of groups.', schema: keysetPageOf(group) } },
       examples: { response: { next: null, results: [groupExample] } },
-      handler: ({ caller, target, query, request }) =>
-        pageShares.run(async (maxBytes) => {
-          const after = decodeCursor(position, query.cursor);
-          const window = { after, limit: query.limit, maxBytes };
-          const list = (on: Sql) => listGroups(on, target.environmentId, query, window);
-          const rows = isSearch(query) ? await searches.run({ caller, target }, narrowing, list) : await list(sql);
-          const end = endOfPage(rows, (row) => ({ index: row.group_type_index, key: row.group_key }));
-          const groups = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
-          return keysetPage(request, end, groups);
-        }),
+      handler: async ({ caller, target, query, request }) => {
+        const projectId = target.environmentId;
+        const behind = decodeCursor(position, query.cursor);
+        return pages.page(request, {
+          behind: behind && { group_type_index: behind.index, group_key: behind.key },
+          limit: query.limit,
+          findKeys(window) {
+            const find = (on: Sql) => findGroupKeys(on, projectId, query, window);
+            return isSearch(query) ? searches.run({ caller, target }, narrowing, find) : find(sql);
+          },
+          async read(keys, maxBytes) {
+            const { rows, used } = await readGroups(sql, projectId, { keys, maxBytes });
+            return { rows: rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) })), used };
+          },
+          toCursor: ({ group_type_index: index, group_key: key }) => ({ index, key }),
+        });
+      },
     }),
   ];
 }
@@ -126,7 +134,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
 }
 
 /** The persons of a group. */
-export function groupMemberRoutes({ sql, searches, pageShares }: GroupRouteDeps) {
+export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -153,28 +161,28 @@ export function groupMemberRoutes({ sql, searches, pageShares }: GroupRouteDeps)
         results: [{ ...personExample, event_count: 12, last_event_at: '2026-11-24T16:02:00Z' }],
       },
     },
-    handler: ({ caller, target, query, request }) =>
-      pageShares.run(async (maxBytes) => {
-        const projectId = target.environmentId;
-        const group = { ...query, after: requireTime(query.after, 'after', new Date()) };
-        const belowId = decodeCursor(memberPosition, query.cursor)?.id ?? null;
-        const window = { belowId, limit: query.limit, maxBytes };
-        const { rows, times } = await searches.run({ caller, target }, 'after', async (on) => {
-          const members = await listGroupMembers(on, projectId, group, window);
-          const uuids = members.map(({ uuid }) => uuid);
-          return { rows: members, times: await readTimesInGroup(on, projectId, group, uuids) };
-        });
-        const distinctIds = await listDistinctIds(sql, projectId, rows);
-        const end = endOfPage(rows, (row) => ({ id: row.id }));
-        return keysetPage(
-          request,
-          end,
-          rows.map((row) => ({
+    handler: async ({ caller, target, query, request }) => {
+      const projectId = target.environmentId;
+      const group = { ...query, after: requireTime(query.after, 'after', new Date()) };
+      const search = <T>(work: (on: Sql) => Promise<T>) => searches.run({ caller, target }, 'after', work);
+      return pages.page(request, {
+        behind: decodeCursor(memberPosition, query.cursor),
+        limit: query.limit,
+        findKeys: (window) => search((on) => findGroupMembers(on, projectId, group, window)),
+        async read(keys, maxBytes) {
+          const { rows, used } = await readPersons(sql, projectId, { keys, maxBytes });
+          const uuids = rows.map(({ uuid }) => uuid);
+          const times = await search((on) => readTimesInGroup(on, projectId, group, uuids));
+          const distinctIds = await listDistinctIds(sql, projectId, rows);
+          const members = rows.map((row) => ({
             ...toPerson(row, distinctIds.get(row.uuid)),
             ...toTimesInGroup(times.get(row.uuid)),
-          })),
-        );
-      }),
+          }));
+          return { rows: members, used };
+        },
+        toCursor: ({ id }) => ({ id }),
+      });
+    },
   });
 }
 

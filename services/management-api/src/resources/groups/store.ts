@@ -1,9 +1,8 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
-import type { PersonRow } from '../shown-persons/person-row.ts';
+import type { PersonKey } from '../persons/store.ts';
 
 interface GroupRow extends Columns<'group', 'group_type_index' | 'group_key' | 'created_at'> {
   group_type: string | null;
@@ -22,18 +21,21 @@ export function isSearch({ group_type_index, group_key, search }: GroupFilter): 
   return search !== undefined && search !== '';
 }
 
-/** One page of a project's groups by type and key, from behind `after` on. */
-export async function listGroups(
+export type GroupKey = Pick<GroupRow, 'group_type_index' | 'group_key'>;
+
+/** Which groups of a project are on a page, by type and key. */
+export async function findGroupKeys(
   sql: Sql,
   projectId: number,
   filter: GroupFilter,
-  { after, limit, maxBytes }: { after: { index: number; key: string } | null; limit: number; maxBytes: number },
-): Promise<Paged<GroupRow>[]> {
+  { behind, limit, offset }: KeyWindow<GroupKey>,
+): Promise<GroupKey[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`g.project_id = ${project}`);
-  if (after !== null) {
-    where.add(`(g.group_type_index, g.group_key) > (${where.parameter(after.index)}, ${where.parameter(after.key)})`);
+  if (behind !== null) {
+    const [index, key] = [where.parameter(behind.group_type_index), where.parameter(behind.group_key)];
+    where.add(`(g.group_type_index, g.group_key) > (${index}, ${key})`);
   }
   if (filter.group_type_index !== undefined) {
     where.add(`g.group_type_index = ${where.parameter(filter.group_type_index)}`);
@@ -44,23 +46,22 @@ export async function listGroups(
     where.add(`(strpos(lower(g.group_key), ${wanted}) > 0
              OR strpos(lower(g.group_properties->>'name'), ${wanted}) > 0)`);
   }
-  const size = where.parameter(limit);
-  const text = pageWithinBytes({
-    keys: `SELECT g.group_type_index, g.group_key FROM "group" g WHERE ${where.text()}
-            ORDER BY g.group_type_index, g.group_key LIMIT ${size}::int + 1`,
-    keyColumns: ['group_type_index', 'group_key'],
-    row: (key) => `FROM "group" g
-         LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index
-        WHERE g.project_id = ${project} AND g.group_type_index = ${key('group_type_index')}
-          AND g.group_key = ${key('group_key')}`,
-    columns: 't.group_type, g.group_type_index, g.group_key, g.group_properties, g.created_at',
-    bytes: `octet_length(g.group_properties::text) + octet_length(g.group_key) + 500`,
-    limit: size,
-    maxBytes: where.parameter(maxBytes),
-    isUsual: true,
-  });
-  return sql.query<Paged<GroupRow> & Record<string, unknown>>(text, where.values);
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<GroupKey & Record<string, unknown>>(
+    `SELECT g.group_type_index, g.group_key FROM "group" g
+      WHERE ${where.text()} ORDER BY g.group_type_index, g.group_key ${page}`,
+    where.values,
+  );
 }
+
+export const readGroups = largeRows<GroupKey, GroupRow>({
+  key: { group_type_index: 'int', group_key: 'text' },
+  row: (of) => `FROM "group" g
+         LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index
+        WHERE g.project_id = $1::int AND g.group_type_index = ${of('group_type_index')} AND g.group_key = ${of('group_key')}`,
+  columns: 't.group_type, g.group_type_index, g.group_key, g.group_properties, g.created_at',
+  bytes: 'octet_length(g.group_properties::text) + octet_length(g.group_key) + 500',
+});
 
 export async function readGroup(
   sql: Sql,
@@ -130,37 +131,30 @@ interface GroupOfEvents {
 }
 
 /**
- * One page of the persons of a group, the newest first, below `belowId`: those with an event that names the group. Which
- * events do is not indexed, so each page walks the project's events since `after`.
+ * Which persons of a group are on a page, the newest first: those with an event that names the group. Which events do is not
+ * indexed, so each page walks the project's events since `after`.
  */
-export async function listGroupMembers(
+export async function findGroupMembers(
   sql: Sql,
   projectId: number,
   { group_type_index, group_key, after }: GroupOfEvents,
-  { belowId, limit, maxBytes }: { belowId: string | null; limit: number; maxBytes: number },
-): Promise<Paged<PersonRow>[]> {
+  { behind, limit, offset }: KeyWindow<PersonKey>,
+): Promise<PersonKey[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
-  if (belowId !== null) where.add(`p.id < ${where.parameter(belowId)}`);
+  if (behind !== null) where.add(`p.id < ${where.parameter(behind.id)}`);
   where.add(`p.uuid IN (
     SELECT d.person_uuid
       FROM (SELECT DISTINCT e.distinct_id FROM event e
              WHERE e.project_id = ${project} AND e.timestamp > ${where.parameter(after)}
                AND e.properties ->> ${where.parameter(`$group_${group_type_index}`)}::text = ${where.parameter(group_key)}) AS e
       JOIN person_distinct_id d ON d.project_id = ${project} AND d.distinct_id = e.distinct_id)`);
-  const size = where.parameter(limit);
-  const text = pageWithinBytes({
-    keys: `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC LIMIT ${size}::int + 1`,
-    keyColumns: ['id'],
-    row: (key) => `FROM person p WHERE p.project_id = ${project} AND p.id = ${key('id')}`,
-    columns: 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at',
-    bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
-    limit: size,
-    maxBytes: where.parameter(maxBytes),
-    isUsual: true,
-  });
-  return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<PersonKey & Record<string, unknown>>(
+    `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC ${page}`,
+    where.values,
+  );
 }
 
 export interface TimesInGroup {

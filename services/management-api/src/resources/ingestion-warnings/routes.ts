@@ -1,16 +1,23 @@
 // The routes of ingestion warnings.
 
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, freeFormObject, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { kindOf, outcomes } from '../../live/warning-kinds.ts';
-import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
-import { timePosition, timeRangeQuery, toTimePosition, toTimeRange, toTimeSpan } from '../../time/time-range.ts';
+import type { LargePages } from '../../sql/large-page.ts';
+import {
+  fromTimePosition,
+  timePosition,
+  timeRangeQuery,
+  toTimePosition,
+  toTimeRange,
+  toTimeSpan,
+} from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { countIngestionWarnings, intervals, listIngestionWarnings, type WarningsOfInterval } from './store.ts';
+import { countIngestionWarnings, findWarningKeys, intervals, readWarnings, type WarningsOfInterval } from './store.ts';
 
 const severities = ['error', 'warning', 'info'] as const;
 
@@ -20,15 +27,7 @@ const filterQuery = {
   ...timeRangeQuery,
 };
 
-export function ingestionWarningRoutes({
-  sql,
-  searches,
-  pageShares,
-}: {
-  sql: Sql;
-  searches: Searches;
-  pageShares: PageShares;
-}) {
+export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; searches: Searches; pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -42,19 +41,30 @@ export function ingestionWarningRoutes({
       query: Type.Object({ ...keysetQuery, ...filterQuery }),
       responses: { 200: { description: 'One page of warnings.', schema: keysetPageOf(ingestionWarning) } },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
-      handler: ({ caller, target, query, request }) =>
-        pageShares.run(async (maxBytes) => {
-          const from = toTimePosition(decodeCursor(timePosition, query.cursor));
-          const { type, severity } = query;
-          const filter = { ...toTimeRange(query), type, severity };
-          const window = { from, limit: query.limit, maxBytes };
-          const list = (on: Sql) => listIngestionWarnings(on, target.environmentId, filter, window);
-          const isSearch = type !== undefined || severity !== undefined;
-          const rows = isSearch ? await searches.run({ caller, target }, 'after and before', list) : await list(sql);
-          const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.id }));
-          const warnings = rows.map((row) => ({ ...row, ...kindOf(row), timestamp: formatDateTime(row.timestamp) }));
-          return keysetPage(request, end, warnings);
-        }),
+      handler: async ({ caller, target, query, request }) => {
+        const projectId = target.environmentId;
+        const { type, severity } = query;
+        const filter = { ...toTimeRange(query), type, severity };
+        const isSearch = type !== undefined || severity !== undefined;
+        return pages.page(request, {
+          behind: toTimePosition(decodeCursor(timePosition, query.cursor)),
+          limit: query.limit,
+          findKeys(window) {
+            const find = (on: Sql) => findWarningKeys(on, projectId, filter, window);
+            return isSearch ? searches.run({ caller, target }, 'after and before', find) : find(sql);
+          },
+          async read(keys, maxBytes) {
+            const { rows, used } = await readWarnings(sql, projectId, { keys, maxBytes });
+            const toWarning = (row: (typeof rows)[number]) => ({
+              ...row,
+              ...kindOf(row),
+              timestamp: formatDateTime(row.timestamp),
+            });
+            return { rows: rows.map(toWarning), used };
+          },
+          toCursor: fromTimePosition,
+        });
+      },
     }),
     ...defineRoutes({
       method: 'GET',

@@ -1,19 +1,19 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 
 interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
   details: Record<string, unknown>;
 }
 
-/** One page of a project's ingestion warnings, the newest first, from behind `from` on. */
-export async function listIngestionWarnings(
+/** Which ingestion warnings of a project are on a page, the newest first. */
+export async function findWarningKeys(
   sql: Sql,
   projectId: number,
   filter: TimeRange & { type?: string | undefined; severity?: string | undefined },
-  { from, limit, maxBytes }: { from: TimePosition | null; limit: number; maxBytes: number },
-): Promise<Paged<IngestionWarningRow>[]> {
+  { behind, limit, offset }: KeyWindow<TimePosition>,
+): Promise<TimePosition[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`w.project_id = ${project}`);
@@ -21,23 +21,23 @@ export async function listIngestionWarnings(
   if (filter.severity !== undefined) where.add(`w.severity = ${where.parameter(filter.severity)}`);
   if (filter.after !== undefined) where.add(`w.timestamp > ${where.parameter(filter.after)}`);
   if (filter.before !== undefined) where.add(`w.timestamp < ${where.parameter(filter.before)}`);
-  if (from !== null) {
-    where.add(`(w.timestamp, w.id) < (${where.parameter(from.timestamp)}, ${where.parameter(from.id)})`);
+  if (behind !== null) {
+    where.add(`(w.timestamp, w.id) < (${where.parameter(behind.timestamp)}, ${where.parameter(behind.id)})`);
   }
-  const size = where.parameter(limit);
-  const text = pageWithinBytes({
-    keys: `SELECT w.id FROM ingestion_warning w WHERE ${where.text()}
-            ORDER BY w.timestamp DESC, w.id DESC LIMIT ${size}::int + 1`,
-    keyColumns: ['id'],
-    row: (key) => `FROM ingestion_warning w WHERE w.project_id = ${project} AND w.id = ${key('id')}`,
-    columns: 'w.id, w.type, w.severity, w.count, w.details, w.timestamp',
-    bytes: 'octet_length(w.details::text) + 300',
-    limit: size,
-    maxBytes: where.parameter(maxBytes),
-    isUsual: true,
-  });
-  return sql.query<Paged<IngestionWarningRow> & Record<string, unknown>>(text, where.values);
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<TimePosition & Record<string, unknown>>(
+    `SELECT w.timestamp, w.id FROM ingestion_warning w
+      WHERE ${where.text()} ORDER BY w.timestamp DESC, w.id DESC ${page}`,
+    where.values,
+  );
 }
+
+export const readWarnings = largeRows<TimePosition, IngestionWarningRow>({
+  key: { id: 'uuid' },
+  row: (of) => `FROM ingestion_warning w WHERE w.project_id = $1::int AND w.id = ${of('id')}`,
+  columns: 'w.id, w.type, w.severity, w.count, w.details, w.timestamp',
+  bytes: 'octet_length(w.details::text) + 300',
+});
 
 export const intervals = ['minute', 'hour'] as const;
 

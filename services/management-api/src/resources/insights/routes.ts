@@ -67,11 +67,13 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'One page of insights.', schema: offsetPageOf(insight) } },
       examples: { response: { count: 1, next: null, previous: null, results: [insightExample] } },
       handler: async ({ caller, target, query, request }) => {
-        const where = insightConditions(target, caller, query);
-        const { count, rows } = await listInsights(sql, where, { ...query, order: insightOrder(query.order) });
         const show = query.basic ? toBasicInsight : toInsight;
         const editor = { ...target, userId: caller.userId };
-        return offsetPage(request, query, { count, results: rows.map((row) => show(row, editor)) });
+        return offsetPage(request, query, async (window) => {
+          const where = insightConditions(target, caller, query);
+          const { count, rows } = await listInsights(sql, where, { ...window, order: insightOrder(query.order) });
+          return { count, results: rows.map((row) => show(row, editor)) };
+        });
       },
     }),
     ...defineRoutes({

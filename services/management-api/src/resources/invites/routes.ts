@@ -69,11 +69,12 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       responses: { 200: { description: 'One page of invites.', schema: offsetPageOf(invite) } },
       examples: { response: { count: 1, next: null, previous: null, results: [inviteExample] } },
       target: addressedOrganization(sql),
-      handler: async ({ caller, target: { organizationId }, query, request }) => {
-        const { count, rows } = await listInvites(sql, { userId: caller.userId, organizationId }, query);
-        const now = new Date();
-        return offsetPage(request, query, { count, results: rows.map((row) => toInvite(row, now)) });
-      },
+      handler: async ({ caller, target: { organizationId }, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listInvites(sql, { userId: caller.userId, organizationId }, window);
+          const now = new Date();
+          return { count, results: rows.map((row) => toInvite(row, now)) };
+        }),
     }),
     defineRoute({
       method: 'POST',

@@ -69,18 +69,18 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       responses: { 200: { description: 'One page of members.', schema: offsetPageOf(member) } },
       examples: { response: { count: 1, next: null, previous: null, results: [memberExample] } },
       target: organization,
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listMembers(sql, {
-          organizationId: target.organizationId,
-          updatedAfter: query.updated_after === undefined ? undefined : new Date(query.updated_after),
-          email: query.email,
-          search: query.search,
-          order: query.order,
-          limit: query.limit,
-          offset: query.offset,
-        });
-        return offsetPage(request, query, { count, results: rows.map(toMember) });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listMembers(sql, {
+            organizationId: target.organizationId,
+            updatedAfter: query.updated_after === undefined ? undefined : new Date(query.updated_after),
+            email: query.email,
+            search: query.search,
+            order: query.order,
+            ...window,
+          });
+          return { count, results: rows.map(toMember) };
+        }),
     }),
     ...(['PATCH', 'PUT'] as const).map((method) =>
       defineRoute({

@@ -28,14 +28,12 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       examples: { response: { count: 1, next: null, previous: null, results: [organizationExample] } },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const visible = visibleOrganizationIds(caller);
-        const rows = await listOrganizations(
-          sql,
-          { userId: caller.userId, organizationIds: visible, only: null },
-          { ...query, isCut: true },
-        );
-        const results = rows.map((row) => toOrganization(row, caller));
-        return offsetPage(request, query, { count: visible.length, results });
+        const organizationIds = visibleOrganizationIds(caller);
+        return offsetPage(request, query, async (window) => {
+          const reach = { userId: caller.userId, organizationIds, only: null };
+          const rows = await listOrganizations(sql, reach, { ...window, isCut: true });
+          return { count: organizationIds.length, results: rows.map((row) => toOrganization(row, caller)) };
+        });
       },
     }),
     defineRoute({

@@ -91,7 +91,7 @@ describe('filters', () => {
     expect(await uuids('?is_identified=false')).toEqual([anonymous]);
   });
 
-  test.each(['cohort=1', 'offset=100', 'is_identified=perhaps', 'is_anonymous=true'])(
+  test.each(['cohort=1', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
     '%s is refused by name',
     async (query) => {
       const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
@@ -121,12 +121,25 @@ test('pages are complete, the newest first, while persons come and go', async ()
   expect(seen).toEqual(stored.reverse());
 });
 
+test('offset leaves out that many persons, and next goes on behind the page', async () => {
+  for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`] });
+  const whole = await uuids('?limit=100');
+  expect(whole).toHaveLength(10);
+  const seen: string[] = [];
+  for (let offset = 0; offset < 15; offset += 3) seen.push(...(await uuids(`?limit=3&offset=${offset}`)));
+  expect(seen).toEqual(whole);
+  expect(await uuids('?limit=3&offset=9007199254740991')).toEqual([]);
+  const { next } = await get('?limit=3&offset=2');
+  const { body } = await api.get(next, tenant.personalApiKey);
+  expect(body.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(whole.slice(5, 8));
+});
+
 test('a page costs the same number of statements whatever its length, and stays within its project', async () => {
   const other = await createTestTenant(api.database);
   await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`, `q${index}`] });
   const cost = (query: string) => api.statementsOf(() => get(query));
-  expect([await cost('?limit=1'), await cost('?limit=10')]).toEqual([4, 4]);
+  expect([await cost('?limit=1'), await cost('?limit=10')]).toEqual([5, 5]);
   expect(await readAllPages(api, `${path}?limit=3`, tenant.personalApiKey)).toHaveLength(10);
   expect(await uuids('?distinct_id=theirs')).toEqual([]);
 });

@@ -1,13 +1,13 @@
 // The routes that read persons, and their activity.
 
 import { findPerson, type Sql } from '@millrace/db';
-import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { endOfPage, type PageShares } from '../../sql/page-within-bytes.ts';
+import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
@@ -15,14 +15,14 @@ import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { isSearch, listPersons, readPerson } from './store.ts';
+import { findPersonKeys, isSearch, readPerson, readPersons } from './store.ts';
 
 /** The id of the last person shown; ids are 64 bits wide. */
 const position = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const owners = ['person'] as const;
 
-export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches: Searches; pageShares: PageShares }) {
+export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Searches; pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -31,11 +31,12 @@ export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches
       operationId: 'persons_list',
       summary: 'List persons',
       description:
-        'The persons of a project, the newest first. Several filters narrow each other. A page of very large persons is shorter than `limit`: `next` tells whether there is more.',
+        'The persons of a project, the newest first. Several filters narrow each other. Go on by `next`, or by `offset`: persons that appear while you page by `offset` move the others, so that some come twice.',
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object({
         ...keysetQuery,
+        offset: offsetOfLargeList(Number.MAX_SAFE_INTEGER),
         distinct_id: Type.Optional(Type.String({ description: 'Only the person this distinct id belongs to.' })),
         email: Type.Optional(Type.String({ description: 'Only persons whose property email is exactly this.' })),
         search: Type.Optional(
@@ -51,22 +52,27 @@ export function personRoutes({ sql, searches, pageShares }: { sql: Sql; searches
       }),
       responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
       examples: { response: { next: null, results: [personExample] } },
-      handler: ({ caller, target, query, request }) =>
-        pageShares.run(async (maxBytes) => {
-          const projectId = target.environmentId;
-          const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
-          const belowId = decodeCursor(position, query.cursor)?.id ?? null;
-          const window = { belowId, limit: query.limit, maxBytes };
-          const list = (on: Sql) => refuseBadPattern(() => listPersons(on, projectId, filter, window));
-          const rows = isSearch(filter) ? await searches.run({ caller, target }, 'distinct_id', list) : await list(sql);
-          const distinctIds = await listDistinctIds(sql, projectId, rows);
-          const persons = rows.map((row) => toPerson(row, distinctIds.get(row.uuid)));
-          return keysetPage(
-            request,
-            endOfPage(rows, (row) => ({ id: row.id })),
-            persons,
-          );
-        }),
+      handler: async ({ caller, target, query, request }) => {
+        const projectId = target.environmentId;
+        const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        refuseOffsetAfterCursor(query);
+        return pages.page(request, {
+          behind: decodeCursor(position, query.cursor),
+          limit: query.limit,
+          offset: query.offset,
+          findKeys(window) {
+            const find = (on: Sql) => refuseBadPattern(() => findPersonKeys(on, projectId, filter, window));
+            const isWalk = isSearch(filter) || window.offset > 0;
+            return isWalk ? searches.run({ caller, target }, 'distinct_id', find) : find(sql);
+          },
+          async read(keys, maxBytes) {
+            const { rows, used } = await readPersons(sql, projectId, { keys, maxBytes });
+            const distinctIds = await listDistinctIds(sql, projectId, rows);
+            return { rows: rows.map((row) => toPerson(row, distinctIds.get(row.uuid))), used };
+          },
+          toCursor: ({ id }) => ({ id }),
+        });
+      },
     }),
   ];
 }

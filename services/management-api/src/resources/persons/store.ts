@@ -1,7 +1,7 @@
 import { eventNames } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import { type Sql, unprepared } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
@@ -20,36 +20,39 @@ export function isSearch({ distinct_id, email, search, is_identified, properties
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties.length > 0);
 }
 
-const columns = 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at';
+/** The number of a person; 64 bits wide, so that it is a text. */
+export type PersonKey = Pick<PersonRow, 'id'>;
 
 /**
- * One page of a project's persons, the newest first, below `belowId`. Email, search and properties look at every person of
- * the project in that order until the page is full.
+ * Which persons of a project are on a page, the newest first. Email, search and properties look at every person of the
+ * project in that order until the page is full.
  */
-export async function listPersons(
+export async function findPersonKeys(
   sql: Sql,
   projectId: number,
   filter: PersonFilter,
-  { belowId, limit, maxBytes }: { belowId: string | null; limit: number; maxBytes: number },
-): Promise<Paged<PersonRow>[]> {
+  { behind, limit, offset }: KeyWindow<PersonKey>,
+): Promise<PersonKey[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
-  if (belowId !== null) where.add(`p.id < ${where.parameter(belowId)}`);
+  if (behind !== null) where.add(`p.id < ${where.parameter(behind.id)}`);
   addFilter(where, project, filter);
-  const size = where.parameter(limit);
-  const text = pageWithinBytes({
-    keys: `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC LIMIT ${size}::int + 1`,
-    keyColumns: ['id'],
-    row: (key) => `FROM person p WHERE p.project_id = ${project} AND p.id = ${key('id')}`,
-    columns,
-    bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
-    limit: size,
-    maxBytes: where.parameter(maxBytes),
-    isUsual: filter.properties.length === 0,
-  });
-  return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
+  const page = limitOf({ limit, offset }, where.parameter);
+  return sql.query<PersonKey & Record<string, unknown>>(
+    `${filter.properties.length === 0 ? '' : unprepared}SELECT p.id FROM person p
+      WHERE ${where.text()} ORDER BY p.id DESC ${page}`,
+    where.values,
+  );
 }
+
+/** Persons of a project by their numbers. */
+export const readPersons = largeRows<PersonKey, PersonRow>({
+  key: { id: 'bigint' },
+  row: (of) => `FROM person p WHERE p.project_id = $1::int AND p.id = ${of('id')}`,
+  columns: 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at',
+  bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
+});
 
 function addFilter(where: Conditions, project: string, filter: PersonFilter): void {
   const { distinct_id, email, search, is_identified, properties } = filter;

@@ -120,7 +120,7 @@ export function projectRoutes(deps: ItemDeps) {
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
         const reach = { userId: caller.userId, memberships: visibleMemberships(caller) };
-        return offsetPage(request, query, await listProjects(sql, reach, query));
+        return offsetPage(request, query, (window) => listProjects(sql, reach, window));
       },
     }),
     defineRoute({
@@ -138,7 +138,7 @@ export function projectRoutes(deps: ItemDeps) {
       target: organization,
       handler: async ({ caller, target, query, request }) => {
         const reach = { userId: caller.userId, memberships: [target] };
-        return offsetPage(request, query, await listProjects(sql, reach, query));
+        return offsetPage(request, query, (window) => listProjects(sql, reach, window));
       },
     }),
     defineRoute({

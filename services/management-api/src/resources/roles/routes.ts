@@ -101,10 +101,11 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
       responses: { 200: { description: 'One page of roles.', schema: offsetPageOf(role) } },
       examples: { response: { count: 1, next: null, previous: null, results: [roleExample] } },
       target,
-      handler: async ({ target: { organizationId }, query, request }) => {
-        const { count, rows } = await findRoles(sql, organizationId, query);
-        return offsetPage(request, query, { count, results: rows.map(toRole) });
-      },
+      handler: async ({ target: { organizationId }, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await findRoles(sql, organizationId, window);
+          return { count, results: rows.map(toRole) };
+        }),
     }),
     defineRoute({
       ...common,
@@ -223,8 +224,10 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       target,
       handler: async ({ target: { organizationId }, params: { role_id: roleId }, query, request }) => {
         await requireRole(organizationId, roleId);
-        const { count, rows } = await listRoleMembers(sql, roleId, query);
-        return offsetPage(request, query, { count, results: rows.map(toRoleMember) });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listRoleMembers(sql, roleId, window);
+          return { count, results: rows.map(toRoleMember) };
+        });
       },
     }),
     defineRoute({

@@ -186,9 +186,10 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       examples: { response: { count: 1, next: null, previous: null, results: [requestExample] } },
       handler: async ({ target: { organizationId }, params, query, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));
-        const { count, rows } = await listRequests(sql, domain.id, query);
-        const results = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
-        return offsetPage(request, query, { count, results });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listRequests(sql, domain.id, window);
+          return { count, results: rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) })) };
+        });
       },
     }),
   ];

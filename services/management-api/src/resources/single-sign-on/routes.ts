@@ -54,11 +54,12 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       examples: { response: { count: 1, next: null, previous: null, results: [keptOutExample] } },
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listKeptOut(sql, target.organizationId, query);
-        const results = rows.map(({ email, created_at: at }) => ({ email, created_at: formatDateTime(at) }));
-        return offsetPage(request, query, { count, results });
-      },
+      handler: async ({ target, query, request }) =>
+        offsetPage(request, query, async (window) => {
+          const { count, rows } = await listKeptOut(sql, target.organizationId, window);
+          const results = rows.map(({ email, created_at: at }) => ({ email, created_at: formatDateTime(at) }));
+          return { count, results };
+        }),
     }),
     defineRoute({
       method: 'DELETE',

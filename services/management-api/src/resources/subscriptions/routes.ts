@@ -84,8 +84,10 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       handler: async ({ caller, target: { environmentId, level }, query, request }) => {
         const { deleted, dashboard, insight } = query;
         const filter = { deleted: yes.has(deleted?.toLowerCase() ?? ''), dashboard, insight };
-        const { count, rows } = await listSubscriptions(sql, environmentId, { ...query, filter });
-        return offsetPage(request, query, { count, results: rows.map((row) => show(row, caller, level)) });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listSubscriptions(sql, environmentId, { ...window, filter });
+          return { count, results: rows.map((row) => show(row, caller, level)) };
+        });
       },
     }),
     ...defineRoutes({
@@ -189,10 +191,11 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       examples: { response: pageExample(deliveryExample) },
       handler: async ({ caller, target: { environmentId, level }, params: { id }, query, request }) => {
         if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
-        const { count, rows } = await listDeliveries(sql, id, query);
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
-        const results = rows.map((row) => toDelivery(row, showsSecrets));
-        return offsetPage(request, query, { count, results });
+        return offsetPage(request, query, async (window) => {
+          const { count, rows } = await listDeliveries(sql, id, window);
+          return { count, results: rows.map((row) => toDelivery(row, showsSecrets)) };
+        });
       },
     }),
   ];

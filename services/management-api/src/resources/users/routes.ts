@@ -105,10 +105,10 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
       handler: async ({ caller, query, request }) =>
-        offsetPage(request, query, {
+        offsetPage(request, query, async ({ offset }) => ({
           count: 1,
-          results: query.offset === 0 ? [await describeCaller(sql, caller)] : [],
-        }),
+          results: offset === 0 ? [await describeCaller(sql, caller)] : [],
+        })),
     }),
     defineRoute({
       method: 'GET',

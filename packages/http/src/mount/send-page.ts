@@ -1,0 +1,71 @@
+/** How a page goes to the socket that is read in portions. */
+
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { PagePortion, PageStream } from '../route/route.ts';
+import { sendAnswer } from './send-answer.ts';
+
+type Fields = Record<string, unknown>;
+export type AnyPage = PageStream<{ results: unknown[] }>;
+
+/** Copies the declared part of some fields of a page. */
+export type PageSerializer = (fields: Fields) => Fields;
+
+/** How long a client may leave a page unread before its connection is cut. */
+const patienceMs = 60_000;
+
+/**
+ * Sends a page. One that has a single portion goes out in one piece like any other body. A longer page is read no faster
+ * than the client takes it: at most two portions are in memory, the one being sent and the next.
+ *
+ * @throws what the first portion throws, or, when the client leaves or a later portion fails, after the response was destroyed.
+ */
+export async function sendPage(
+  response: ServerResponse,
+  { portions }: AnyPage,
+  { status, serialize, isHead }: { status: number; serialize: PageSerializer; isHead: boolean },
+): Promise<void> {
+  const first = await nextPortion(portions);
+  if (first.end !== null) {
+    const value = serialize({ ...first.end, results: first.results });
+    return sendAnswer(response, { status, value });
+  }
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json');
+  if (isHead) {
+    await portions.return();
+    response.end();
+    return;
+  }
+  response.setTimeout(patienceMs);
+  await pipeline(Readable.from(textsOf(first, portions, serialize)), response);
+}
+
+/** The results come first: what follows them may be known only after the last one. */
+async function* textsOf(
+  first: PagePortion<{ results: unknown[] }>,
+  portions: AnyPage['portions'],
+  serialize: PageSerializer,
+): AsyncGenerator<string> {
+  let isEmpty = true;
+  yield '{"results":[';
+  for (let portion = first; ; portion = await nextPortion(portions)) {
+    const text = JSON.stringify(serialize({ results: portion.results }).results).slice(1, -1);
+    if (text === '')
+      yield ' '; // Shows a client whose results take long to find that the connection is alive.
+    else yield isEmpty ? text : `,${text}`;
+    isEmpty &&= text === '';
+    if (portion.end !== null) {
+      const rest = JSON.stringify(serialize(portion.end)).slice(1, -1);
+      yield rest === '' ? ']}' : `],${rest}}`;
+      return;
+    }
+  }
+}
+
+async function nextPortion(portions: AnyPage['portions']): Promise<PagePortion<{ results: unknown[] }>> {
+  const { value } = await portions.next();
+  if (!value) throw new Error('A page ended without its last portion.');
+  return value;
+}
