@@ -176,7 +176,7 @@ test('an event the host finds too large is named, the others are stored', async 
     event: 'huge',
     distinct_id: 'd',
     timestamp: '2017-01-01T00:00:00Z',
-    properties: { text: 'x'.repeat(1_000_000) },
+    properties: { text: 'x'.repeat(1_100_000) },
   });
   const [first, ...rest] = writeLines(20).split('\n');
   writeFileSync(file, [first, huge, ...rest].join('\n'));

@@ -140,7 +140,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const small = { topic, key: 'k', value: Buffer.from('small') };
-      const large = { topic, key: 'k', value: Buffer.alloc(1_048_514) };
+      const large = { topic, key: 'k', value: Buffer.alloc(10_485_684) };
       const error = await fixture.log.append([small, large, small]).catch((reason: unknown) => reason);
       expect(isAppError(error, 'too_large')).toBe(true);
       expect(await fixture.log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 0n }]);
@@ -149,10 +149,10 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     test.concurrent('takes the largest record there may be', async () => {
       const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
-      // 1,048,588 for the batch of one record, less 61 around it and 14 for the record's own framing and its key.
-      await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(1_048_513, 1) }]);
+      // 10 MiB for the batch of one record, less 61 around it and 16 for the record's own framing and its key.
+      await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(10_485_683, 1) }]);
       const [record] = await readAll(fixture.log, topic, 1);
-      expect(record?.value.length).toBe(1_048_513);
+      expect(record?.value.length).toBe(10_485_683);
     });
 
     test.concurrent('rejects at once when too many bytes are under way, and takes records again afterwards', async () => {

@@ -353,11 +353,36 @@ describe('silent drops', () => {
 
   test('R17 an event too large for the log is dropped from a batch and refused alone', async () => {
     const { token } = await newProject();
-    const huge = { ...event('huge'), properties: { p: 'x'.repeat(950_000) } };
+    const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
     expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'message_size_too_large', count: 1 }]);
     const alone = await send('/batch/', { json: { api_key: token, batch: [huge] } });
     expect([alone.status, JSON.parse(alone.text).code]).toEqual([413, 'event_too_large']);
+  });
+
+  test('R17 an event of 1,000,000 bytes is stored, also from a batch', async () => {
+    const { token } = await newProject();
+    const large = { ...event('large'), properties: { p: '' } };
+    large.properties.p = 'x'.repeat(1_000_000 - JSON.stringify(large).length);
+    expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), large] } })).toMatchObject(ok);
+    expect((await reader.events(token, 2)).map(({ event: name }) => name).sort()).toEqual(['large', 'small']);
+  });
+
+  test('R17 an AI event of 8 MiB is stored, and a batch with a larger one is refused', async () => {
+    const { token } = await newProject();
+    const sized = (name: string, bytes: number) => {
+      const one = { ...event(name), properties: { $ai_input: '' } };
+      one.properties.$ai_input = 'x'.repeat(bytes - JSON.stringify(one).length);
+      return one;
+    };
+    const path = '/i/v0/ai/batch/';
+    const batch = [sized('prompt', 1_200_000), sized('$ai_generation', 8 * 1024 * 1024)];
+    expect(await send(path, { json: { api_key: token, batch } })).toMatchObject(ok);
+    const stored = await reader.events(token, 2);
+    expect(stored.map(({ event: name }) => name).sort()).toEqual(['$ai_generation', 'prompt']);
+
+    const refused = await send(path, { json: { api_key: token, batch: [event('small'), sized('huge', 8_500_000)] } });
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([413, 'event_too_large']);
   });
 });
 

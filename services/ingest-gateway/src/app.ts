@@ -54,6 +54,7 @@ export interface GatewayDependencies {
     | 'maxBodyBytes'
     | 'maxDecompressedBytes'
     | 'maxRecordBytes'
+    | 'maxAiRecordBytes'
     | 'maxInFlightBytes'
     | 'largeBodyThreads'
     | 'largeBodyHeapMb'

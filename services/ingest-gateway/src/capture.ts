@@ -52,13 +52,15 @@ async function capture(
   const ip = clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy);
   const context = { receivedAtMs, ip, environmentId, nameForNameless: reader.nameForNameless, createUuid };
   const headers = progress.trace?.appending(events) ?? untracedHeaders(request, tracing);
-  const publication = createPublication({ log, topics, maxRecordBytes: limits.maxRecordBytes, createUuid, headers });
+  const refusesLarge = events === 1 || reader.refusesLargeEvents;
+  const options = { maxRecordBytes: reader.maxRecordBytes, refusesLarge, createUuid, headers };
+  const publication = createPublication({ log, topics, ...options });
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {
     // Between the slices of a large request others are served.
     if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(part, context, dropped), project);
-    await publication.add(last, events === 1);
+    await publication.add(last);
   }
   if (incoming.leftOut !== undefined) {
     metrics.partsLeftOut(incoming.leftOut.length);

@@ -35,7 +35,16 @@ export const gatewayConfigSchema = Type.Object({
   topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
   maxBodyBytes: integerSetting(20 * mebibyte, 'request body as it comes over the wire', { min: 1 }),
   maxDecompressedBytes: integerSetting(100 * mebibyte, 'request body after decompression', { min: 1 }),
-  maxRecordBytes: integerSetting(900_000, 'one event as it is written to the log', { min: 1000 }),
+  maxRecordBytes: integerSetting(
+    1_010_000,
+    'one event as it is written to the log; one of 1,000,000 bytes fits with what is added to it',
+    { min: 1000 },
+  ),
+  maxAiRecordBytes: integerSetting(
+    8_400_000,
+    'the same for events sent to /i/v0/ai and /i/v0/ai/batch; one of 8 MiB fits with what is added to it',
+    { min: 1000 },
+  ),
   maxInFlightBytes: integerSetting(256 * mebibyte, 'bytes of bodies held in memory at once, over all requests', {
     min: 1,
   }),
@@ -125,7 +134,7 @@ export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchem
 /** What one request may cost; the part of the config that the capture steps need. */
 export type CaptureLimits = Pick<
   GatewayConfig,
-  'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'
+  'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'maxAiRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'
 >;
 
 export type GatewayRole = 'ingest' | 'flags';

@@ -9,9 +9,10 @@ export interface CapturePath {
   nameForNameless: string | null;
   /** Whether a body that is neither a batch nor an event with a name is refused for having no `batch`. */
   takesBatches: boolean;
+  /** For events about language models: they may be larger, and one that is too large is refused, never dropped. */
+  isForAi: boolean;
 }
 
-/** The last two are of SDKs that send what language models said by a way of its own; here they are events like others. */
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
 /** Every path exists with and without a trailing slash, never by a redirect (docs/wire-rules.md#paths). */
@@ -21,6 +22,7 @@ const paths = new Map<string, CapturePath>(
       label,
       nameForNameless: label === '/engage' ? '$identify' : null,
       takesBatches: label.endsWith('/batch'),
+      isForAi: label.startsWith('/i/v0/ai'),
     };
     return [
       [label, path],

@@ -390,6 +390,17 @@ test('topics whose settings lose or refuse events, and lanes nobody reads', asyn
   );
 });
 
+test('topics that take ordinary events but no large AI events', async () => {
+  const own = uniqueTopicPrefix();
+  const { live, ...others } = topicNames(own);
+  await makeTopics([live], { 'max.message.bytes': '1048588' });
+  await makeTopics(Object.values(others));
+  const { findings } = await doctor({ TOPIC_PREFIX: own });
+  expect(findings).toContainEqual(
+    finding('kafka record size', 'warning', `${live} (1048588): large ones are answered with 413`),
+  );
+});
+
 test('offsets beyond the end, of another log, and of events that will be deleted unread', async () => {
   const own = uniqueTopicPrefix();
   const { live, historical, overflow, ...others } = topicNames(own);

@@ -103,7 +103,12 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['a disk that fills up', () => checkDisks([diskWith(60), diskWith(19)]), 'warning', 'has 19 GiB of 100 GiB left'],
   ['a full disk', () => checkDisks([diskWith(4), diskWith(60)]), 'problem', 'broker 1, /data has 4.0 GiB'],
   ['a disk given up', () => checkDisks([{ ...directory, isOffline: true, space: null }]), 'problem', 'broker 1, /data'],
-  ['settings that may not be read', () => checkRecordSize(topic(null), 900_000), 'warning', 'cannot be read'],
+  [
+    'settings that may not be read',
+    () => checkRecordSize(topic(null), { maxRecordBytes: 900_000, maxAiRecordBytes: 8_000_000 }),
+    'warning',
+    'cannot be read',
+  ],
   ['events read in time', () => retentionOf(0n, 9n), 'ok', 'kept for 7 days'],
   ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],
   ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'has deleted events of t/0'],

@@ -47,21 +47,43 @@ function judgeCleanup({ topic, settings }: InspectedTopic): Finding[] {
 /** Around the largest event are its key, headers, and the head of its batch. */
 const aroundBytes = 4096;
 
-/** The largest event a gateway takes fits into the topics. */
-export function checkRecordSize(topics: readonly InspectedTopic[], maxRecordBytes: number): Finding[] {
+interface RecordLimits {
+  maxRecordBytes: number;
+  maxAiRecordBytes: number;
+}
+
+/** The largest events that a gateway accepts fit into the topics. */
+export function checkRecordSize(
+  topics: readonly InspectedTopic[],
+  { maxRecordBytes, maxAiRecordBytes }: RecordLimits,
+): Finding[] {
   if (topics.some(({ settings }) => settings === null)) return [unreadable];
-  const small = topics.filter(({ settings }) => {
+  const small = tooSmallFor(topics, maxRecordBytes);
+  if (small.length > 0) {
+    return [
+      problem(
+        `max.message.bytes is too little for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large ones are refused`,
+        `set max.message.bytes to at least ${Math.max(maxRecordBytes, maxAiRecordBytes) + aroundBytes}, or lower MAX_RECORD_BYTES`,
+      ),
+    ];
+  }
+  const smallForAi = tooSmallFor(topics, maxAiRecordBytes);
+  if (smallForAi.length > 0) {
+    return [
+      warning(
+        `max.message.bytes is too little for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ${listed(smallForAi)}: large ones are answered with 413`,
+        `set max.message.bytes to at least ${maxAiRecordBytes + aroundBytes}, or lower MAX_AI_RECORD_BYTES`,
+      ),
+    ];
+  }
+  return [ok(`the largest events (${Math.max(maxRecordBytes, maxAiRecordBytes)} bytes) fit into all topics`)];
+}
+
+function tooSmallFor(topics: readonly InspectedTopic[], recordBytes: number): string[] {
+  return topics.flatMap(({ topic, settings }) => {
     const most = settings?.get('max.message.bytes');
-    return most !== undefined && Number(most) < maxRecordBytes + aroundBytes;
+    return most !== undefined && Number(most) < recordBytes + aroundBytes ? [`${topic} (${most})`] : [];
   });
-  if (small.length === 0) return [ok(`events of MAX_RECORD_BYTES (${maxRecordBytes}) fit into all topics`)];
-  const names = small.map(({ topic, settings }) => `${topic} (${settings?.get('max.message.bytes')})`);
-  return [
-    problem(
-      `max.message.bytes is too little for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(names)}: large ones are refused`,
-      `set max.message.bytes to at least ${maxRecordBytes + aroundBytes}, or lower MAX_RECORD_BYTES`,
-    ),
-  ];
 }
 
 const unreadable = warning(

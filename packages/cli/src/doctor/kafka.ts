@@ -131,7 +131,7 @@ function kafkaChecks(context: KafkaContext): Check[] {
     ofTopics,
     { name: 'kafka replicas', look: async () => checkReplicas(topics, (await kafka.brokers()).length) },
     { name: 'kafka disks', look: async () => checkDisks(await kafka.logDirectories()) },
-    { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
+    { name: 'kafka record size', look: () => checkRecordSize(topics, settings) },
     { name: 'kafka retention', look: () => retention(context) },
     { name: 'consumers', look: () => consumers(context) },
   ];

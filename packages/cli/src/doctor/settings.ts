@@ -18,7 +18,8 @@ export const doctorSettingsSchema = Type.Object({
   ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that is created', { min: 1 }),
-  maxRecordBytes: integerSetting(900_000, 'one event as it is written to the log', { min: 1000 }),
+  maxRecordBytes: integerSetting(1_010_000, 'one event as it is written to the log', { min: 1000 }),
+  maxAiRecordBytes: integerSetting(8_400_000, 'the same for AI events', { min: 1000 }),
   maxBodyBytes: integerSetting(20 * 1024 * 1024, 'request body as it comes over the wire', { min: 1 }),
   maxInFlightBytes: integerSetting(256 * 1024 * 1024, 'bodies held in memory at once', { min: 1 }),
   maxDecompressedBytes: integerSetting(100 * 1024 * 1024, 'request body after decompression', { min: 1 }),
@@ -189,7 +190,7 @@ function privateDestinations({ allowPrivateDestinations }: DoctorSettings): Find
 
 /** The largest body fits into memory, and the largest event into the largest body. */
 function bodies(settings: DoctorSettings): Finding[] {
-  return [memory(settings), events(settings), unpacked(settings)].filter((finding) => finding !== null);
+  return [memory(settings), ...events(settings), unpacked(settings)].filter((finding) => finding !== null);
 }
 
 function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSettings): Finding | null {
@@ -202,11 +203,14 @@ function memory({ maxBodyBytes, maxInFlightBytes, gatewayProcesses }: DoctorSett
   );
 }
 
-function events({ maxBodyBytes, maxRecordBytes }: DoctorSettings): Finding | null {
-  if (maxRecordBytes <= maxBodyBytes) return null;
-  return warning(
-    `MAX_RECORD_BYTES (${maxRecordBytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): no such event can come in`,
-    'raise MAX_BODY_BYTES, or lower MAX_RECORD_BYTES',
+function events({ maxBodyBytes, maxRecordBytes, maxAiRecordBytes }: DoctorSettings): Finding[] {
+  const limits = Object.entries({ MAX_RECORD_BYTES: maxRecordBytes, MAX_AI_RECORD_BYTES: maxAiRecordBytes });
+  const unreachable = limits.filter(([, bytes]) => bytes > maxBodyBytes);
+  return unreachable.map(([name, bytes]) =>
+    warning(
+      `${name} (${bytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): no such event can come in`,
+      `raise MAX_BODY_BYTES, or lower ${name}`,
+    ),
   );
 }
 

@@ -177,7 +177,8 @@ export class Sender {
     this.busy.add(leader);
     const refusals = await this.request(batches);
     for (const [index, batch] of batches.entries()) this.settle(batch, refusals[index] ?? null);
-    const error = refusals.find((refusal) => refusal !== null)?.error;
+    // A record that is too large says nothing about its leader: the other records need not wait.
+    const error = refusals.find((refusal) => refusal?.reason === 'not_now')?.error;
     if (error === undefined) {
       this.failures.delete(leader);
     } else {

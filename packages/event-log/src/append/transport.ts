@@ -44,18 +44,26 @@ export interface AppendSettings {
   maxInFlightBytes: number;
   /** After this a call is rejected, whatever has become of its records. More than 2500 breaks the port's promise of 3 s. */
   appendTimeoutMs: number;
-  /** Bytes of one record at most. */
+  /** Bytes of one record at most. A topic of Kafka may take less, which its broker reports. */
   maxRecordBytes: number;
 }
 
-/** A broker's default `message.max.bytes` (1,048,588) less the 61 bytes around a batch of one record. */
+/** Bytes that Kafka's record batch adds around a single record. */
+const batchHeadBytes = 61;
+
+/** `max.message.bytes` of new Kafka topics: an AI event of 8 MiB fits in, also with its person or as a dead letter. */
+export const maxMessageBytes = 10 * 1024 * 1024;
+
+/** The largest record that fits into a topic with a broker's default `message.max.bytes` (1,048,588). */
+export const defaultBrokerRecordBytes = 1_048_588 - batchHeadBytes;
+
 export const defaultAppendSettings: AppendSettings = {
   lingerMs: 5,
   maxBatchBytes: 900_000,
   maxRequestBytes: 8 * 1024 * 1024,
   maxInFlightBytes: 64 * 1024 * 1024,
   appendTimeoutMs: 2500,
-  maxRecordBytes: 1_048_588 - 61,
+  maxRecordBytes: maxMessageBytes - batchHeadBytes,
 };
 
 /** The settings among an adapter's options, completed by the defaults. */

@@ -9,6 +9,7 @@ import {
   withDeadline,
 } from '@millrace/runtime';
 import { Type } from 'typebox';
+import { defaultBrokerRecordBytes } from '../append/transport.ts';
 import type { AppendRecord, EventLog } from '../log.ts';
 import { createPostgresLog } from '../postgres/log.ts';
 import { assertOpen } from './store.ts';
@@ -112,6 +113,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   }
 
   async function appendToPostgres(records: AppendRecord[]): Promise<void> {
+    if (records.some(({ value }) => value.length > mostFallbackBytes)) throw tooLargeNowError();
     const appending = postgres.append(records.map((record) => toFallback(record, topic)));
     const isAppended = await settlesBeforeClosed(appending, which);
     if (isAppended) {
@@ -163,6 +165,18 @@ async function inTime(appending: Promise<void>): Promise<void> {
     if (isAppError(cause)) throw cause;
     throw new AppError('unavailable', 'The event log did not answer in time.', { cause, retryAfterSeconds: 2 });
   }
+}
+
+/**
+ * What is in the fallback must fit into Kafka later, or nothing after it is copied, and Kafka cannot be asked now. Every
+ * topic takes this much with the headers that are added here.
+ */
+const mostFallbackBytes = defaultBrokerRecordBytes - 4096;
+
+function tooLargeNowError(): AppError {
+  return new AppError('unavailable', 'The event log takes no event of this size at the moment.', {
+    retryAfterSeconds: 30,
+  });
 }
 
 function changingError(): AppError {

@@ -155,6 +155,22 @@ test('learns from the broker when a topic takes less than others', async () => {
   expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 41n }]);
 });
 
+test('takes a large AI event in a new topic, and creates topics with defaults when the broker refuses their settings', async () => {
+  const [usual, refused] = [`contract-${randomUUID()}`, `contract-${randomUUID()}`];
+  const large = (topic: string) => ({ topic, key: 'k', value: Buffer.alloc(8_400_000, 7) });
+  await fixture.log.ensureTopics([{ topic: usual, partitions: 1 }]);
+  await fixture.log.append([large(usual)]);
+  expect((await readAll(fixture.log, usual, 1))[0]?.value.length).toBe(8_400_000);
+
+  const log = open({ topicConfig: { 'max.message.bytes': '-5' } });
+  await log.ensureTopics([{ topic: refused, partitions: 1 }]);
+  await log.append(numbered(refused, 'k', 0, 1));
+  const error = await log.append([large(refused)]).catch((reason: unknown) => reason);
+  expect(isAppError(error, 'too_large')).toBe(true);
+  await log.append(numbered(refused, 'k', 1, 1));
+  expect(await log.endOffsets(refused)).toMatchObject([{ partition: 0, endOffset: 2n }]);
+});
+
 test('says that consumption has ended when Kafka refuses the member for good', async () => {
   const topic = await fixture.createTopic(1);
   // Below what a broker allows.

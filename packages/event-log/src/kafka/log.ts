@@ -4,6 +4,7 @@ import { createAppender } from '../append/append.ts';
 import {
   type AppendTransport,
   type BatchRefusal,
+  maxMessageBytes,
   type PartitionBatch,
   sendTimeoutOf,
   toAppendSettings,
@@ -152,14 +153,19 @@ async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[]): Pro
   try {
     await admin.connect();
     const missing: Topic[] = [];
+    let settings: TopicSettings = { 'max.message.bytes': String(maxMessageBytes), ...options.topicConfig };
     for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
     // kafkajs reads the metadata of all topics first, and fails when any of them is just being made or deleted.
     for (let failures = 1; missing.length > 0; failures += 1) {
       try {
-        await create(admin, options, missing);
+        await create(admin, missing, { settings, replicationFactor: options.replicationFactor ?? -1 });
         return;
       } catch (error) {
         if (failures === attempts) throw error;
+        if (refusesSettings(error)) {
+          options.logger.warn('the brokers refuse the settings of new topics; creating them with defaults', { error });
+          settings = {};
+        }
         await sleep(backoffMs(failures));
       }
     }
@@ -185,16 +191,28 @@ async function exists(admin: Admin, topic: string): Promise<boolean> {
   }
 }
 
+type TopicSettings = Record<string, string>;
+
+/** Some hosted brokers allow smaller records only. Large AI events are then refused when they arrive. */
+function refusesSettings(error: unknown): boolean {
+  const { errors = [] } = error as { errors?: { type?: unknown }[] };
+  return errors.some(({ type }) => type === 'INVALID_CONFIG' || type === 'POLICY_VIOLATION');
+}
+
 /** Topics that exist by now are left as they are. */
-async function create(admin: Admin, options: KafkaLogOptions, topics: Topic[]): Promise<void> {
+async function create(
+  admin: Admin,
+  topics: Topic[],
+  { settings, replicationFactor }: { settings: TopicSettings; replicationFactor: number },
+): Promise<void> {
   await admin.createTopics({
     timeout: requestTimeoutMs,
     waitForLeaders: true,
     topics: topics.map(({ topic, partitions }) => ({
       topic,
       numPartitions: partitions,
-      replicationFactor: options.replicationFactor ?? -1,
-      configEntries: Object.entries(options.topicConfig ?? {}).map(([name, value]) => ({ name, value })),
+      replicationFactor,
+      configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
     })),
   });
 }

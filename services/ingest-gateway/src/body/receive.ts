@@ -27,7 +27,7 @@ export async function receiveBody(
     uploads,
     onReceived,
   }: {
-    limits: CaptureLimits;
+    limits: Pick<CaptureLimits, 'maxBodyBytes' | 'bodyTimeoutMs'>;
     lease: ByteLease;
     uploads: Uploads;
     /** Told the size of the body as it came over the wire. */

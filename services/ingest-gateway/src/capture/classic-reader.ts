@@ -30,16 +30,19 @@ export function classicReader(
   deps: ReaderDependencies,
 ): CaptureReader {
   const { limits, uploads, metrics } = deps;
+  const maxRecordBytes = path.isForAi ? limits.maxAiRecordBytes : limits.maxRecordBytes;
   return {
     path: path.label,
     nameForNameless: path.nameForNameless,
+    maxRecordBytes,
+    refusesLargeEvents: path.isForAi,
     toRefusal,
     async read(request, lease) {
       requireGetOrPost(request);
       const query = parseCaptureQuery(queryText);
       const body = await receiveBody(request, query, { limits, lease, uploads, onReceived: metrics.bodyReceived });
       const said = { path, apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
-      const reading = { request, keyInQuery: query.apiKey, said, lease, deps };
+      const reading = { request, keyInQuery: query.apiKey, said, maxRecordBytes, lease, deps };
       const isInParts = isMultipart(body.hints.contentType);
       const incoming = isInParts ? await readParts(body, reading) : await readJson(body, reading);
       return {
@@ -58,6 +61,7 @@ interface Reading {
   /** The key in the address. */
   keyInQuery: string | null;
   said: RequestHints;
+  maxRecordBytes: number;
   lease: ByteLease;
   deps: ReaderDependencies;
 }
@@ -100,9 +104,9 @@ async function readInThread(
  */
 async function readParts(
   { raw, hints }: ReceivedBody,
-  { request, keyInQuery, said, lease, deps }: Reading,
+  { request, keyInQuery, said, maxRecordBytes, lease, deps }: Reading,
 ): Promise<IncomingRequest> {
-  const { maxDecompressedBytes, maxRecordBytes, trustProxy } = deps.limits;
+  const { maxDecompressedBytes, trustProxy } = deps.limits;
   const { headers } = request;
   const bearer = bearerOf(headers.authorization);
   if (bearer !== null) await requirePossibleKey(bearer, deps.projectKeys);

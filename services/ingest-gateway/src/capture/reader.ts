@@ -18,6 +18,10 @@ export interface CaptureReader {
   path: string;
   /** The name an event without one gets; null: such an event is dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
+  /** What a record of the log may hold. */
+  maxRecordBytes: number;
+  /** Whether the request is refused for an event that is too large. Otherwise the event is dropped, unless it is alone. */
+  refusesLargeEvents: boolean;
   /**
    * From the headers of the request to its events, each of them validated. A large body is read in a thread.
    * @throws AppError for a request that is refused as a whole.

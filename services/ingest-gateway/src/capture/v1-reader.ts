@@ -21,6 +21,8 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
   return {
     path: captureV1Path,
     nameForNameless: null,
+    maxRecordBytes: deps.limits.maxRecordBytes,
+    refusesLargeEvents: false,
     toRefusal: toV1Refusal,
     async read(request, lease) {
       if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');

@@ -136,7 +136,7 @@ describe('one event is left out, the others are stored', () => {
     ['invalid_options', { options: { process_person_profile: 'perhaps' } }],
     ['invalid_options', { options: 'none' }],
     ['performance_event', { event: '$performance_event' }],
-    ['message_size_too_large', { properties: { a: 'x'.repeat(1_000_000) } }],
+    ['message_size_too_large', { properties: { a: 'x'.repeat(1_100_000) } }],
   ])('%s (%#)', async (details, fault) => {
     const counted = (cause: string) => measured(gateway, 'capture_events_dropped_total', { cause });
     const countedBefore = await counted(details);

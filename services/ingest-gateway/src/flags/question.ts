@@ -41,7 +41,10 @@ export async function readFlagRequest(
     return apiKey === null ? null : readQuestion({ distinct_id: query.distinctId }, apiKey);
   }
   const { raw, hints } = await receiveBody(request, query.body, {
-    limits: { ...namedLimits(limits), maxBodyBytes: Math.min(limits.maxBodyBytes, maxQuestionBytes) },
+    limits: {
+      maxBodyBytes: Math.min(limits.maxBodyBytes, maxQuestionBytes),
+      bodyTimeoutMs: limits.bodyTimeoutMs,
+    },
     lease,
     uploads,
     onReceived: () => {},
@@ -51,11 +54,6 @@ export async function readFlagRequest(
   // A large body is not parsed for somebody whose key is nobody's.
   if (envelopeKey !== null) await requirePossibleKey(envelopeKey, projectKeys);
   return parseQuestion(json, apiKey ?? query.body.apiKey);
-}
-
-/** One by one: the limits are the whole frozen config, and spreading it costs more than the question. */
-function namedLimits({ maxBodyBytes, maxDecompressedBytes, maxRecordBytes, bodyTimeoutMs, trustProxy }: CaptureLimits) {
-  return { maxBodyBytes, maxDecompressedBytes, maxRecordBytes, bodyTimeoutMs, trustProxy };
 }
 
 function parseQuestion(json: Buffer, fallbackKey: string | null): FlagQuestion {

@@ -181,7 +181,7 @@ test.each<[number, string, () => V1Sending]>([
     () => ({ body: gzipSync(`${text(...events())}x`), headers: { 'content-encoding': 'br' } }),
   ],
   [413, 'payload_too_large', () => ({ body: gzipSync(text(...events(() => ({ many: Array(1700).fill([]) })))) })],
-  [413, 'payload_too_large', () => ({ body: text(v1Event({ properties: { text: 'y'.repeat(900_000) } })) })],
+  [413, 'payload_too_large', () => ({ body: text(v1Event({ properties: { text: 'y'.repeat(1_100_000) } })) })],
 ])('a large body is refused as a small one: %i %s (%#)', async (status, error, sending) => {
   const { token } = await newTenant();
   const answer = await sendV1(gateway, token, sending());

@@ -13,12 +13,8 @@ const maxAppendBytes = 2 * 1024 * 1024;
 
 /** The events of one request on their way to the log, when they come in several slices. */
 export interface Publication {
-  /**
-   * Waits for the log only when enough records have been gathered.
-   *
-   * @param isAlone whether a single event that is too large is refused rather than dropped.
-   */
-  add(captured: CapturedEvents, isAlone: boolean): Promise<void>;
+  /** Waits for the log only when enough records have been gathered. */
+  add(captured: CapturedEvents): Promise<void>;
   /**
    * Waits for the log when records are left.
    *
@@ -34,18 +30,19 @@ export interface Publication {
  * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
  * (docs/architecture.md#the-log).
  *
- * @throws AppError `too_large` when an event that is alone is larger than a record may be; in company it is dropped with
- * a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
+ * @throws AppError `too_large` when an event is larger than a record may be and `refusesLarge` is set; otherwise the event
+ * is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
 export function createPublication(options: {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   maxRecordBytes: number;
+  refusesLarge: boolean;
   createUuid(): string;
   /** Of every record, e.g. the trace the request belongs to. */
   headers?: Record<string, string> | undefined;
 }): Publication {
-  const { log, topics, maxRecordBytes, headers } = options;
+  const { log, topics, maxRecordBytes, refusesLarge, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;
   let written = 0;
@@ -58,11 +55,11 @@ export function createPublication(options: {
     await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
-  function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent, isAlone: boolean): void {
+  function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent): void {
     const { index, partitionId, record, overflow } = event;
     const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
-      if (isAlone) throw eventTooLarge(maxRecordBytes);
+      if (refusesLarge) throw eventTooLarge(record, maxRecordBytes);
       const { uuid, event: name } = record;
       const sizes = { bytes: value.length, max_bytes: maxRecordBytes };
       dropped.add('message_size_too_large', { index, uuid, event: name, ...sizes });
@@ -75,9 +72,9 @@ export function createPublication(options: {
   }
 
   return {
-    async add(captured, isAlone) {
+    async add(captured) {
       for (const event of captured.accepted) {
-        put(captured, event, isAlone);
+        put(captured, event);
         if (pendingBytes >= maxAppendBytes) await appendPending();
       }
     },
@@ -92,15 +89,17 @@ export function createPublication(options: {
   };
 }
 
-/** Indented JSON, and text in which every character is escaped, take up to three times as many bytes as needed. */
-const maxEverSaved = 3;
+/**
+ * Indented JSON, and text in which every character is escaped, take up to three times as many bytes as needed. Larger ones are
+ * not parsed for that: it would block other requests for too long.
+ */
+const maxRewrittenBytes = 3_000_000;
 
 /** As it was written, unless it is too large that way: perhaps only because of escapes and white space. */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
-  const isHopeless = value.length > maxBytes * maxEverSaved;
-  if (value.length <= maxBytes || isHopeless) return value;
+  if (value.length <= maxBytes || value.length > maxRewrittenBytes) return value;
   return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
@@ -109,6 +108,7 @@ function warningRecord(warning: CapturedRecord, topic: string, key: string | nul
   return { topic, key, value: encodeCapturedRecord(warning) };
 }
 
-function eventTooLarge(maxRecordBytes: number): AppError {
-  return new AppError('too_large', `The event is larger than ${maxRecordBytes} bytes.`, { code: 'event_too_large' });
+function eventTooLarge({ uuid }: CapturedRecord, maxRecordBytes: number): AppError {
+  const detail = `The event ${uuid} is larger than ${maxRecordBytes} bytes.`;
+  return new AppError('too_large', detail, { code: 'event_too_large' });
 }

@@ -27,9 +27,10 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
     log: { append: async (records) => void appended.push(...records) },
     topics,
     maxRecordBytes,
+    refusesLarge: captured.accepted.length === 1 && captured.dropped.counts().size === 0,
     createUuid: () => uuid,
   });
-  await publication.add(captured, captured.accepted.length === 1 && captured.dropped.counts().size === 0);
+  await publication.add(captured);
   await publication.end(captured);
   return appended.map(({ value }) => value.toString('utf8'));
 }

@@ -288,7 +288,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     413,
     'event_too_large',
     null,
-    () => toBody([event, json('event.properties', { a: 'x'.repeat(1_000_000) })]),
+    () => toBody([event, json('event.properties', { a: 'x'.repeat(9_000_000) })]),
   ],
 ])('refused, naming the part: %s', async (_what, status, code, attr, body) => {
   const key = await newKey();
