@@ -18,5 +18,7 @@ export const eventNames = {
   surveySent: 'survey sent',
   surveyShown: 'survey shown',
   surveyDismissed: 'survey dismissed',
+  /** A client reports that it dropped events; becomes an ingestion warning. */
+  clientWarning: '$$client_ingestion_warning',
   featureFlagCalled: '$feature_flag_called',
 } as const;

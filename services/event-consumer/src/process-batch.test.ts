@@ -206,10 +206,31 @@ describe('exactly once', () => {
     const report = await run(logBatch(topic, 0, [first, again]));
     expect(report).toMatchObject({ stored: 1, duplicates: 1 });
     const before = await checksums();
-    expect(await run(logBatch(topic, 2, [again, { ...again, distinct_id: 'another' }]))).toMatchObject({
-      duplicates: 2,
-    });
+    expect(await run(logBatch(topic, 2, [again]))).toMatchObject({ duplicates: 1 });
     expect(await checksums()).toEqual(before);
+  });
+
+  test('warns with both names when a different event has the uuid of a stored one', async () => {
+    const first = event({ event: 'signed up', distinct_id: 'a' });
+    const [sameBatch, later] = [
+      { ...first, event: 'paid' },
+      { ...first, distinct_id: 'b' },
+    ];
+    expect(await run(logBatch(topic, 0, [first, sameBatch, first]))).toMatchObject({ stored: 1, duplicates: 2 });
+    expect(await run(logBatch(topic, 3, [later, first]))).toMatchObject({ stored: 0, duplicates: 2 });
+    expect(await eventRows()).toMatchObject([{ event: 'signed up', distinct_id: 'a' }]);
+    const warnings = await fixture.database.prisma.ingestion_warning.findMany({
+      where: { project_id: project.id, type: 'duplicate_event_uuid' },
+      orderBy: { timestamp: 'asc' },
+    });
+    const stored = { eventUuid: first.uuid, storedEvent: 'signed up', storedDistinctId: 'a' };
+    expect(warnings.map(({ details }) => details)).toEqual(
+      expect.arrayContaining([
+        { ...stored, event: 'paid', distinctId: 'a' },
+        { ...stored, event: 'signed up', distinctId: 'b' },
+      ]),
+    );
+    expect(warnings).toHaveLength(2);
   });
 
   test('the same uuid in another project is another event', async () => {

@@ -21,7 +21,7 @@ import { type Turns, withTurns } from './ledger/turns.ts';
 import type { Timed } from './metrics.ts';
 import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
-import type { WarningThrottle } from './warnings/warnings.ts';
+import { reusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
 /** What batches need, and what a process remembers from one batch to the next; made once (main.ts). */
 export interface ProcessBatchDeps {
@@ -68,7 +68,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       if (deadLetters.length > 0) timed('append_dead_letters', await app.deadLetters.append(deadLetters));
 
       // Once and for all: what was decided before has no effect. Whoever has a turn waits for no event any more.
-      const fresh = timed('find_fresh', await freshEvents(tx, events));
+      const { fresh, reused } = timed('find_fresh', await freshEvents(tx, events));
       timed('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
 
       // Decided in memory, on top of what earlier batches of this process have decided.
@@ -89,7 +89,8 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       }
       timed('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
       const groups = timed('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
-      const warnings = [...intake.warnings, ...app.throttle([...decided.warnings, ...groups.warnings])];
+      const found = [...reused.map(reusedUuidWarning), ...decided.warnings, ...groups.warnings];
+      const warnings = [...intake.warnings, ...app.throttle(found)];
       timed(
         'commit',
         await tx.commitWith(() => [

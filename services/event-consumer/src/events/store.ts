@@ -91,7 +91,7 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
  * An event that the rules drop is decided as well, and keeps its identity. A dead letter does not keep it, because its
  * transaction is rolled back; so it can be replayed.
  */
-export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<IncomingEvent[]> {
+export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
   for (const one of received) {
     const key = eventIdentityKey(one.project.id, one.uuid);
@@ -99,8 +99,54 @@ export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<I
   }
   const events = [...firsts.values()];
   const decided = await readIdentities(tx, identitiesOf(events));
-  if (decided.size === 0) return events;
-  return [...firsts].flatMap(([key, one]) => (decided.has(key) ? [] : [one]));
+  if (decided.size === 0 && events.length === received.length) return { fresh: events, reused: [] };
+  const [fresh, before] = [new Map<string, IncomingEvent>(), new Map<string, IncomingEvent>()];
+  for (const [key, one] of firsts) (decided.has(key) ? before : fresh).set(key, one);
+  const owners = new Map<string, UuidOwner>([...fresh, ...(await readUuidOwners(tx, [...before.values()]))]);
+  const reused = received.flatMap((event) => {
+    const owner = owners.get(eventIdentityKey(event.project.id, event.uuid));
+    return owner !== undefined && isOtherEvent(event, owner) ? [{ event, owner }] : [];
+  });
+  return { fresh: [...fresh.values()], reused };
+}
+
+interface FreshEvents {
+  fresh: IncomingEvent[];
+  /** Events that are not stored because a different event has their uuid. */
+  reused: ReusedUuid[];
+}
+
+/** The event that a uuid belongs to. */
+type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
+
+export interface ReusedUuid {
+  event: IncomingEvent;
+  owner: UuidOwner;
+}
+
+/** A repetition has the same name and distinct id, whatever else was corrected in it. */
+function isOtherEvent(event: IncomingEvent, owner: UuidOwner): boolean {
+  if (event.event !== owner.event) return true;
+  // Without cookies the id depends on the address from which the repetition comes.
+  return event.distinctId !== owner.distinctId && event.properties.$cookieless_mode !== true;
+}
+
+/** Those that have a row; an event that the rules dropped has none. */
+async function readUuidOwners(tx: Sql, events: readonly IncomingEvent[]): Promise<Map<string, UuidOwner>> {
+  if (events.length === 0) return new Map();
+  const rows = await tx.query<{ project_id: number; uuid: string; event: string; distinct_id: string }>(
+    `SELECT e.project_id, e.uuid, e.event, e.distinct_id
+       FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
+      CROSS JOIN LATERAL (SELECT i.timestamp FROM event_identity i
+                           WHERE i.project_id = sought.project_id AND i.uuid = sought.uuid LIMIT 1) AS i
+      CROSS JOIN LATERAL (SELECT e.project_id, e.uuid, e.event, e.distinct_id FROM event e
+                           WHERE e.project_id = sought.project_id AND e.timestamp = i.timestamp
+                             AND e.uuid = sought.uuid LIMIT 1) AS e`,
+    [events.map(({ project }) => project.id), events.map(({ uuid }) => uuid)],
+  );
+  return new Map(
+    rows.map((row) => [eventIdentityKey(row.project_id, row.uuid), { event: row.event, distinctId: row.distinct_id }]),
+  );
 }
 
 /** What is stored of decided events, so that they are decided once. */

@@ -89,6 +89,8 @@ export interface EventRow {
  * `person_deleted`: a warning would name whom it was to forget.
  */
 export type DropReason =
+  /** The event is a message of its client, and is stored as a warning. */
+  | 'client_ingestion_warning'
   | 'group_key_too_long'
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'

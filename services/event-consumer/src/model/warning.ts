@@ -4,11 +4,15 @@ import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrac
 export const warningSeverity = {
   // Reported by the gateway, stored here.
   ...gatewayWarnings,
+  // Raised before the rules, for an event whose uuid belongs to another one.
+  duplicate_event_uuid: 'error',
   // Raised by the rules.
+  client_ingestion_warning: 'info',
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
   group_key_too_long: 'error',
   group_type_too_long: 'warning',
+  group_type_limit_exceeded: 'warning',
   invalid_group_set: 'warning',
   invalid_process_person_profile: 'warning',
   invalid_event_when_process_person_profile_is_false: 'error',
@@ -17,6 +21,7 @@ export const warningSeverity = {
   skipping_event_invalid_distinct_id: 'error',
   person_properties_size_violation: 'error',
   person_properties_not_shown: 'info',
+  large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
   // Raised for visitors without cookies; the first two tell why nothing arrives.
   cookieless_mode_disabled: 'error',

@@ -222,7 +222,7 @@ export const aliasCases: RuleCase[] = [
     ],
     persons: [{ ids: ['1', '2', '3', '4'], isIdentified: true }],
   },
-  ...[['a'], { a: 1 }, 7, true].map(
+  ...[['a'], { a: 1 }, 1e300, true].map(
     (value): RuleCase => ({
       no: [136],
       is: `$identify with ${JSON.stringify(value)} as $anon_distinct_id is dropped`,
@@ -232,7 +232,7 @@ export const aliasCases: RuleCase[] = [
     }),
   ),
   ...['$create_alias', '$merge_dangerously'].flatMap((event) =>
-    [{ a: 1 }, ['a'], 0, false].map(
+    [{ a: 1 }, ['a'], 1e300, false].map(
       (value): RuleCase => ({
         no: [137],
         is: `${event} with ${JSON.stringify(value)} as alias is dropped`,
@@ -242,6 +242,17 @@ export const aliasCases: RuleCase[] = [
       }),
     ),
   ),
+  {
+    is: 'a number as $anon_distinct_id or alias is the id of this text',
+    start: { persons: [{ ids: ['7'] }] },
+    send: [
+      identify(7, 'u', { $set: { a: 1 } }),
+      { event: '$create_alias', distinct_id: 'u', properties: { alias: 8.5 } },
+      { event: '$merge_dangerously', distinct_id: 'u', properties: { alias: -9 } },
+    ],
+    persons: [{ ids: ['7', 'u', '8.5', '-9'], properties: { a: 1 }, isIdentified: true }],
+    outcomes: [{ personOf: '7' }, { personOf: '7' }, { personOf: '7' }],
+  },
   {
     is: 'an ordinary event may carry $anon_distinct_id and alias of any kind',
     send: [{ event: 'e', distinct_id: 'u', properties: { $anon_distinct_id: 7, alias: {} } }],

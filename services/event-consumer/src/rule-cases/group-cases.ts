@@ -32,13 +32,19 @@ export const groupCases: RuleCase[] = [
   },
   {
     no: [107],
-    is: 'a sixth type gets no index: the event is stored without it, its group identify writes nothing, nobody is warned',
+    is: 'a sixth type gets no index: the event is stored without it, its group identify writes nothing, both warn',
     start: { groupTypes: fiveTypes },
     send: [
       { event: 'e', distinct_id: 'u', properties: { $groups: { sixth: 'x', a: 'y' } } },
       groupIdentify({ $group_type: 'sixth', $group_key: 'x', $group_set: { a: 1 } }),
     ],
-    outcomes: [{ row: { properties: { $groups: { sixth: 'x', a: 'y' }, $group_0: 'y' } } }, {}],
+    outcomes: [
+      {
+        row: { properties: { $groups: { sixth: 'x', a: 'y' }, $group_0: 'y' } },
+        warnings: ['group_type_limit_exceeded'],
+      },
+      { warnings: ['group_type_limit_exceeded'] },
+    ],
     also: (world) => {
       expect(Object.keys(typesOf(world))).toEqual(fiveTypes);
       expect(world.groups.size).toBe(0);

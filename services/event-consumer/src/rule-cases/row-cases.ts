@@ -228,6 +228,67 @@ export const rowCases: RuleCase[] = [
   },
   historical(140, -1, false),
   {
+    is: 'an imported event moves the created_at of its person back, any other late event does not',
+    start: {
+      persons: [
+        { ids: ['u'], createdAt: eventTime },
+        { ids: ['v'], createdAt: eventTime },
+      ],
+    },
+    send: [
+      {
+        event: 'e',
+        distinct_id: 'u',
+        historical_migration: true,
+        timestamp: '2025-01-01T00:00:00.000Z',
+        now: eventTime,
+      },
+      {
+        event: 'e',
+        distinct_id: 'u',
+        historical_migration: true,
+        timestamp: '2025-02-01T00:00:00.000Z',
+        now: eventTime,
+      },
+      { event: 'e', distinct_id: 'v', timestamp: '2025-01-01T00:00:00.000Z', now: eventTime },
+    ],
+    persons: [
+      { ids: ['u'], createdAt: '2025-01-01T00:00:00.000Z', version: 1 },
+      { ids: ['v'], createdAt: eventTime, version: 0 },
+    ],
+  },
+  {
+    is: 'a report of a client about events it dropped becomes a warning and is not stored',
+    send: [
+      {
+        event: '$$client_ingestion_warning',
+        distinct_id: 'u',
+        properties: { $$client_ingestion_warning_message: 'posthog-js client rate limited' },
+      },
+    ],
+    persons: [],
+    outcomes: [{ dropped: 'client_ingestion_warning', warnings: ['client_ingestion_warning'] }],
+  },
+  {
+    is: 'integers beyond 2^53 that a person or group is to keep are reported, as they are rounded',
+    send: [
+      { event: 'e', distinct_id: 'u', properties: { id: 2 ** 53, $set: { id: 2 ** 53, safe: 2 ** 53 - 1 } } },
+      { event: 'e', distinct_id: 'u', properties: { $set_once: { nested: [{ id: -(2 ** 60) }] } } },
+      {
+        event: '$groupidentify',
+        distinct_id: 'u',
+        properties: { $group_type: 'org', $group_key: 'acme', $group_set: { id: 2 ** 53 } },
+      },
+      { event: 'e', distinct_id: 'u', properties: { id: 2 ** 60 } },
+    ],
+    outcomes: [
+      { warnings: ['large_integer_rounded'] },
+      { warnings: ['large_integer_rounded'] },
+      { warnings: ['large_integer_rounded'] },
+      {},
+    ],
+  },
+  {
     no: [142],
     is: '$feature_flag_called is an ordinary event: no project has the anonymous default',
     send: [{ event: '$feature_flag_called', distinct_id: 'u', properties: { $set: { a: 1 } } }],

@@ -6,6 +6,7 @@ import { jsonEqual, setOwn } from '../values/json.ts';
 import { bytesAfter, change, noChange, replaceProperties, type SizedProperties } from '../values/sized-properties.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import type { PersonProcessing } from './person-processing.ts';
+import { roundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
   /** Overlay for the properties the event is stored with; null when there is nothing to add. */
@@ -35,13 +36,13 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   if (!isObject(groupSet)) return [invalidGroupSet(event, groupSet)];
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
-  if (index === null) return [];
+  if (index === null) return [tooManyGroupTypes(event, [target.type])];
   // Not the event's time alone: when a client's clock runs ahead, the group would be created in the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
   ledger.groupUpdates.push({ index, key: target.key, groupSet, createdAtMs, from });
-  return [];
+  return roundedIntegers(groupSet, event);
 }
 
 function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
@@ -86,12 +87,16 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
   if (!isObject(groups)) return null;
   const properties: JsonObject = {};
   const tooLong: string[] = [];
+  const tooMany: string[] = [];
   for (const [type, key] of Object.entries(groups)) {
     const index = resolveGroupType(type, event.timestampMs, ledger);
     if (index !== null) properties[`$group_${index}`] = key;
     else if (isGroupTypeTooLong(type)) tooLong.push(type);
+    else if (type !== '') tooMany.push(type);
   }
-  return { properties, warnings: tooLong.length === 0 ? [] : [groupTypesTooLong(event, tooLong)] };
+  const warnings = tooLong.length === 0 ? [] : [groupTypesTooLong(event, tooLong)];
+  if (tooMany.length > 0) warnings.push(tooManyGroupTypes(event, tooMany));
+  return { properties, warnings };
 }
 
 /** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
@@ -104,7 +109,7 @@ function isGroupTypeTooLong(type: string): boolean {
 
 /**
  * The index of a group type. An unknown type takes the lowest free index; null when all five are taken, or for a type
- * that cannot be one (empty, too long). Nobody is warned about a sixth type (docs/ingestion-rules.md#groups).
+ * that cannot be one (empty, too long). The caller warns about the latter two (docs/ingestion-rules.md#groups).
  */
 function resolveGroupType(type: string, createdAtMs: number, ledger: ProjectLedger): number | null {
   const known = ledger.groupTypes.get(type);
@@ -199,16 +204,18 @@ const shownCharacters = 100;
 
 /** One warning for all over-long group types of an event. */
 function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
-  return {
-    type: 'group_type_too_long',
-    details: {
-      eventUuid: event.uuid,
-      event: event.event,
-      distinctId: event.distinctId,
-      groupTypes: groupTypes.slice(0, 5).map((type) => cutToCodePoints(type, shownCharacters)),
-      maxCharacters: maxIdCharacters,
-    },
-  };
+  const details = { ...aboutGroupTypes(event, groupTypes), maxCharacters: maxIdCharacters };
+  return { type: 'group_type_too_long', details };
+}
+
+/** One warning for all group types of an event that the project has no index for. */
+function tooManyGroupTypes(event: IncomingEvent, groupTypes: readonly string[]): RuleWarning {
+  return { type: 'group_type_limit_exceeded', details: { ...aboutGroupTypes(event, groupTypes), maxGroupTypes } };
+}
+
+function aboutGroupTypes({ uuid: eventUuid, event, distinctId }: IncomingEvent, groupTypes: readonly string[]) {
+  const shown = groupTypes.slice(0, 5).map((type) => cutToCodePoints(type, shownCharacters));
+  return { eventUuid, event, distinctId, groupTypes: shown };
 }
 
 export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWarning {

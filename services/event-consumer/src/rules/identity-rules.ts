@@ -57,7 +57,17 @@ function identify(event: IncomingEvent): MergeRequest | null {
 function anonymousId(properties: JsonObject): string | null {
   const id = properties.$anon_distinct_id;
   if (id === undefined) return null;
-  return typeof id === 'string' ? id : 'null';
+  return otherId(id) ?? 'null';
+}
+
+/**
+ * The other id of a merge as text, numbers included, as they are in `distinct_id`. Null for a value that names no person. The
+ * gateway puts longer integers into quotes; one that arrives here may be rounded, and would merge strangers.
+ */
+export function otherId(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return null;
+  return JSON.stringify(value);
 }
 
 /**
@@ -67,8 +77,8 @@ function anonymousId(properties: JsonObject): string | null {
  * direction must go through.
  */
 function createAlias(event: IncomingEvent): MergeRequest | null {
-  const alias = event.properties.alias;
-  if (typeof alias !== 'string' || alias === '') return null;
+  const alias = otherId(event.properties.alias);
+  if (alias === null || alias === '') return null;
   return { sourceId: event.distinctId, targetId: alias, refuseWhen: 'both_identified', alwaysSetsMainId: true };
 }
 
@@ -77,7 +87,7 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
  * (docs/ingestion-rules.md#merges). Meant for repairs by hand.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
-  const alias = event.properties.alias;
-  if (typeof alias !== 'string' || alias === '') return null;
+  const alias = otherId(event.properties.alias);
+  if (alias === null || alias === '') return null;
   return { sourceId: alias, targetId: event.distinctId, refuseWhen: 'never', alwaysSetsMainId: false };
 }

@@ -29,6 +29,7 @@ import {
   sizeViolation,
 } from './person-properties.ts';
 import { findOrCreatePerson } from './persons.ts';
+import { roundedIntegers } from './rounded-integers.ts';
 
 interface IdentityOutcome {
   person: EventPerson;
@@ -46,7 +47,8 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
 
   const isNewPerson = isCreated || merge?.isCreated === true;
   const update = updatePerson({ person, isNewPerson, event, properties });
-  if (!isNewPerson && (merge?.isChanged === true || update.isChanged)) markChanged(person);
+  const isOlder = movesCreationBack(event, person);
+  if (!isNewPerson && (merge?.isChanged === true || update.isChanged || isOlder)) markChanged(person);
 
   return {
     person: {
@@ -58,6 +60,16 @@ export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger:
     },
     warnings: [...(merge?.warnings ?? []), ...update.warnings],
   };
+}
+
+/**
+ * An imported event shows that its person existed earlier. Events that are only late do not count: offline devices and wrong
+ * clocks would make persons older than they are.
+ */
+function movesCreationBack({ isHistorical, timestampMs }: IncomingEvent, person: PersonState): boolean {
+  if (!isHistorical || timestampMs >= person.createdAtMs) return false;
+  person.createdAtMs = timestampMs;
+  return true;
 }
 
 function markChanged(person: PersonState): void {
@@ -97,17 +109,22 @@ function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRe
   if (isOverSizeLimit(bytesAfter(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
   if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(show(person, update, event));
   change(person, update);
-  return { isChanged: true, ...show(person, noChange, event, update.put) };
+  return withRounded({ isChanged: true, ...show(person, noChange, event, update.put) }, update.put, event);
 }
 
 function setFirstProperties(person: PersonState, asked: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
   const properties = initialProperties(asked, event.uuid);
   replaceProperties(person, properties);
   if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
-    return unchanged(show(person, noChange, event, properties));
+    return withRounded(unchanged(show(person, noChange, event, properties)), properties, event);
   }
   replaceProperties(person, { $creator_event_uuid: event.uuid });
   return tooLarge(person, event);
+}
+
+function withRounded(outcome: PersonUpdateOutcome, put: JsonObject, event: IncomingEvent): PersonUpdateOutcome {
+  const rounded = roundedIntegers(put, event);
+  return rounded.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...rounded] };
 }
 
 function unchanged(shown: ShownPerson): PersonUpdateOutcome {

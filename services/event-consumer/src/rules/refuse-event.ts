@@ -1,13 +1,13 @@
-import { eventNames, isLongerThan } from '@millrace/contracts';
+import { cutToCodePoints, eventNames, isLongerThan } from '@millrace/contracts';
 import type { IncomingEvent, Refusal } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import { groupKeyTooLong } from './groups.ts';
-import { isMergeEvent } from './identity-rules.ts';
+import { isMergeEvent, otherId } from './identity-rules.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
 /** In the order they are asked (docs/ingestion-rules.md#before-the-rules). */
-const checks = [nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
+const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /** The first reason not to store an event, or null. Only what could not be stored truthfully is refused. */
 export function refuseEvent(event: IncomingEvent): Refusal | null {
@@ -18,7 +18,22 @@ export function refuseEvent(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** A number or an object as an id is a client bug, and would merge everybody who has it. Null is reported as illegal. */
+/** Enough for what SDKs say. */
+const shownMessageCharacters = 500;
+
+/** SDKs report with this event what they dropped themselves, e.g. because of their own rate limit. */
+function clientWarning(event: IncomingEvent): Refusal | null {
+  if (event.event !== eventNames.clientWarning) return null;
+  const { $$client_ingestion_warning_message: message } = event.properties;
+  const details: Record<string, string> =
+    typeof message === 'string' ? { message: cutToCodePoints(message, shownMessageCharacters) } : {};
+  return { reason: 'client_ingestion_warning', warning: warningAbout(event, 'client_ingestion_warning', details) };
+}
+
+/**
+ * An object or a boolean as an id is a client bug, and would merge all persons that share it. So would a number that was
+ * rounded. Null is reported as illegal.
+ */
 function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.identify) return null;
   return nonText(event, '$anon_distinct_id', 'invalid_anon_distinct_id');
@@ -47,7 +62,7 @@ function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
 
 function nonText(event: IncomingEvent, key: string, reason: 'invalid_anon_distinct_id' | 'invalid_alias') {
   const value = event.properties[key];
-  if (value === undefined || value === null || typeof value === 'string') return null;
+  if (value === undefined || value === null || otherId(value) !== null) return null;
   const receivedType = Array.isArray(value) ? 'array' : typeof value;
   return { reason, warning: warningAbout(event, reason, { receivedType }) };
 }

@@ -2,6 +2,7 @@ import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
 import { v5 as uuidV5 } from 'uuid';
 import type { UnprocessableRecord } from '../dead-letters.ts';
+import type { ReusedUuid } from '../events/store.ts';
 import type { RecordPosition } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './store.ts';
@@ -22,6 +23,14 @@ export function ruleWarning(
     count: 1,
     timestampMs: event.capturedAtMs,
   };
+}
+
+/** An event that was not stored because a different one has its uuid. There may be many for one uuid. */
+export function reusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
+  const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
+  const details = { eventUuid, event: name, distinctId, storedEvent: owner.event, storedDistinctId: owner.distinctId };
+  const about = { projectId: project.id, uuid: JSON.stringify([eventUuid, name, distinctId]), capturedAtMs };
+  return ruleWarning({ type: 'duplicate_event_uuid', details }, about);
 }
 
 /** A report of the gateway. It brings its own identity. */

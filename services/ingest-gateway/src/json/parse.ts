@@ -33,10 +33,10 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-const longNumericId = /("\$?distinct_id"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
+const longNumericId = /("(?:\$?distinct_id|\$anon_distinct_id|alias)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /**
- * Puts numeric distinct ids with 16 digits and more into quotes. A JavaScript number cannot hold them, and two people
+ * Puts numeric ids of persons with 16 digits and more into quotes. A JavaScript number cannot hold them, and two people
  * whose ids differ in the last digit would become one. A quote inside a JSON string is always escaped, so the pattern
  * meets real fields only.
  */

@@ -162,6 +162,14 @@ describe('hostile and unusual text', () => {
     expect(events[1]?.properties).toEqual({ distinct_id: '1234567890123456782' });
   });
 
+  test.each([
+    ['$identify', '$anon_distinct_id'],
+    ['$create_alias', 'alias'],
+  ])('the other id of %s keeps its digits as well', (name, property) => {
+    const text = `{"api_key":"${key}","event":"${name}","distinct_id":"u","properties":{"${property}":1234567890123456783}}`;
+    expect(parse(text).events[0]?.properties).toEqual({ [property]: '1234567890123456783' });
+  });
+
   test('whatever JSON comes, the answer is a request or a refusal, and what is let through can be stored', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {

@@ -11,7 +11,7 @@ import {
 } from '../json/event-fields.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
 import { createScanner } from '../json/scan.ts';
-import { rawDistinctId, readDistinctId } from './distinct-id.ts';
+import { rawDistinctId, rawOtherId, readDistinctId } from './distinct-id.ts';
 import { readSentAt, unreadableSentAt } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 import {
@@ -186,10 +186,13 @@ function isNameless({ envelope, events, pathOf }: RequestShape): boolean {
   return envelope === null && pathOf === pathIn.event && typeof events[0]?.event !== 'string';
 }
 
-/** Whether its id is a number too large to be held exactly: then it has to be read as text. */
+/** Whether one of its ids is a number too large to be held exactly: then it has to be read as text. */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;
-  const id = rawDistinctId(event as ClientEvent);
+  return isRounded(rawDistinctId(event as ClientEvent)) || isRounded(rawOtherId(event as ClientEvent));
+}
+
+function isRounded(id: unknown): boolean {
   return typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id);
 }
 

@@ -36,6 +36,12 @@ const otherIdProperty = new Map<string, string>([
   [eventNames.mergeDangerously, 'alias'],
 ]);
 
+/** The other id of a merge event, as sent; undefined for any other event. */
+export function rawOtherId({ event, properties }: ClientEvent): unknown {
+  const property = otherIdProperty.get(String(event));
+  return property === undefined ? undefined : properties?.[property];
+}
+
 /**
  * The property of a merge event in which the other id is too long, null when there is none. It is cut as distinct ids
  * are: the events of that id came under the cut one, so the whole one would name somebody who never sent anything.

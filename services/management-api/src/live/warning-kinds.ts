@@ -109,6 +109,10 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
     ingestion('groups'),
     'The key of a group is longer than 400 characters. The group was left out; a $groupidentify was dropped.',
   ),
+  group_type_limit_exceeded: changed(
+    ingestion('groups'),
+    'The project has five group types already. The event was stored without the group type that its details name.',
+  ),
   group_type_too_long: changed(
     ingestion('groups'),
     'The name of a group type is longer than 400 characters. The event was stored without it.',
@@ -131,11 +135,23 @@ export const kinds: Readonly<Record<string, WarningKind>> = {
   ),
   invalid_anon_distinct_id: dropped(
     ingestion('before-the-rules'),
-    '$anon_distinct_id is no text. A number or an object would merge everybody who has it.',
+    '$anon_distinct_id is neither text nor a number. Another value would merge all persons that have it.',
   ),
   invalid_alias: dropped(
     ingestion('before-the-rules'),
-    'alias is no text. A number or an object would merge everybody who has it.',
+    'alias is neither text nor a number. Another value would merge all persons that have it.',
+  ),
+  client_ingestion_warning: noted(
+    ingestion('what-an-event-name-does'),
+    'A client reports that it dropped events before sending them, usually because of its own rate limit. Its message is in the details.',
+  ),
+  duplicate_event_uuid: dropped(
+    ingestion('the-event-row'),
+    'A different event was stored with the same uuid before. Give each event a uuid of its own, or none.',
+  ),
+  large_integer_rounded: changed(
+    ingestion('person-properties'),
+    'A whole number beyond 9007199254740991 was rounded on the person or group. Send such numbers as text.',
   ),
   person_properties_size_violation: changed(
     ingestion('person-properties'),

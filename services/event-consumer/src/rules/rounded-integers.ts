@@ -1,0 +1,27 @@
+import { cutToCodePoints, type JsonObject } from '@millrace/contracts';
+import type { IncomingEvent } from '../model/event.ts';
+import type { RuleWarning } from '../model/warning.ts';
+
+/** Enough of a name to recognize it by. */
+const shownCharacters = 100;
+const shownNames = 5;
+
+/**
+ * A warning when properties of a person or group hold integers beyond 2^53, which JavaScript rounds. The properties of the
+ * event itself are stored as they were written (intake/parse.ts), so only `$set`, `$set_once` and `$group_set` are affected.
+ *
+ * @param properties those that the event changes.
+ */
+export function roundedIntegers(properties: JsonObject, event: IncomingEvent): RuleWarning[] {
+  const names = Object.keys(properties).filter((name) => mayBeRounded(Reflect.get(properties, name)));
+  if (names.length === 0) return [];
+  const shown = names.slice(0, shownNames).map((name) => cutToCodePoints(name, shownCharacters));
+  const details = { eventUuid: event.uuid, event: event.event, distinctId: event.distinctId, properties: shown };
+  return [{ type: 'large_integer_rounded', details }];
+}
+
+function mayBeRounded(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some(mayBeRounded);
+}
