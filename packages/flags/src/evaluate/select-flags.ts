@@ -30,6 +30,21 @@ function isOffered(
   return fitsRuntime && fitsContext && flag.key.startsWith(keyPrefix);
 }
 
+/**
+ * How many flags are left out only because it is not known where the caller runs. Those that a client or server is not meant to
+ * have do not count.
+ */
+export function countWithheld(flags: CompiledFlags, selection: FlagSelection): number {
+  if (selection.runtime !== 'unknown') return 0;
+  const contexts = new Set(selection.contexts);
+  const asked = selection.keys && new Set(selection.keys);
+  const anywhere: FlagSelection = { ...selection, runtime: 'all' };
+  return flags.inOrder.filter(
+    (flag) =>
+      flag.runtime !== 'all' && (asked === undefined || asked.has(flag.key)) && isOffered(flag, anywhere, contexts),
+  ).length;
+}
+
 /** From the last to the first: each flag has been asked for by the time it is looked at. */
 function withDependencies(offered: CompiledFlag[], keys: readonly string[]): CompiledFlag[] {
   const asked = new Set(keys);

@@ -12,6 +12,7 @@ import { inParts, isLarge } from '../large-bodies/large-bodies.ts';
 import { type IncomingRequest, inOnePart, parseCaptureRequest, type RequestHints } from '../readers/classic.ts';
 import { createDropTally } from '../readers/drops.ts';
 import { decodeParts, isMultipart } from '../readers/parts.ts';
+import { sdkOf } from '../sdk-agents.ts';
 import type { CaptureDependencies, CaptureReader } from './reader.ts';
 
 type ReaderDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'largeBodies' | 'projectKeys' | 'metrics'>;
@@ -131,16 +132,10 @@ function requireGetOrPost({ method }: IncomingMessage): void {
 }
 
 /**
- * SDKs that are known to send a batch again after 429 (docs/wire-rules.md#what-sdks-do-with-an-answer) name themselves
- * so. The legacy Java SDK does not and drops it, so a name that is not here is not trusted.
- */
-const retryingSdk = /^posthog-(?:node|python|go|ruby|php|rust|dotnet|ios|android|react-native|js-lite)\//i;
-
-/**
  * Whether the sender of a request that is refused for a while may be told so with 429. Browsers drop what is answered
  * with any 4xx; everybody sends again after a 503 (rule 12).
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   // Node's own fetch sends `sec-fetch-mode` as well, so that is no sign of a browser.
-  return method === 'POST' && headers.origin === undefined && retryingSdk.test(headers['user-agent'] ?? '');
+  return method === 'POST' && headers.origin === undefined && sdkOf(headers['user-agent'])?.retriesOn429 === true;
 }

@@ -9,18 +9,25 @@ interface FlagAnswer extends EvaluatedFlags {
   evaluatedAt: number;
   /** The plan's requests of this month are used up. */
   isQuotaLimited: boolean;
+  /** Flags that are left out because the request does not say where it comes from. */
+  withheld: number;
 }
 
 /** The answer in the shape that was asked for. The order of the flags in it means nothing. */
 export function flagAnswer(shape: AnswerShape, answer: FlagAnswer): JsonObject {
-  const { requestId, evaluatedAt, isQuotaLimited } = answer;
+  const { requestId, evaluatedAt, isQuotaLimited, withheld } = answer;
   return {
     ...inShape(shape, answer),
     requestId,
     evaluatedAt,
     ...(isQuotaLimited ? { quotaLimited: ['feature_flags'] } : {}),
+    ...(withheld > 0 ? { flagsWithheld: { count: withheld, reason: withheldReason } } : {}),
   };
 }
+
+/** For developers who look at the response: SDKs ignore the field. */
+const withheldReason =
+  'These flags are for clients or servers only, and the User-Agent is not known. Send evaluation_runtime: client, server or all.';
 
 function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): JsonObject {
   switch (shape) {
@@ -37,6 +44,10 @@ function inShape(shape: AnswerShape, { results, hasErrors }: EvaluatedFlags): Js
     case 'details': {
       // Not by assignment: a flag may be called `__proto__`.
       const flags = Object.fromEntries(results.map((result) => [result.key, detailsOf(result)]));
+      return { flags, errorsWhileComputingFlags: hasErrors };
+    }
+    case 'typed': {
+      const flags = Object.fromEntries(results.map((result) => [result.key, typedOf(result)]));
       return { flags, errorsWhileComputingFlags: hasErrors };
     }
   }
@@ -64,6 +75,21 @@ function detailsOf({ key, id, version, enabled, variant, payload, reason, failur
     ...(failure === null ? {} : { failed: true }),
     reason: { code: reason.code, condition_index: reason.conditionIndex, description: reason.description },
     metadata: { id, version, description: null, payload },
+  };
+}
+
+/**
+ * A record of `/flags?v=4`: `value` and `failed` are always there, and a flag that failed has no value. The fields of earlier
+ * versions stay for clients that read them.
+ */
+function typedOf(result: FlagResult): JsonObject {
+  const { metadata, ...record } = detailsOf(result);
+  const failed = result.failure !== null;
+  return {
+    ...record,
+    value: failed ? null : flagValue(result),
+    failed,
+    metadata: { ...(metadata as JsonObject), config_version: 1, variant_key: result.variant },
   };
 }
 

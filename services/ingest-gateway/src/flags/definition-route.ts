@@ -66,7 +66,10 @@ async function answerTarget(
 ): Promise<Answer> {
   const { environmentId } = project;
   const { environment = '@current' } = target;
-  if (environment !== '@current' && environment !== String(environmentId)) return notFound;
+  if (environment !== '@current' && environment !== String(environmentId)) {
+    if (target.label === '/remote_config') return noPayload;
+    throw new AppError('not_found', 'Not found.');
+  }
   if (target.label === '/remote_config') return payloadAnswer(target, environmentId, deps);
   if (deps.flagLimits.isUsedUp(project)) throw quotaUsedUp();
   try {
@@ -76,7 +79,8 @@ async function answerTarget(
   }
 }
 
-const notFound: Answer = { status: 404, body: '', headers: { 'content-length': 0 } };
+/** JSON, because posthog-node parses the body whatever the status is, and returns what is in it as the payload. */
+const noPayload: Answer = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
 /** The payload of a flag that only carries one; it is not evaluated. */
 async function payloadAnswer(
@@ -85,7 +89,7 @@ async function payloadAnswer(
   { data, openPayload }: DefinitionDependencies,
 ): Promise<Answer> {
   const found = await findPayload(data.database.requests, environmentId, decodeFlag(flag));
-  if (found === null) return notFound;
+  if (found === null) return noPayload;
   const payload = found.payload === null ? null : openPayload(found.payload, environmentId);
   return { status: 200, body: JSON.stringify(payload), headers: { 'cache-control': 'no-store' } };
 }

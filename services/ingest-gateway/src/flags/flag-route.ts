@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type CompiledFlags,
+  countWithheld,
   type EvaluatedFlags,
   type FlagSelection,
   neededData,
   nothingStored,
+  type StoredData,
   selectFlags,
   startEvaluation,
   stepLimits,
@@ -20,6 +22,7 @@ import { type FlagData, findFlagProject } from '../flag-data.ts';
 import { clientAddress, requestIdOf } from '../head.ts';
 import { flagAnswer, toFlagRefusal } from './answer.ts';
 import type { ExpensiveQuestions } from './expensive-questions.ts';
+import { type IdsBeforeLogin, withIdBeforeLogin } from './ids-before-login.ts';
 import type { FlagOutcome } from './metrics.ts';
 import type { FlagDependencies } from './parts.ts';
 import {
@@ -66,13 +69,13 @@ async function serveFlags(
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
   const question = await readFlagRequest(request, query, { ...deps, lease: progress.lease });
-  if (question === null) return toAnswer(request, query, noFlags, 'nothing_asked', deps);
+  if (question === null) return toAnswer(request, query, nothing('nothing_asked'), deps);
   deps.flagLimits.admit(question.token, addressOf(request, deps));
   const project = await findFlagProject(question.token, deps.projectKeys);
   progress.environmentId = project.environmentId;
-  const { evaluated, outcome } = await answerQuestion(request, question, { project, query, deps });
+  const answered = await answerQuestion(request, question, { project, query, deps });
   const config = query.withConfig ? await browserConfig(question.token, project.environmentId, deps) : {};
-  return toAnswer(request, query, evaluated, outcome, deps, config);
+  return toAnswer(request, query, answered, deps, config);
 }
 
 interface Answering {
@@ -81,18 +84,28 @@ interface Answering {
   deps: FlagDependencies;
 }
 
-const noFlags: EvaluatedFlags = { results: [], hasErrors: false };
+interface AnsweredQuestion {
+  evaluated: EvaluatedFlags;
+  outcome: FlagOutcome;
+  /** See `countWithheld`. */
+  withheld: number;
+}
+
+function nothing(outcome: FlagOutcome): AnsweredQuestion {
+  return { evaluated: { results: [], hasErrors: false }, outcome, withheld: 0 };
+}
+
 const surveyPrefix = 'survey-targeting-';
 
 async function answerQuestion(
   request: IncomingMessage,
   question: FlagQuestion,
   { project, query, deps }: Answering,
-): Promise<{ evaluated: EvaluatedFlags; outcome: FlagOutcome }> {
+): Promise<AnsweredQuestion> {
   const { context, keys, contexts } = question;
-  if (question.isDisabled || context === null) return { evaluated: noFlags, outcome: 'disabled' };
-  if (deps.flagLimits.isUsedUp(project)) return { evaluated: noFlags, outcome: 'quota_limited' };
-  const evaluated = await evaluateQuestion({
+  if (question.isDisabled || context === null) return nothing('disabled');
+  if (deps.flagLimits.isUsedUp(project)) return nothing('quota_limited');
+  const { evaluated, withheld } = await evaluateQuestion({
     environmentId: project.environmentId,
     context,
     selection: {
@@ -105,18 +118,18 @@ async function answerQuestion(
     address: addressOf(request, deps),
     data: deps.data,
     expensiveQuestions: deps.expensiveQuestions,
+    idsBeforeLogin: deps.idsBeforeLogin,
     onFailure: () => deps.metrics.failed('stored_data_unavailable'),
   });
   for (const { failure } of evaluated.results) if (failure !== null) deps.metrics.failed(failure);
   if (!query.onlySurveys) deps.flagLimits.noteAnswered(project);
-  return { evaluated, outcome: evaluated.hasErrors ? 'with_errors' : 'evaluated' };
+  return { evaluated, outcome: evaluated.hasErrors ? 'with_errors' : 'evaluated', withheld };
 }
 
 function toAnswer(
   request: IncomingMessage,
   query: FlagQuery,
-  evaluated: EvaluatedFlags,
-  outcome: FlagOutcome,
+  { evaluated, outcome, withheld }: AnsweredQuestion,
   { metrics }: FlagDependencies,
   config: object = {},
 ): Answer {
@@ -126,6 +139,7 @@ function toAnswer(
     requestId: uuidOf(request),
     evaluatedAt: Date.now(),
     isQuotaLimited: outcome === 'quota_limited',
+    withheld,
   });
   // Not a document to keep: it is about one person.
   return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
@@ -157,6 +171,7 @@ interface Evaluating {
   address: string | null;
   data: FlagData;
   expensiveQuestions: ExpensiveQuestions;
+  idsBeforeLogin: IdsBeforeLogin;
   /** Told of each question to the database that failed. */
   onFailure(error: unknown): void;
 }
@@ -166,18 +181,39 @@ interface Evaluating {
  * @throws AppError `unavailable` when nobody can say which flags there are, `rate_limited` for an address whose questions
  * cost too much.
  */
-async function evaluateQuestion(evaluating: Evaluating): Promise<EvaluatedFlags> {
-  const { environmentId, context, data, onFailure } = evaluating;
+async function evaluateQuestion(evaluating: Evaluating): Promise<Omit<AnsweredQuestion, 'outcome'>> {
+  const { environmentId, data } = evaluating;
   const flags = await definitionsOf(environmentId, data);
   const selected = selectFlags(flags, evaluating.selection);
-  const needed = neededData(flags, selected, context);
-  if (evaluating.onlySentProperties) needed.personProperties = [];
-  const stored = needsStoredData(needed)
-    ? await loadStoredData(data.database.requests, { ...context, environmentId, flags, needed, onFailure })
-    : nothingStored;
+  const { context, stored } = await readStoredData(flags, selected, evaluating);
   const evaluation = startEvaluation(flags, selected, { ...context, stored, now: Date.now() });
   const evaluated = await inTimeSlices(evaluation.upTo(stepLimits.cheap));
-  return evaluated.isComplete ? evaluated : evaluating.expensiveQuestions.evaluate(evaluation, evaluating);
+  return {
+    evaluated: evaluated.isComplete ? evaluated : await evaluating.expensiveQuestions.evaluate(evaluation, evaluating),
+    withheld: countWithheld(flags, evaluating.selection),
+  };
+}
+
+/** @returns the request's context as well: the id before login may have been kept from an earlier request. */
+async function readStoredData(
+  flags: CompiledFlags,
+  selected: ReturnType<typeof selectFlags>,
+  { environmentId, context, data, onFailure, onlySentProperties, idsBeforeLogin }: Evaluating,
+): Promise<{ context: Evaluating['context']; stored: StoredData }> {
+  const needed = neededData(flags, selected, context);
+  if (onlySentProperties) needed.personProperties = [];
+  if (!needsStoredData(needed)) return { context, stored: nothingStored };
+  const request = { ...context, environmentId, flags, onFailure };
+  const stored = await loadStoredData(data.database.requests, { ...request, needed });
+  if (!needed.hashKeyOverrides) return { context, stored };
+  return withIdBeforeLogin(idsBeforeLogin, {
+    ...{ environmentId, context, flags, stored },
+    async loadWith(anonymousDistinctId) {
+      const onlyIds = { personProperties: [], groups: [], staticCohorts: [], hashKeyOverrides: true };
+      const again = { ...request, anonymousDistinctId, needed: onlyIds };
+      return (await loadStoredData(data.database.requests, again)).hashKeyOverrides;
+    },
+  });
 }
 
 async function definitionsOf(environmentId: number, { definitions }: FlagData): Promise<CompiledFlags> {

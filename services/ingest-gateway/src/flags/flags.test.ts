@@ -39,14 +39,19 @@ describe('what is asked and what is answered', () => {
     expect(stored).toEqual([{ flag_key: 'checkout', hash_key: anonymous }]);
   });
 
-  test('F-63: of persons nobody has heard of nothing is written', async () => {
+  test('F-63: a flag keeps its value over a first login although no person is stored yet, and once it is', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
     const reply = await askFlags(gateway, { token, distinct_id: own, $anon_distinct_id: anonymous });
     expect(reply.flags.checkout).toMatch(/^true/);
-    const sql = 'SELECT 1 FROM feature_flag_hash_key WHERE project_id = $1';
+    const sql = 'SELECT hash_key FROM feature_flag_hash_key WHERE project_id = $1';
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([]);
+    const later = async () => (await askFlags(gateway, { token, distinct_id: own })).flags.checkout;
+    expect(await later()).toMatch(/^true/);
+    await rows.addPerson(environmentId, [own]);
+    expect(await later()).toMatch(/^true/);
+    expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
   test('F-65, F-66: a cohort that is deleted fails its flag alone; nobody unknown is in a static one', async () => {
@@ -76,25 +81,37 @@ describe('what is asked and what is answered', () => {
     }
   });
 
-  test.each<[string, Record<string, string>, string | undefined, string[]]>([
-    ['a browser', { 'user-agent': 'Mozilla/5.0 (X11; Linux)' }, undefined, ['both', 'client']],
-    ['the python SDK', { 'user-agent': 'posthog-python/7.0.0' }, undefined, ['both', 'server']],
-    ['curl', { 'user-agent': 'curl/8.0' }, undefined, ['both', 'server']],
-    ['an app', { 'user-agent': 'posthog-android/3.0' }, undefined, ['both', 'client']],
-    ['a page', { 'user-agent': 'x', origin: 'https://a.example' }, undefined, ['both', 'client']],
-    ['nothing', { 'user-agent': 'x' }, undefined, ['both']],
-    ['what the question says', { 'user-agent': 'curl/8.0' }, 'client', ['both', 'client']],
-    ['all', { 'user-agent': 'x' }, 'all', ['both', 'client', 'server']],
-    ['no runtime at all', { 'user-agent': 'x' }, 'spaceship', ['both', 'client', 'server']],
-  ])('F-70: flags for %s', async (_name, headers, said, expected) => {
+  test('/flags?v=4 has the value and the failure of each flag in one field', async () => {
     const { token, environmentId } = await tenant();
-    await rows.addFlag(environmentId, 'both');
-    for (const runtime of ['client', 'server'])
-      await rows.addFlag(environmentId, runtime, { evaluation_runtime: runtime });
-    // `fetch` adds a header by which browsers are known.
-    const question = { token, distinct_id: 'u', ...(said === undefined ? {} : { evaluation_runtime: said }) };
-    const reply = await askPlainly(gateway, question, headers);
-    expect(Object.keys(reply.flags).sort()).toEqual(expected);
+    const on = await rows.addFlag(environmentId, 'on', {
+      filters: { groups: [{}], payloads: { true: '{"a":1}' } },
+      version: 3,
+    });
+    const variants = [{ key: 'blue', rollout_percentage: 100 }];
+    await rows.addFlag(environmentId, 'variant', { filters: { groups: [{}], multivariate: { variants } } });
+    await rows.addFlag(environmentId, 'off', { filters: { groups: [] } });
+    const gone = await rows.addCohort(environmentId, { deleted: true });
+    await rows.addFlag(environmentId, 'gone', { filters: condition({ type: 'cohort', key: 'id', value: gone }) });
+    const { body } = await askFlags(gateway, { token, distinct_id: 'u' }, { path: '/flags/?v=4' });
+    expect(body.errorsWhileComputingFlags).toBe(true);
+    expect(body.flags).toMatchObject({
+      on: {
+        ...{ key: 'on', value: true, failed: false, reason: { code: 'condition_match', condition_index: 0 } },
+        metadata: { id: on, version: 3, payload: '{"a":1}', config_version: 1, variant_key: null },
+      },
+      variant: { value: 'blue', failed: false, metadata: { variant_key: 'blue' } },
+      off: { value: false, failed: false },
+      gone: { value: null, failed: true },
+    });
+  });
+
+  test('PHP writes empty objects as lists', async () => {
+    const { token, environmentId } = await tenant();
+    await rows.addFlag(environmentId, 'a');
+    const empty = { person_properties: [], groups: [], group_properties: [] };
+    expect((await askFlags(gateway, { token, distinct_id: 'u', ...empty })).flags).toEqual({
+      a: 'true condition_match:0',
+    });
   });
 
   test('F-71: contexts', async () => {
@@ -428,18 +445,4 @@ async function setFlagQuota(organizationId: string, limit: number): Promise<void
     organizationId,
     JSON.stringify([{ key: 'flag_requests_per_month', name: 'x', limit }]),
   ]);
-}
-
-/** Without the headers of `fetch`, by which browsers are known. */
-async function askPlainly(to: TestGateway, question: object, headers: Record<string, string>) {
-  const { request } = await import('node:http');
-  const text = await new Promise<string>((resolve, reject) => {
-    const asked = request(`${to.url}/flags?v=2`, { method: 'POST', headers }, async (response) => {
-      const pieces = await response.toArray();
-      resolve(Buffer.concat(pieces).toString('utf8'));
-    });
-    asked.on('error', reject);
-    asked.end(JSON.stringify(question));
-  });
-  return readReply(new Response(text));
 }

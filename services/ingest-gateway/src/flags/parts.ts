@@ -31,6 +31,7 @@ import {
   type ExpensiveQuestionConfig,
   type ExpensiveQuestions,
 } from './expensive-questions.ts';
+import { createIdsBeforeLogin, type IdsBeforeLogin } from './ids-before-login.ts';
 import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limits.ts';
 import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
 
@@ -41,6 +42,7 @@ export interface FlagParts extends Stoppable {
   features: EarlyAccessFeatures;
   flagLimits: FlagLimits;
   expensiveQuestions: ExpensiveQuestions;
+  idsBeforeLogin: IdsBeforeLogin;
   metrics: FlagMetrics;
   rights: BearerRights;
   openPayload: PayloadOpener;
@@ -84,6 +86,7 @@ export function createFlagParts(options: FlagPartsOptions): FlagParts {
     features: createEarlyAccessFeatures(database.requests, changes, timeLimits),
     flagLimits: createFlagLimits(config, { counters, now }),
     expensiveQuestions: createExpensiveQuestions(config, { metrics, timeLimits, now }),
+    idsBeforeLogin: createIdsBeforeLogin(cache),
     metrics: createFlagMetrics(metrics),
     rights: createBearerRights(database.requests, changes, timeLimits),
     openPayload: createPayloadOpener(createSecretBox(secretOf(config, 'secretsKey'))),
@@ -98,6 +101,7 @@ export interface FlagDependencies {
   settings: EnvironmentSettings;
   flagLimits: FlagLimits;
   expensiveQuestions: ExpensiveQuestions;
+  idsBeforeLogin: IdsBeforeLogin;
   budget: ByteBudget;
   uploads: Uploads;
   limits: CaptureLimits;

@@ -14,6 +14,7 @@ import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../
 import { cutDistinctId } from '../readers/distinct-id.ts';
 import { findProjectApiKey } from '../readers/project-api-key.ts';
 import { invalidField } from '../readers/validate.ts';
+import { sdkOf } from '../sdk-agents.ts';
 
 interface ReadingFlagRequest {
   limits: CaptureLimits;
@@ -142,8 +143,10 @@ function textOrNumber(value: unknown): string | null {
   return typeof value === 'number' ? JSON.stringify(value) : null;
 }
 
+/** An empty list counts as an empty object, because PHP writes both as `[]`. */
 function objectIn(fields: Fields, name: string, alias: string): Fields {
   const value = fields[name] ?? fields[alias] ?? {};
+  if (Array.isArray(value) && value.length === 0) return {};
   if (!isObject(value)) throw invalidField([name], `The field \`${name}\` must be an object`, value);
   return value;
 }
@@ -179,9 +182,9 @@ export interface FlagQuery {
 
 /**
  * `keys`: a list of the flags that are on. `on`: an object of them. `values`: all of them, with payloads. `details`: with
- * reasons as well.
+ * reasons as well. `typed`: with the value of each flag in one field.
  */
-export type AnswerShape = 'keys' | 'on' | 'values' | 'details';
+export type AnswerShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 
 /** @param text the text after `?`; empty when there is none. */
 export function parseFlagQuery(path: FlagPath, text: string): FlagQuery {
@@ -200,7 +203,9 @@ export function parseFlagQuery(path: FlagPath, text: string): FlagQuery {
 }
 
 function shapeOfFlags(version: string | null): AnswerShape {
-  return numberOf(version) >= 2 ? 'details' : 'values';
+  const number = numberOf(version);
+  if (number >= 4) return 'typed';
+  return number >= 2 ? 'details' : 'values';
 }
 
 function shapeOfDecide(version: string | null): AnswerShape {
@@ -234,8 +239,7 @@ export function findFlagPath(path: string): FlagPath | undefined {
 type RequestRuntime = 'all' | 'client' | 'server' | 'unknown';
 
 const browser = /Mozilla\/|Chrome\/|Safari\/|Firefox\/|Edge\//;
-const serverSdk = /^posthog-(?:python|ruby|php|java|go|node|dotnet|elixir)\/|python-requests\/|curl\//;
-const appSdk = /^posthog-(?:android|ios|react-native|flutter)\//;
+const serverProgram = /python-requests\/|curl\//;
 const browserHeaders = ['origin', 'referer', 'sec-fetch-mode', 'sec-fetch-site'];
 
 /** @param said the field `evaluation_runtime`, null without one. Else the headers tell. */
@@ -245,8 +249,9 @@ export function requestRuntime(said: string | null, headers: IncomingHttpHeaders
     return name === 'client' || name === 'server' ? name : 'all';
   }
   const agent = headers['user-agent'] ?? '';
+  const sdk = sdkOf(agent);
+  if (sdk !== null) return sdk.runtime;
   if (browser.test(agent)) return 'client';
-  if (serverSdk.test(agent)) return 'server';
-  if (appSdk.test(agent)) return 'client';
+  if (serverProgram.test(agent)) return 'server';
   return browserHeaders.some((name) => headers[name] !== undefined) ? 'client' : 'unknown';
 }

@@ -157,17 +157,17 @@ test('text that does not fit into a record is left out, what fits after it is no
   const key = await newKey();
   const parts = [
     json('event', { ...generation, properties: { $ai_model: 'm' } }),
-    json('event.properties.first', 'a'.repeat(500_000)),
-    json('event.properties.second', 'b'.repeat(500_000)),
-    json('event.properties.third', 'c'.repeat(300_000)),
+    json('event.properties.first', 'a'.repeat(5_000_000)),
+    json('event.properties.second', 'b'.repeat(5_000_000)),
+    json('event.properties.third', 'c'.repeat(3_000_000)),
   ];
   expect(await send(toBody(parts), { key })).toMatchObject({ status: 200 });
   const [stored] = await reader.events(key, 1);
   expect(stored?.properties).toEqual({
     $ai_model: 'm',
-    first: 'a'.repeat(500_000),
-    second: '[left out: application/json, 500002 bytes]',
-    third: 'c'.repeat(300_000),
+    first: 'a'.repeat(5_000_000),
+    second: '[left out: application/json, 5000002 bytes]',
+    third: 'c'.repeat(3_000_000),
   });
 });
 
