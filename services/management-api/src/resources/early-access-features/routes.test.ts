@@ -77,7 +77,9 @@ test('the flag follows the stage, and what else it says stays', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag, stage: 'draft' });
   expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);
-  for (const stage of ['concept', 'alpha', 'beta', 'general-availability']) {
+  expect(await change(body.id, { stage: 'concept' })).toMatchObject({ status: 200 });
+  expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);
+  for (const stage of ['alpha', 'beta', 'general-availability']) {
     expect(await change(body.id, { stage })).toMatchObject({ status: 200, body: { stage } });
     expect(await filtersOf(flag)).toMatchObject({ ...enrolls('checkout'), groups: [{ rollout_percentage: 20 }] });
   }

@@ -2,7 +2,8 @@
 export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const;
 export type Stage = (typeof stages)[number];
 
-const stagesWithEnrollment: readonly string[] = ['concept', 'alpha', 'beta', 'general-availability'];
+/** In `concept` persons join a waiting list; the feature does not exist yet. */
+const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-availability'];
 
 /**
  * What a flag's filters say of enrolment while its feature is in a stage: whoever chose it has the flag, whoever chose not to

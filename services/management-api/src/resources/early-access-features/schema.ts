@@ -9,7 +9,7 @@ const fields = {
     type: 'string',
     enum: [...stages],
     description:
-      'How far it is. From `concept` to `general-availability` persons enrol and leave by themselves; otherwise the flag alone decides.',
+      'Stage of the feature. From `alpha` to `general-availability` people turn it on and off for themselves. In `concept` they only join a waiting list, which turns nothing on. Otherwise the conditions of the flag decide.',
   }),
   documentation_url: Type.String({
     maxLength: 800,

@@ -157,6 +157,10 @@ function checkValue(
     const detail = `Invalid value for operator ${operator}: ${quoted(value ?? null)}. ${path}.value must be ${wanted}.`;
     throw filterProblem(detail, 'invalid_value');
   }
+  if ([value].flat().some((one) => Number.isInteger(one) && !Number.isSafeInteger(one))) {
+    const detail = `${path}.value: whole numbers beyond ${Number.MAX_SAFE_INTEGER} are rounded. Send the number as a text.`;
+    throw filterProblem(detail, 'invalid_value');
+  }
   if (isNeedleTooLong(operator, value)) {
     throw filterProblem(`${path}.value: may have ${longestNeedle} characters at most`, 'invalid_value');
   }

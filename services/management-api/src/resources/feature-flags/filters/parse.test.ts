@@ -111,6 +111,12 @@ test.each<[string, Record<string, unknown>, string, string]>([
         `Invalid value for operator ${operator}: [5]. groups[0].properties[0].value must be a number, or a number as a text.`,
       ] as [string, Record<string, unknown>, string, string],
   ),
+  ...[2 ** 53, [1, -(2 ** 60)]].map((value): [string, Record<string, unknown>, string, string] => [
+    `a number that JSON has rounded: ${JSON.stringify(value)}`,
+    person({ operator: 'exact', value }),
+    'invalid_value',
+    'groups[0].properties[0].value: whole numbers beyond 9007199254740991 are rounded. Send the number as a text.',
+  ]),
   [
     'no value',
     person({ operator: 'exact', value: null }),
