@@ -7,6 +7,19 @@ export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
+export {
+  drip,
+  type HostileServer,
+  pour,
+  type SocketScript,
+  startHostileServer,
+} from './hostile-servers/hostile-server.ts';
+export {
+  afterHeaders,
+  brokenTls,
+  type HttpMisbehavior,
+  httpMisbehaviors,
+} from './hostile-servers/http-misbehaviors.ts';
 export { clickHouseOrSkip, installClickHouse } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';

@@ -1,7 +1,7 @@
 /** Requests to addresses that callers have written: they lead to the internet, not into the network we run in. */
 
 import { lookup } from 'node:dns';
-import { request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
@@ -89,20 +89,102 @@ export function checkLiteralHost(host: string, mayBePrivate: boolean): void {
   if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) throw new PrivateAddressError();
 }
 
-interface GuardedFetchOptions {
+/** The failures that are noticed here, by code. Other codes are those of Node.js, such as `ECONNREFUSED`. */
+const reasons = {
+  ETIMEDOUT: 'did not answer in time',
+  ECONNRESET: 'closed the connection before the end of its response',
+  EBADSTATUS: 'did not send a valid HTTP response',
+  ETOOLARGE: 'sent a response that is too large',
+} as const;
+type Failure = keyof typeof reasons;
+
+/** The predicate of a sentence that says why a request failed: `The server ${describeFailure(code)} (${code}).` */
+export function describeFailure(code: string): string {
+  if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
+  return code.startsWith('HPE_') ? reasons.EBADSTATUS : 'could not be reached';
+}
+
+export interface OutboundRequest {
+  method: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
   /** Whether addresses of private networks are allowed. */
   mayBePrivate: boolean;
-  /** From the look-up to the end of the answer. */
+  /** From the lookup to the end of the response. */
   timeoutMs: number;
-  /** Of an answer's body. */
-  mostBytes: number;
+  /** The largest body. With `none` the body is not read, and the connection is closed after the headers. */
+  mostBytes: number | 'none';
+  signal?: AbortSignal | null | undefined;
+}
+
+export interface OutboundResponse {
+  /** From 200 to 599. */
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
 }
 
 /**
- * As `fetch`, for libraries that take one. Redirects are not followed: they would lead where nobody has looked.
- * The promise is rejected with what Node says, `PrivateAddressError`, or an error of code `ETOOLARGE`.
+ * Sends one request over its own connection, which is closed when the promise settles. Connections are not shared: one that
+ * was opened with `mayBePrivate` would otherwise serve requests that may not go there. Redirects are not followed, because
+ * their address was not checked.
+ *
+ * Listeners of a socket run outside of every try block, so an exception in one ends the process. They only collect bytes
+ * here; the caller interprets the response after the promise has settled.
+ *
+ * @throws PrivateAddressError, the errors of Node.js, or an error with a code of `reasons`
  */
-export function createGuardedFetch({ mayBePrivate, timeoutMs, mostBytes }: GuardedFetchOptions) {
+export async function sendOutbound(url: URL, options: OutboundRequest): Promise<OutboundResponse> {
+  const { method, headers, body, mayBePrivate, timeoutMs, mostBytes, signal } = options;
+  checkLiteralHost(url.hostname, mayBePrivate);
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const settled = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let request: ClientRequest | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      timer = setTimeout(() => reject(failure('ETIMEDOUT')), timeoutMs);
+      signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal });
+      if (signal?.aborted) return reject(signal.reason);
+      request = send(url, { method, headers, lookup: guardedLookup(mayBePrivate), agent: false });
+      request.on('response', (response) => {
+        const { statusCode: status = 0, headers: received } = response;
+        response.on('error', reject);
+        if (!(status >= 200 && status <= 599)) return reject(failure('EBADSTATUS'));
+        if (mostBytes === 'none') return resolve({ status, headers: received, body: Buffer.alloc(0) });
+        const pieces: Buffer[] = [];
+        let size = 0;
+        response.on('data', (piece: Buffer) => {
+          size += piece.length;
+          if (size > mostBytes) reject(failure('ETOOLARGE'));
+          else pieces.push(piece);
+        });
+        response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
+      });
+      // Without a listener, a response with status 101 would be ignored. Node.js leaves its socket to the listener.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        reject(failure('EBADSTATUS'));
+      });
+      request.on('error', reject);
+      request.on('close', () => reject(failure('ECONNRESET')));
+      request.end(body);
+    });
+  } finally {
+    clearTimeout(timer);
+    settled.abort();
+    request?.destroy();
+  }
+}
+
+function failure(code: Failure): Error {
+  return Object.assign(new Error(`The server ${reasons[code]}.`), { code });
+}
+
+/** Like `fetch`, for libraries that accept a replacement for it. Redirects are not followed. @throws as `sendOutbound` */
+export function createGuardedFetch(
+  limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { mostBytes: number },
+) {
   return async (
     address: string | URL,
     init: {
@@ -112,40 +194,14 @@ export function createGuardedFetch({ mayBePrivate, timeoutMs, mostBytes }: Guard
       signal?: AbortSignal | null;
     } = {},
   ): Promise<Response> => {
-    const url = new URL(address);
-    checkLiteralHost(url.hostname, mayBePrivate);
-    const body = init.body === undefined || init.body === null ? undefined : String(init.body);
-    const signals = [AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])];
-    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-    return new Promise((resolve, reject) => {
-      const headers = { 'user-agent': 'Millrace', ...Object.fromEntries(new Headers(init.headers)) };
-      const options = { method: init.method ?? 'GET', headers, lookup: guardedLookup(mayBePrivate) };
-      const request = send(url, { ...options, signal: AbortSignal.any(signals) }, (response) => {
-        const pieces: Buffer[] = [];
-        let size = 0;
-        response.on('data', (piece: Buffer) => {
-          size += piece.length;
-          if (size > mostBytes)
-            request.destroy(Object.assign(new Error('The answer is too large.'), { code: 'ETOOLARGE' }));
-          else pieces.push(piece);
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          const { statusCode: status = 0 } = response;
-          const hasBody = ![101, 204, 205, 304].includes(status);
-          const known = {
-            status: Math.max(200, status),
-            headers: new Headers(response.headers as Record<string, string>),
-          };
-          resolve(new Response(hasBody ? Buffer.concat(pieces) : null, known));
-        });
-      });
-      request.on('upgrade', (_response, socket) => {
-        socket.destroy();
-        reject(new Error('The server wants another protocol.'));
-      });
-      request.on('error', reject);
-      request.end(body);
+    const { status, headers, body } = await sendOutbound(new URL(address), {
+      ...limits,
+      method: init.method ?? 'GET',
+      headers: { 'user-agent': 'Millrace', ...Object.fromEntries(new Headers(init.headers)) },
+      body: init.body === undefined || init.body === null ? undefined : String(init.body),
+      signal: init.signal,
     });
+    const hasBody = ![204, 205, 304].includes(status);
+    return new Response(hasBody ? body : null, { status, headers: new Headers(headers as Record<string, string>) });
   };
 }

@@ -13,6 +13,7 @@ import {
 } from '@millrace/insights/report';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
+import { describeFailure } from '@millrace/runtime/outbound';
 import { describeRule } from '@millrace/schedule';
 import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
@@ -233,8 +234,9 @@ function post(
 
 function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   if (outcome.result === 'unreachable') {
-    const isPermanent = ['EPRIVATEADDRESS', 'ERR_INVALID_URL'].includes(outcome.code);
-    return { result: 'failed', isPermanent, error: `The address could not be reached (${outcome.code}).` };
+    const { code } = outcome;
+    const isPermanent = ['EPRIVATEADDRESS', 'ERR_INVALID_URL'].includes(code);
+    return { result: 'failed', isPermanent, error: `The address ${describeFailure(code)} (${code}).` };
   }
   const { status } = outcome;
   if (status >= 200 && status < 300) return { result: 'delivered' };

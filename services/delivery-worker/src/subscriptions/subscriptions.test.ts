@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
@@ -200,21 +198,6 @@ test.each([404, 301])('an answer of %i would come again: given up at once', asyn
     { status: 'failed', attempts: 1, error: `The address answered ${status}.` },
   ]);
   expect(fixture.receiver.posts.length).toBe(1);
-});
-
-test('an answer that ends HTTP is one like others, and is not waited for', async () => {
-  const answer = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
-  const target = createServer((socket) => void socket.once('data', () => socket.write(answer))).listen(0, '127.0.0.1');
-  await once(target, 'listening');
-  try {
-    const { port } = target.address() as AddressInfo;
-    await store({ target_type: 'webhook', target_value: `http://127.0.0.1:${port}/` });
-    await scheduleDue(fixture.database, now);
-    await deliverDue(deps);
-    expect(await deliveries()).toMatchObject([{ status: 'failed', attempts: 1, error: 'The address answered 101.' }]);
-  } finally {
-    target.close();
-  }
 });
 
 test('a target that stays away is given up after five attempts', async () => {

@@ -36,7 +36,7 @@ export interface OidcSignIn {
   ): Promise<OidcOutcome>;
 }
 
-const timeoutSeconds = 10;
+const usualTimeoutMs = 10_000;
 const mostBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const mostRemembered = 500;
@@ -44,10 +44,15 @@ const skewSeconds = 60;
 /** What signs with a secret that the provider and we share is no signature, and `none` still less. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
-/** @param mayBePrivate whether providers of organizations may be in private networks too, and reached without TLS. */
-export function createOidcSignIn({ mayBePrivate }: { mayBePrivate: boolean }): OidcSignIn {
-  const fetchFor = (isPrivate: boolean) =>
-    createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs: timeoutSeconds * 1000, mostBytes });
+interface OidcSettings {
+  /** Whether providers of organizations may be in private networks too, and reached without TLS. */
+  mayBePrivate: boolean;
+  /** How long a provider may take for one response. */
+  timeoutMs?: number;
+}
+
+export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: OidcSettings): OidcSignIn {
+  const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, mostBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isOfOperator }: OidcProvider) => (isOfOperator ? anyFetch : publicFetch);
   /** What a provider says of itself, with its keys, for an hour. */
@@ -63,7 +68,7 @@ export function createOidcSignIn({ mayBePrivate }: { mayBePrivate: boolean }): O
     const metadata = { client_secret: clientSecret, [openid.clockTolerance]: skewSeconds };
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
-      timeout: timeoutSeconds,
+      timeout: timeoutMs / 1000,
       // What came over TLS need not be signed, by the standard. It is checked all the same.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
     });

@@ -1,7 +1,7 @@
 // What a provider is, and what comes of asking it, in words.
 
 import type { ProviderKind } from '@millrace/accounts';
-import type { createGuardedFetch } from '@millrace/runtime/outbound';
+import { type createGuardedFetch, describeFailure } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
@@ -126,8 +126,13 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
     case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
     case 'OAUTH_REQUEST_PROTOCOL_FORBIDDEN':
       return refused('provider_unreachable', 'The provider names an address without https.');
-    default:
-      return refused('provider_unreachable', `The provider cannot be reached (${plain(reasonOf(error))}).`);
+    default: {
+      const code = reasonOf(error);
+      // Errors of the network have a code. Without one, the response came and could not be read.
+      if (code === null) return refused('provider_refused', 'The provider sent a response that cannot be read.');
+      const reason = plain(code);
+      return refused('provider_unreachable', `The provider ${describeFailure(reason)} (${reason}).`);
+    }
   }
 }
 
@@ -156,15 +161,15 @@ function claimOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The innermost code there is: libraries wrap what the network says. */
-function reasonOf(error: unknown): string {
-  for (let inner: unknown = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
-    const { code } = inner as { code?: unknown };
+/** The innermost code, if there is any: libraries wrap what the network says. */
+function reasonOf(error: unknown): string | null {
+  for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
+    const { code, name, cause } = inner as { code?: unknown; name?: unknown; cause?: unknown };
     if (typeof code === 'string' && !code.startsWith('OAUTH_')) return code;
-    if (inner.name === 'TimeoutError') return 'TIMEOUT';
-    inner = inner.cause;
+    if (name === 'TimeoutError') return 'ETIMEDOUT';
+    inner = cause;
   }
-  return 'UNKNOWN';
+  return null;
 }
 
 /** What comes from outside stands in logs and on pages: words only. */

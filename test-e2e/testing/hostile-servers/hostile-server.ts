@@ -1,0 +1,70 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** What a server does with a connection. */
+export type SocketScript = (socket: Socket) => void;
+
+export interface HostileServer {
+  port: number;
+  /** `http://127.0.0.1:<port>`. */
+  url: string;
+  /** Connections that are open now. */
+  openConnections(): number;
+  /** Connections that were ever opened. */
+  connections(): number;
+  /** Bytes that the clients took, including those in buffers of the operating system. */
+  bytesSent(): number;
+  /** Handles connections in this way from now on. */
+  behave(script: SocketScript): void;
+  stop(): Promise<void>;
+}
+
+/** A TCP server on a free loopback port that does what the script says. */
+export async function startHostileServer(script: SocketScript): Promise<HostileServer> {
+  const sockets = new Set<Socket>();
+  let [current, connections, finished] = [script, 0, 0];
+  const sentOn = (socket: Socket) => socket.bytesWritten - socket.writableLength;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    // A socket that is not read does not notice the end of its connection.
+    socket.on('data', () => {});
+    socket.on('close', () => {
+      sockets.delete(socket);
+      finished += sentOn(socket);
+    });
+    current(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    openConnections: () => sockets.size,
+    connections: () => connections,
+    bytesSent: () => [...sockets].reduce((sum, socket) => sum + sentOn(socket), finished),
+    behave(next) {
+      current = next;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** Writes pieces as fast as the client takes them, until it closes the connection. */
+export function pour(socket: Socket, piece: string | Buffer): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+/** Writes a piece every 50 ms, until the client closes the connection. */
+export function drip(socket: Socket, piece: string | Buffer): void {
+  const timer = setInterval(() => socket.write(piece), 50);
+  socket.on('close', () => clearInterval(timer));
+}

@@ -1,0 +1,130 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { drip, pour, type SocketScript } from './hostile-server.ts';
+
+export interface HttpMisbehavior {
+  id: string;
+  title: string;
+  /** Runs when the headers of a request have arrived. */
+  script: SocketScript;
+  /** What becomes of it for a client that reads only the status, and for one that needs the body; `ok` is success. */
+  status: string;
+  body: string;
+}
+
+/** Reads the headers of each request on a connection, and then runs the script. */
+export function afterHeaders(script: SocketScript): SocketScript {
+  return (socket) => {
+    let received = '';
+    socket.on('data', (chunk) => {
+      const before = received.includes('\r\n\r\n');
+      received = (received + chunk.toString('latin1')).slice(-4096);
+      if (!before && received.includes('\r\n\r\n')) script(socket);
+    });
+  };
+}
+
+const say = (text: string | Buffer) => (socket: Socket) => void socket.write(text);
+const end = (text: string | Buffer) => (socket: Socket) => void socket.end(text);
+const head = (fields: string, status = '200 OK') => `HTTP/1.1 ${status}\r\n${fields}\r\n\r\n`;
+const answer = (status: string, body = '{}') =>
+  head(`content-type: application/json\r\ncontent-length: ${body.length}`, status) + body;
+const begin = (text: string, then: (socket: Socket) => void) => (socket: Socket) => {
+  socket.write(text);
+  then(socket);
+};
+const json = 'content-type: application/json';
+const chunked = `${json}\r\ntransfer-encoding: chunked`;
+const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '));
+const tlsAlert = Buffer.from([0x15, 3, 1, 0, 2, 2, 40]);
+const noise = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 167 + 13) % 256));
+
+// biome-ignore format: a case is one line
+const rows: [string, string, SocketScript, string, string][] = [
+  ['H-001', 'status 000', end(answer('000 Nothing')), 'invalid', 'invalid'],
+  ['H-002', 'status 099', end(answer('099 Nothing')), 'invalid', 'invalid'],
+  ['H-003', 'status 600', end(answer('600 Other')), 'invalid', 'invalid'],
+  ['H-004', 'status 999', end(answer('999 Other')), 'invalid', 'invalid'],
+  ['H-005', 'a status of one digit', end(answer('2 OK')), 'invalid', 'invalid'],
+  ['H-006', 'a status of four digits', end(answer('2000 OK')), 'invalid', 'invalid'],
+  ['H-007', 'a negative status', end(answer('-200 OK')), 'invalid', 'invalid'],
+  ['H-008', 'status 101', say(head('connection: upgrade\r\nupgrade: websocket', '101 Other')), 'invalid', 'invalid'],
+  ['H-009', 'status 100 and then silence', say('HTTP/1.1 100 Continue\r\n\r\n'), 'late', 'late'],
+  ['H-010', 'status 103 without end', (socket) => drip(socket, 'HTTP/1.1 103 Early\r\nlink: </a>\r\n\r\n'), 'late', 'late'],
+  ['H-011', 'status 204 with a body', end(answer('204 No Content')), 'ok', 'surplus'],
+  ['H-012', 'status 304', end(head('etag: "a"', '304 Not Modified')), 'refused', 'refused'],
+  ['H-013', 'status 500', end(answer('500 Broken')), 'refused', 'refused'],
+  ['H-014', 'a redirect to itself', end(head('location: /\r\ncontent-length: 0', '302 Found')), 'refused', 'refused'],
+  ['H-015', 'a redirect to a private address', end(head('location: http://169.254.169.254/\r\ncontent-length: 0', '307 Other')), 'refused', 'refused'],
+  ['H-016', 'a header without a colon', end(`HTTP/1.1 200 OK\r\nbroken\r\n\r\n`), 'invalid', 'invalid'],
+  ['H-017', 'a header name with a space', end(head('a b: c')), 'invalid', 'invalid'],
+  ['H-018', 'NUL in a header', end(head('a: b\0c')), 'invalid', 'invalid'],
+  ['H-019', 'a header that is not ASCII', end(`${head(`x-a: \u00ff\r\n${json}\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
+  ['H-020', 'a header of 1 MB', end(head(`a: ${'b'.repeat(1_000_000)}`)), 'invalid', 'invalid'],
+  ['H-021', '100,000 headers', end(head('a: b\r\n'.repeat(100_000))), 'invalid', 'invalid'],
+  ['H-022', 'headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => pour(socket, 'a: b\r\n'.repeat(1000))), 'invalid', 'invalid'],
+  ['H-023', 'a header line without end', begin('HTTP/1.1 200 OK\r\na: ', (socket) => pour(socket, 'b'.repeat(8192))), 'invalid', 'invalid'],
+  ['H-024', 'slow headers without end', begin('HTTP/1.1 200 OK\r\n', (socket) => drip(socket, 'a: b\r\n')), 'late', 'late'],
+  ['H-025', 'two lengths', end(`${head(`${json}\r\ncontent-length: 2\r\ncontent-length: 3`)}{} `), 'invalid', 'invalid'],
+  ['H-026', 'a length and chunks', end(`${head(`${chunked}\r\ncontent-length: 2`)}2\r\n{}\r\n0\r\n\r\n`), 'invalid', 'invalid'],
+  ['H-027', 'a negative length', end(`${head(`${json}\r\ncontent-length: -1`)}{}`), 'invalid', 'invalid'],
+  ['H-028', 'a length of 1 EB', end(`${head(`${json}\r\ncontent-length: 1000000000000000000`)}{}`), 'ok', 'cut'],
+  ['H-029', 'a length above 64 bits', end(`${head(`${json}\r\ncontent-length: 99999999999999999999`)}{}`), 'invalid', 'invalid'],
+  ['H-030', 'a length that is too short', end(`${head(`${json}\r\ncontent-length: 1`)}{"a": 1}`), 'ok', 'surplus'],
+  ['H-031', 'a body cut short', end(`${head(`${json}\r\ncontent-length: 100`)}{`), 'ok', 'cut'],
+  ['H-032', 'chunks cut short', end(`${head(chunked)}10\r\n{`), 'ok', 'cut'],
+  ['H-033', 'a chunk length that is not a number', end(`${head(chunked)}zz\r\n{}\r\n`), 'ok', 'invalid'],
+  ['H-034', 'a chunk extension without end', begin(`${head(chunked)}2;`, (socket) => pour(socket, 'x'.repeat(8192))), 'ok', 'invalid'],
+  ['H-035', 'trailers without end', begin(`${head(chunked)}2\r\n{}\r\n0\r\n`, (socket) => pour(socket, 'a: b\r\n'.repeat(1000))), 'ok', 'invalid'],
+  ['H-036', 'a body without end', begin(head(json), (socket) => pour(socket, Buffer.alloc(65_536, ' '))), 'ok', 'large'],
+  ['H-037', 'chunks without end', begin(head(chunked), (socket) => pour(socket, `4000\r\n${' '.repeat(0x4000)}\r\n`)), 'ok', 'large'],
+  ['H-038', 'a slow body without end', begin(head(json), (socket) => drip(socket, ' ')), 'ok', 'late'],
+  ['H-039', 'a body that never comes', say(head(`${json}\r\ncontent-length: 100`)), 'ok', 'late'],
+  ['H-040', 'a gzip bomb', begin(head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}`), end(bomb)), 'ok', 'refused'],
+  ['H-041', 'gzip that is not gzip', end(`${head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
+  ['H-042', 'an unknown encoding', end(`${head(`${json}\r\ncontent-encoding: zz\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
+  ['H-043', 'an unknown transfer encoding', end(`${head(`${json}\r\ntransfer-encoding: zz`)}{}`), 'ok', 'refused'],
+  ['H-044', 'a second response that nobody asked for', end(answer('200 OK') + answer('200 OK')), 'ok', 'refused'],
+  ['H-045', 'JSON nested 500,000 times', end(answer('200 OK', '['.repeat(500_000))), 'ok', 'refused'],
+  ['H-046', 'XML nested 100,000 times', end(answer('400 Bad', '<a>'.repeat(100_000))), 'refused', 'refused'],
+  ['H-047', 'invalid UTF-8', end(Buffer.concat([Buffer.from(head(`${json}\r\ncontent-length: 4`)), Buffer.from([0xff, 0xfe, 0, 0x80])])), 'ok', 'refused'],
+  ['H-048', 'HTTP/0.9', end('<html>a page without a head</html>'), 'invalid', 'invalid'],
+  ['H-049', 'HTTP/3.7', end('HTTP/3.7 200 OK\r\ncontent-length: 0\r\n\r\n'), 'invalid', 'invalid'],
+  ['H-050', 'another protocol', end('SSH-2.0-OpenSSH_9.9\r\n'), 'invalid', 'invalid'],
+  ['H-051', 'an HTTP request', end('GET / HTTP/1.1\r\nhost: a\r\n\r\n'), 'invalid', 'invalid'],
+  ['H-052', 'a TLS alert', end(tlsAlert), 'invalid', 'invalid'],
+  ['H-053', 'binary noise', end(noise), 'invalid', 'invalid'],
+  ['H-054', 'binary noise without end', (socket) => pour(socket, noise), 'invalid', 'invalid'],
+  ['H-055', 'one byte', say('H'), 'late', 'late'],
+  ['H-056', 'silence', () => {}, 'late', 'late'],
+  ['H-057', 'an end without a response', (socket) => void socket.end(), 'cut', 'cut'],
+  ['H-058', 'a reset', (socket) => void socket.resetAndDestroy(), 'cut', 'cut'],
+  ['H-059', 'a reset within the headers', begin('HTTP/1.1 200 OK\r\na:', (socket) => setTimeout(() => socket.resetAndDestroy(), 20)), 'cut', 'cut'],
+];
+
+/** Ways in which an HTTP server misbehaves, for every client that connects to servers of tenants. */
+export const httpMisbehaviors: HttpMisbehavior[] = rows.map(([id, title, script, status, body]) => ({
+  id,
+  title,
+  script: afterHeaders(script),
+  status,
+  body,
+}));
+
+/** A connection on which the client speaks TLS, and the server something else. */
+export const brokenTls: [string, string, SocketScript][] = [
+  [
+    'H-061',
+    'an HTTP response instead of TLS',
+    (socket) => void socket.once('data', () => socket.end(answer('400 Bad'))),
+  ],
+  ['H-062', 'a TLS alert', (socket) => void socket.once('data', () => socket.end(tlsAlert))],
+  ['H-063', 'noise instead of TLS', (socket) => void socket.once('data', () => pour(socket, noise))],
+  ['H-064', 'silence instead of TLS', () => {}],
+  [
+    'H-065',
+    'an end within the handshake',
+    (socket) => void socket.once('data', () => socket.end(Buffer.from([0x16, 3, 3]))),
+  ],
+  ['H-066', 'a reset within the handshake', (socket) => void socket.once('data', () => socket.resetAndDestroy())],
+];
