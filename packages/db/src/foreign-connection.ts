@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { endConnection } from './pg-internals/end-connection.ts';
-import { limitAnswers } from './pg-internals/limit-answers.ts';
-import type { Sql } from './transaction.ts';
+import { guardMessages } from './pg-internals/guard-messages.ts';
 
 export interface ForeignConnectionOptions {
   /** Name of the server, to which its certificate must belong. */
@@ -18,14 +17,19 @@ export interface ForeignConnectionOptions {
   statementTimeoutMs: number;
 }
 
-/** A connection to a PostgreSQL database that is not ours. */
-export interface ForeignConnection extends Sql {
+/** A connection to a PostgreSQL database that is not ours, and to which we only write. */
+export interface ForeignConnection {
+  /**
+   * @throws the error of the server, or one with code `EANSWERTOOLONG`, or `EBADMESSAGE` when it does not speak the protocol.
+   * Whatever the server sends fails this statement, and the connection, and nothing else.
+   */
+  run(text: string, values?: unknown[]): Promise<void>;
   /** Never throws. A transaction in progress is rolled back. */
   stop(): Promise<void>;
 }
 
-/** Whoever asks a database that is not ours keeps no more of one answer in memory. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+/** A trigger may raise a notice for each row. */
+const maxAnswerBytes = 2 * 1024 * 1024;
 
 /** Connects with TLS where the server offers it. @throws the driver's error. */
 export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
@@ -55,17 +59,17 @@ async function connect(
   });
   // Without a listener an error between two statements would end the process.
   client.on('error', () => {});
+  const { begin } = guardMessages(client, maxAnswerBytes);
   try {
     await client.connect();
   } catch (error) {
     await endConnection(client);
     throw error;
   }
-  const { begin } = limitAnswers(client, maxAnswerBytes);
   return {
-    async query(text, values) {
+    async run(text, values) {
       begin();
-      return (await client.query(text, values)).rows;
+      await client.query(text, values);
     },
     stop: () => endConnection(client),
   };

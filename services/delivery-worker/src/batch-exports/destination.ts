@@ -21,9 +21,11 @@ export interface OpenedRun extends ClaimedRun {
 export interface DestinationOptions {
   /** Whether it may lie in a private network. */
   mayBePrivate: boolean;
-  /** How long an object storage may take for one answer; minutes unless told. */
+  /** How long a destination may take for one request or statement, with its repetitions; by default five minutes. */
   answerTimeoutMs?: number;
 }
+
+export const usualAnswerTimeoutMs = 300_000;
 
 /**
  * The destination refused or could not be reached, or the export cannot run as it is configured. The sentence is for the export's owner and

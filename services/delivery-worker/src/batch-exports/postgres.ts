@@ -9,6 +9,7 @@ import {
   type EventRecord,
   type OpenedRun,
   type PersonRecord,
+  usualAnswerTimeoutMs,
 } from './destination.ts';
 
 /**
@@ -25,7 +26,7 @@ export async function openPostgresWriter(run: OpenedRun, options: DestinationOpt
   };
   const table = `${quote(schema)}.${quote(tableName)}`;
   const connection = await named(() => connect(run.settings, options));
-  const query = (text: string, values?: unknown[]) => named(() => connection.query(text, values));
+  const query = (text: string, values?: unknown[]) => named(() => connection.run(text, values));
   const columns = shape.columns.map(({ name }) => quote(name)).join(', ');
   try {
     await query('BEGIN');
@@ -74,7 +75,7 @@ function bytesOf(value: unknown): number {
 
 async function connect(
   settings: Record<string, unknown>,
-  { mayBePrivate }: DestinationOptions,
+  { mayBePrivate, answerTimeoutMs = usualAnswerTimeoutMs }: DestinationOptions,
 ): Promise<ForeignConnection> {
   const host = String(settings.host);
   const { address } = await lookup(host);
@@ -87,8 +88,8 @@ async function connect(
     user: String(settings.user),
     password: String(settings.password),
     acceptsAnyCertificate: settings.has_self_signed_cert === true,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 300_000,
+    connectTimeoutMs: Math.min(10_000, answerTimeoutMs),
+    statementTimeoutMs: answerTimeoutMs,
   });
 }
 
@@ -105,19 +106,25 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The code tells what is wrong; messages of the server may quote values and are not passed on. */
+/** The code says what is wrong. Messages of the server may quote values and are not passed on. */
 async function named<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const { code } = cause as { code?: unknown };
-    const name = typeof code === 'string' ? code : 'no answer';
+    const name = codeOf(cause as Error);
     const reason = reasons[name] ?? 'see the list of PostgreSQL error codes';
     throw new DestinationError(`The destination database failed: ${name} (${reason}).`, {
       isPermanent: name === 'EPRIVATEADDRESS',
       cause,
     });
   }
+}
+
+/** The server writes the code of its errors, so it may be any text. Errors of the driver have none. */
+function codeOf({ message, code }: Error & { code?: unknown }): string {
+  if (typeof code === 'string') return /^[A-Z0-9_]{5,50}$/.test(code) ? code : 'EBADMESSAGE';
+  if (/^(timeout expired|Query read timeout)$/.test(message)) return 'ETIMEDOUT';
+  return message.startsWith('Connection terminated') ? 'no answer' : 'EBADMESSAGE';
 }
 
 const reasons: Record<string, string> = {
@@ -135,6 +142,7 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'it does not answer',
   ECONNRESET: 'the connection was lost',
   EANSWERTOOLONG: 'its answer is too long',
+  EBADMESSAGE: 'it does not answer as PostgreSQL does',
   EPRIVATEADDRESS: 'it lies in a private network, which this installation does not allow',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: set has_self_signed_cert',
   'no answer': 'the connection was lost or not made',

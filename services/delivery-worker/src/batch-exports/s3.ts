@@ -21,12 +21,11 @@ import {
   type EventRecord,
   type OpenedRun,
   type PersonRecord,
+  usualAnswerTimeoutMs,
 } from './destination.ts';
 
 /** At least 5 MiB, which S3 asks of every part but the last. */
 const partBytes = 8 * 1024 * 1024;
-/** Of one request with its repetitions: as long as a statement of a database may take. */
-const usualAnswerTimeoutMs = 300_000;
 
 /**
  * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier

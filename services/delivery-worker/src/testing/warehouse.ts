@@ -1,5 +1,6 @@
-import { connectForeign } from '@millrace/db';
-import { createTestDatabase } from '@millrace/testing';
+import { createDatabase } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, patienceMs } from '@millrace/testing';
 
 export interface Warehouse {
   /** Settings of a destination that writes to it. */
@@ -19,16 +20,11 @@ export async function startWarehouse(): Promise<Warehouse> {
     password: decodeURIComponent(password),
     database: pathname.slice(1),
   };
-  const connection = await connectForeign({
-    ...config,
-    address: hostname,
-    acceptsAnyCertificate: true,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 5000,
-  });
+  const logger = createLogger('warehouse', 'error');
+  const connection = createDatabase({ url: database.url, logger, poolSize: 1, connectTimeoutMs: patienceMs });
   return {
     config,
-    query: (text, values) => connection.query(text, values),
+    query: (text, values) => connection.sql.query(text, values),
     async stop() {
       await connection.stop();
       await database.drop();

@@ -1,0 +1,214 @@
+import type { Socket } from 'node:net';
+import {
+  createTestDatabase,
+  drip,
+  eventually,
+  type HostileServer,
+  patienceMs,
+  pour,
+  type SocketScript,
+  startHostileServer,
+  type TestDatabase,
+} from '@millrace/testing';
+import { connectForeign } from './foreign-connection.ts';
+
+/** A message of the protocol; its length can be a lie. */
+function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
+  const header = Buffer.alloc(5);
+  header.write(type, 'latin1');
+  header.writeUInt32BE(length >>> 0, 1);
+  return Buffer.concat([header, Buffer.from(body)]);
+}
+const int16 = (...values: number[]) => Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
+const int32 = (...values: number[]) => Buffer.concat(values.map((value) => int16(value >> 16, value)));
+const all = (...parts: Buffer[]) => Buffer.concat(parts);
+const authenticated = message('R', int32(0));
+const ready = message('Z', 'I');
+const done = all(message('1'), message('2'), message('n'), message('C', 'BEGIN\0'), ready);
+const notice = message('N', 'SNOTICE\0MHello\0\0');
+const field = (name: string) =>
+  all(Buffer.from(`${name}\0`), int32(0), int16(0), int32(25), int16(-1), int32(-1), int16(0));
+const noise = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 167 + 13) % 256));
+
+/** Speaks no TLS, and hands over the connection when the client has sent its name and database. */
+const atStart =
+  (script: SocketScript): SocketScript =>
+  (socket) => {
+    socket.once('data', (first) => {
+      if (first.length !== 8) return script(socket);
+      socket.write('N');
+    });
+  };
+/** Lets everybody in, and hands over the connection at the first statement. */
+const atStatement = (script: SocketScript): SocketScript =>
+  atStart((socket) => {
+    socket.write(all(authenticated, ready));
+    socket.once('data', () => script(socket));
+  });
+const say =
+  (...parts: Buffer[]) =>
+  (socket: Socket) =>
+    void socket.write(all(...parts));
+const end =
+  (...parts: Buffer[]) =>
+  (socket: Socket) =>
+    void socket.end(all(...parts));
+const begin = (first: Buffer, then: SocketScript) => (socket: Socket) => {
+  socket.write(first);
+  then(socket);
+};
+
+const malformed = { code: 'EBADMESSAGE' };
+const tooLong = { code: 'EANSWERTOOLONG' };
+const lost = { message: expect.stringMatching(/^Connection terminated|ECONNRESET/) };
+const late = { message: expect.stringMatching(/timeout/) };
+const anyError = { message: expect.any(String) };
+
+// biome-ignore format: a case is one line
+const cases: [string, string, SocketScript, object][] = [
+  // Before anything else.
+  ['H-101', 'silence', () => {}, late],
+  ['H-102', 'an end', (socket) => void socket.end(), lost],
+  ['H-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
+  ['H-104', 'an unknown answer to the question for TLS', (socket) => void socket.once('data', () => socket.write('?')), anyError],
+  ['H-105', 'TLS that is noise', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => pour(socket, noise), 50); }), anyError],
+  ['H-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
+  ['H-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
+  // Instead of letting the client in.
+  ['H-111', 'noise', atStart(say(noise)), malformed],
+  ['H-112', 'noise without end', atStart((socket) => pour(socket, noise)), malformed],
+  ['H-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
+  ['H-114', 'a length of 0', atStart(say(message('R', '', 0))), malformed],
+  ['H-115', 'a length of 3', atStart(say(message('R', '', 3))), malformed],
+  ['H-116', 'a length of 4 GB', atStart(say(message('R', int32(0), 0xffffffff))), tooLong],
+  ['H-117', 'a negative length', atStart(say(message('R', int32(0), -2_147_483_648))), tooLong],
+  ['H-118', 'an unknown authentication', atStart(say(message('R', int32(99)))), malformed],
+  ['H-119', 'an authentication without a kind', atStart(say(message('R'))), malformed],
+  ['H-120', 'SASL without an end', atStart(say(message('R', all(int32(10), Buffer.from('SCRAM-SHA-256'))))), late],
+  ['H-121', 'SASL without a known mechanism', atStart(say(message('R', all(int32(10), Buffer.from('X\0\0'))))), anyError],
+  ['H-122', 'the second step of SASL before the first', atStart(say(message('R', all(int32(11), Buffer.from('r=a,s=b,i=1'))))), anyError],
+  ['H-123', 'the last step of SASL before the first', atStart(say(message('R', all(int32(12), Buffer.from('v=a'))))), anyError],
+  ['H-124', 'SASL again and again', atStart((socket) => pour(socket, message('R', all(int32(10), Buffer.from('SCRAM-SHA-256\0\0'))))), malformed],
+  ['H-125', 'a request for the password again and again', atStart((socket) => pour(socket, message('R', int32(3)))), malformed],
+  ['H-126', 'an error without fields', atStart(say(message('E', '\0'))), anyError],
+  ['H-127', 'an error without an end', atStart(say(message('E', 'SFATAL\0'))), malformed],
+  ['H-128', 'an error with an unfinished field', atStart(say(message('E', 'SFATAL'))), malformed],
+  ['H-129', 'an empty error', atStart(say(message('E'))), malformed],
+  ['H-130', 'an error with a code of 100 KB', atStart(say(message('E', `SFATAL\0C${'A'.repeat(100_000)}\0\0`))), anyError],
+  ['H-131', 'notices without end', atStart((socket) => pour(socket, notice)), tooLong],
+  ['H-132', 'settings without end', atStart((socket) => pour(socket, message('S', 'a\0b\0'))), tooLong],
+  ['H-133', 'slow notices without end', atStart((socket) => drip(socket, notice)), late],
+  ['H-134', 'a row', atStart(say(message('D', int16(0)))), malformed],
+  ['H-135', 'a key that is cut short', atStart(say(authenticated, message('K', int32(1)))), malformed],
+  ['H-136', 'an end after letting it in', atStart(end(authenticated)), lost],
+  ['H-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
+  ['H-138', 'silence after letting it in', atStart(say(authenticated)), late],
+  // Instead of carrying out a statement.
+  ['H-141', 'noise', atStatement(say(noise)), malformed],
+  ['H-142', 'noise without end', atStatement((socket) => pour(socket, noise)), malformed],
+  ['H-143', 'an unknown message', atStatement(say(message('?'))), malformed],
+  ['H-144', 'a length of 0', atStatement(say(message('C', '', 0))), malformed],
+  ['H-145', 'a length of 4 GB', atStatement(begin(message('N', '', 0xffffffff), (socket) => pour(socket, noise))), tooLong],
+  ['H-146', 'a message of 300 KB', atStatement(say(message('N', `M${'a'.repeat(300_000)}\0\0`))), tooLong],
+  ['H-147', 'an authentication', atStatement(say(authenticated)), malformed],
+  ['H-148', 'a copy in', atStatement(say(message('G', all(Buffer.from([0]), int16(0))))), malformed],
+  ['H-149', 'a copy out', atStatement(say(message('H', all(Buffer.from([0]), int16(-1))))), malformed],
+  ['H-150', 'a suspended portal', atStatement(say(message('s'))), malformed],
+  ['H-151', 'a notification', atStatement(say(message('A', all(int32(1), Buffer.from('a\0b\0'))))), malformed],
+  ['H-152', 'an error without fields', atStatement(say(message('E', '\0'), ready)), anyError],
+  ['H-153', 'an error without an end', atStatement(say(message('E', 'SERROR\0Mno'))), malformed],
+  ['H-154', 'a notice without an end', atStatement(say(message('N', 'SNOTICE\0'))), malformed],
+  ['H-155', 'an error and no end of the statement', atStatement(say(message('E', 'SERROR\0C23505\0\0'))), { code: '23505' }],
+  ['H-156', 'notices without end', atStatement((socket) => pour(socket, notice)), tooLong],
+  ['H-157', 'slow notices without end', atStatement((socket) => drip(socket, notice)), late],
+  ['H-158', 'rows without end', atStatement(begin(message('T', all(int16(1), field('a'))), (socket) => pour(socket, message('D', all(int16(1), int32(1), Buffer.from('a')))))), tooLong],
+  ['H-159', 'a row without end', atStatement(begin(message('D', '', 0x7fffffff), (socket) => pour(socket, noise))), tooLong],
+  ['H-160', 'silence', atStatement(() => {}), late],
+  ['H-161', 'an end', atStatement(end()), lost],
+  ['H-162', 'a reset', atStatement((socket) => void socket.resetAndDestroy()), lost],
+  ['H-163', 'half a message', atStatement(end(done.subarray(0, 8))), lost],
+];
+
+/** What carries out the statement, and sends more than was asked for. */
+// biome-ignore format: a case is one line
+const harmless: [string, string, SocketScript][] = [
+  ['H-171', 'a row before its description', atStatement(say(message('D', all(int16(1), int32(-1))), done))],
+  ['H-172', 'a row with more fields than its description', atStatement(say(message('T', all(int16(1), field('a'))), message('D', int16(32767)), done))],
+  ['H-173', 'a description of 32,767 fields, cut short, and 100,000 rows', atStatement(say(message('T', int16(32767)), Buffer.alloc(7 * 100_000, message('D', int16(0))), done))],
+  ['H-174', 'a description of a negative number of fields', atStatement(say(message('T', int16(-5)), done))],
+  ['H-175', 'a row with a negative length', atStatement(say(message('D', all(int16(1), int32(-77))), done))],
+  ['H-176', 'a status that is not text', atStatement(say(message('S', Buffer.from([255, 254])), done))],
+  ['H-177', 'a message byte by byte', atStatement((socket) => { for (const byte of done) socket.write(Buffer.from([byte])); })],
+  ['H-178', 'an empty end of the statement', atStatement(say(message('C'), message('Z')))],
+  ['H-179', 'more ends than statements', atStatement(say(done, done, done))],
+];
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase({ isMigrated: false });
+});
+afterAll(() => database.drop());
+
+/** @returns the error of connecting or of one statement, if there is one. */
+async function attempt(port: number, expected: object | null): Promise<unknown> {
+  const timeoutMs = expected === late ? 500 : patienceMs;
+  try {
+    const connection = await connectForeign({
+      ...{ host: '127.0.0.1', address: '127.0.0.1', port, database: 'd', user: 'u', password: 'p' },
+      ...{ acceptsAnyCertificate: true, connectTimeoutMs: timeoutMs, statementTimeoutMs: timeoutMs },
+    });
+    try {
+      await connection.run('INSERT INTO t VALUES ($1)', [1]);
+    } finally {
+      await connection.stop();
+    }
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+async function succeeds(): Promise<void> {
+  const { hostname, port, username, password, pathname } = new URL(database.url);
+  const connection = await connectForeign({
+    ...{ host: hostname, address: hostname, port: Number(port), database: pathname.slice(1) },
+    ...{ user: username, password: decodeURIComponent(password), acceptsAnyCertificate: true },
+    ...{ connectTimeoutMs: patienceMs, statementTimeoutMs: patienceMs },
+  });
+  await connection.run('CREATE TEMPORARY TABLE t (a int)');
+  await connection.run('INSERT INTO t VALUES ($1)', [1]);
+  await connection.stop();
+}
+
+describe('a database that sends', () => {
+  const results = new Map<string, { server: HostileServer; error: unknown }>();
+  beforeAll(async () => {
+    const rows = [...cases, ...harmless.map(([id, title, script]) => [id, title, script, null] as const)];
+    const attempts = rows.map(async ([id, , script, expected]) => {
+      const server = await startHostileServer(script);
+      results.set(id, { server, error: await attempt(server.port, expected) });
+    });
+    await Promise.all(attempts);
+  });
+  afterAll(async () => {
+    for (const { server } of results.values()) await server.stop();
+  });
+
+  async function isLeft(id: string): Promise<void> {
+    const server = results.get(id)?.server;
+    await eventually(() => expect(server?.openConnections()).toBe(0));
+    expect(server?.bytesSent()).toBeLessThan(16 * 1024 * 1024);
+  }
+
+  it.each(cases)('%s: %s', async (id, _title, _script, expected) => {
+    expect(results.get(id)?.error).toMatchObject(expected);
+    await isLeft(id);
+  });
+
+  it.each(harmless)('%s, which harms nobody: %s', async (id) => {
+    expect(results.get(id)).toMatchObject({ error: null });
+    await isLeft(id);
+  });
+
+  it('leaves good databases usable', succeeds);
+});
