@@ -742,8 +742,11 @@ CREATE TABLE "subscription" (
     "until_date" TIMESTAMPTZ(6),
     "deleted" BOOLEAN NOT NULL DEFAULT false,
     "title" TEXT,
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    -- Insights of the dashboard that reports show. Empty: the first six.
+    "dashboard_export_insights" INTEGER[] NOT NULL DEFAULT '{}',
     "created_by_id" INTEGER,
-    -- Null when the rule has come to its end. The worker delivers what is due and moves it in one transaction.
+    -- Null when the rule has come to its end, or while it is not enabled. The worker delivers what is due and moves it in one transaction.
     "next_delivery_date" TIMESTAMPTZ(6),
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,

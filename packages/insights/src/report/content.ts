@@ -21,7 +21,7 @@ export interface ReportContent {
   timezone: string;
   /** At most `mostInsights`, in the order in which the dashboard shows them. */
   insights: ReportedInsight[];
-  /** How many there are. */
+  /** How many there are, or were chosen. */
   total: number;
 }
 
@@ -65,6 +65,8 @@ export interface ReportOf {
   /** Goes before a dashboard. */
   insight: number | null;
   dashboard: number | null;
+  /** Of the insights of the dashboard, those that are shown; empty: all. */
+  chosen: readonly number[];
   dueAt: Date;
 }
 
@@ -81,7 +83,7 @@ const longestCell = 200;
 export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<ReportContent | null> {
   const subject = await findSubject(deps.sql, about);
   if (subject === null) return null;
-  const insights = insightsOf(subject);
+  const insights = insightsOf(subject, about.chosen);
   const reported = [];
   // One after the other: a report waits for none of its numbers, and takes no more than one connection.
   for (const insight of insights.slice(0, mostInsights)) reported.push(await reportOn(deps, insight, about.dueAt));
@@ -96,9 +98,10 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
   };
 }
 
-function insightsOf(subject: Subject): SubjectInsight[] {
+function insightsOf(subject: Subject, chosen: readonly number[]): SubjectInsight[] {
   if (subject.kind === 'insight') return subject.tiles.map(({ insight }) => insight);
-  return inOrderOfLayout(subject.tiles).map(({ insight, filters_overrides: own }) => ({
+  const tiles = subject.tiles.filter(({ insight }) => chosen.length === 0 || chosen.includes(insight.id));
+  return inOrderOfLayout(tiles).map(({ insight, filters_overrides: own }) => ({
     ...insight,
     query: queryOfTile(insight.query, { own, ofDashboard: subject.filters }),
   }));

@@ -58,7 +58,7 @@ async function makeOne(report: ClaimedReport, { database: { sql }, events, stopp
     }
   }
 
-  const { environment_id: projectId, insight, dashboard, due_at: dueAt } = report;
-  const content = await makeReport({ sql, ask }, { projectId, insight, dashboard, dueAt });
+  const { environment_id: projectId, insight, dashboard, dashboard_export_insights: chosen, due_at: dueAt } = report;
+  const content = await makeReport({ sql, ask }, { projectId, insight, dashboard, chosen, dueAt });
   await keepReport(sql, report, content);
 }

@@ -376,3 +376,19 @@ test('Slack gets blocks with the numbers, a picture it can load, and text for pr
   expect(blocks[1].text.text).toMatch(/^\*<https:.*\|Orders &lt;!channel&gt;>\*\n.*\norder: \*21\* \(\+250 %\)$/);
   expect(blocks[2].image_url).toMatch(/\/api\/report_pictures\//);
 });
+
+test('a report shows the chosen insights of its dashboard, in the order of the dashboard', async () => {
+  const about = await dashboard('Shop');
+  const [first, second, third] = [await insight('First'), await insight('Second'), await insight('Third')];
+  for (const [y, id] of [first, second, third].entries()) await tile(about, id, y);
+  await subscribe({ dashboard: about, dashboard_export_insights: [third, first] });
+  await send();
+  expect(mail().body).toMatch(/First[\s\S]*Third/);
+  expect(mail().body).not.toContain('Second');
+});
+
+test('a subscription that is not enabled sends nothing when its date comes', async () => {
+  await subscribe({ insight: await insight('Orders'), enabled: false });
+  await send();
+  expect(fixture.mailServer.mails).toEqual([]);
+});

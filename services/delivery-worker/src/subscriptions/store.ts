@@ -43,7 +43,7 @@ export async function lockDueSubscriptions(
                  THEN NOT EXISTS (SELECT FROM dashboard d WHERE d.id = s.dashboard AND NOT d.deleted)
                  ELSE false END AS is_ended
        FROM subscription s JOIN environment e ON e.id = s.environment_id JOIN project p ON p.id = e.project_id
-      WHERE s.next_delivery_date <= $1 AND NOT s.deleted
+      WHERE s.next_delivery_date <= $1 AND s.enabled AND NOT s.deleted
       ORDER BY s.next_delivery_date
       LIMIT $2
         FOR UPDATE OF s SKIP LOCKED`,
@@ -90,7 +90,7 @@ export async function insertDueDeliveries(
 /** A report whose numbers are to be computed. */
 export interface ClaimedReport
   extends Columns<'subscription_report', 'id' | 'subscription_id' | 'due_at' | 'attempts'>,
-    Columns<'subscription', 'environment_id' | 'insight' | 'dashboard'> {
+    Columns<'subscription', 'environment_id' | 'insight' | 'dashboard' | 'dashboard_export_insights'> {
   organization_id: string;
 }
 
@@ -104,7 +104,8 @@ export async function claimReports(
 ): Promise<ClaimedReport[]> {
   return sql.query<ClaimedReport & Record<string, unknown>>(
     `WITH due AS (
-       SELECT DISTINCT d.subscription_id, d.due_at, s.environment_id, s.insight, s.dashboard, p.organization_id
+       SELECT DISTINCT d.subscription_id, d.due_at, s.environment_id, s.insight, s.dashboard, s.dashboard_export_insights,
+              p.organization_id
          FROM subscription_delivery d
          JOIN subscription s ON s.id = d.subscription_id
          JOIN environment e ON e.id = s.environment_id
@@ -129,7 +130,8 @@ export async function claimReports(
         WHERE r.content IS NULL AND r.attempt_at <= now()
        RETURNING r.id, r.subscription_id, r.due_at, r.attempts
      )
-     SELECT claimed.*, chosen.environment_id, chosen.insight, chosen.dashboard, chosen.organization_id
+     SELECT claimed.*, chosen.environment_id, chosen.insight, chosen.dashboard, chosen.dashboard_export_insights,
+            chosen.organization_id
        FROM claimed JOIN chosen USING (subscription_id, due_at)`,
     [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.maxEach, usage.last],
   );

@@ -23,6 +23,8 @@ export interface SubscriptionFields
     | 'until_date'
     | 'deleted'
     | 'title'
+    | 'enabled'
+    | 'dashboard_export_insights'
   > {
   target_type: SubscriptionTargetType;
   frequency: RecurrenceRule['frequency'];
@@ -43,6 +45,8 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
     until_date: null,
     deleted: false,
     title: null,
+    enabled: true,
+    dashboard_export_insights: [],
   };
   const { target_type, target_value, frequency, start_date } = body;
   return withChanges({ ...defaults, target_type, target_value, frequency, start_date: new Date(start_date) }, body);
@@ -50,10 +54,12 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
 
 /** What is not sent stays as it is. */
 export function withChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
-  const { start_date, until_date, invite_message: _, ...others } = changes;
+  const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
+  const { invite_message: _, send_test_now: __, ...kept } = others;
   return {
     ...fields,
-    ...others,
+    ...kept,
+    dashboard_export_insights: insights === undefined ? fields.dashboard_export_insights : [...new Set(insights ?? [])],
     start_date: start_date === undefined ? fields.start_date : new Date(start_date),
     until_date: until_date === undefined ? fields.until_date : until_date === null ? null : new Date(until_date),
   };
@@ -66,17 +72,18 @@ export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
 
 /**
  * The next date of a changed subscription: it moves when the rule does, not with title or target
- * (docs/api-rules.md#dates-of-delivery). One that comes back from deletion does not make up for what it has missed.
+ * (docs/api-rules.md#dates-of-delivery). One that is restored or enabled does not make up for what it has missed.
  */
 export function nextDateOfChanged(
   before: SubscriptionFields & { next_delivery_date: Date | null },
   after: SubscriptionFields,
   { now, timeZone }: { now: Date; timeZone: string },
 ): Date | null {
+  if (!after.enabled) return null;
   const isSameRule = JSON.stringify(ruleOf(before)) === JSON.stringify(ruleOf(after));
   const isMissed =
     before.deleted && !after.deleted && before.next_delivery_date !== null && before.next_delivery_date < now;
-  if (isSameRule && !isMissed) return before.next_delivery_date;
+  if (isSameRule && !isMissed && before.enabled) return before.next_delivery_date;
   return nextDeliveryDate(ruleOf(after), { now, previous: null, timeZone });
 }
 

@@ -49,6 +49,21 @@ const number = (description: string) => Type.Optional(Type.Integer({ minimum: 1,
 const format = Type.Optional(Type.String({ description: '`html` for the page a mail shows; else JSON.' }));
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
+const previewQuery = Type.Object({
+  insight: number('Number of the insight; goes before a dashboard.'),
+  dashboard: number('Number of the dashboard.'),
+  dashboard_export_insights: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
+      description:
+        'Numbers of the insights of the dashboard that are shown, separated by commas. Absent: the first six.',
+    }),
+  ),
+  title: Type.Optional(Type.String({ maxLength: 100, description: 'As the subscription has it.' })),
+  invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'As the subscription has it.' })),
+  format,
+});
+
 /** The page of a mail in a frame of the console: it runs nothing, loads nothing, and leads nowhere but to new windows. */
 const framed = {
   'Content-Security-Policy':
@@ -72,18 +87,12 @@ export function reportRoutes(
         'The report of an insight or a dashboard, or that of a subscription about neither, with the numbers of now, or those that are kept of them. Nothing is stored or sent. Needs `insight:read` too.',
       tags,
       scope: 'subscription:read',
-      query: Type.Object({
-        insight: number('Number of the insight; goes before a dashboard.'),
-        dashboard: number('Number of the dashboard.'),
-        title: Type.Optional(Type.String({ maxLength: 100, description: 'As the subscription has it.' })),
-        invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'As the subscription has it.' })),
-        format,
-      }),
+      query: previewQuery,
       responses: { 200: { description: 'The report.', schema: shownReport, text: page } },
       examples: { response: reportExample },
       handler: async ({ caller, target, query, request }) => {
         requireScope(caller, 'insight:read');
-        const { insight = null, dashboard = null, title, invite_message: invite } = query;
+        const { insight = null, dashboard = null, dashboard_export_insights, title, invite_message: invite } = query;
         await requireReported(sql, target, { insight, dashboard });
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
@@ -92,7 +101,8 @@ export function reportRoutes(
           if (answer === null) throw new AppError('internal', 'The query has no answer.');
           return answer;
         };
-        const about = { projectId: target.environmentId, insight, dashboard, dueAt: new Date() };
+        const chosen = dashboard_export_insights?.split(',').map(Number) ?? [];
+        const about = { projectId: target.environmentId, insight, dashboard, chosen, dueAt: new Date() };
         const content = await makeReport({ sql, ask }, about);
         const isAboutProject = insight === null && dashboard === null;
         if (content === null && !isAboutProject) {

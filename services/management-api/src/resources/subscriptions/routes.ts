@@ -96,7 +96,8 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       path,
       operationId: 'subscriptions_create',
       summary: 'Create a subscription',
-      description: 'Makes a subscription. A first report goes out at once, with `invite_message`.',
+      description:
+        'Makes a subscription. A first report goes out at once, with `invite_message`, unless `enabled` or `send_test_now` is false.',
       tags,
       scope: 'subscription:write',
       body: newSubscription,

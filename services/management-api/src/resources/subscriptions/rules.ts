@@ -22,6 +22,7 @@ import {
   cancelDeliveries,
   cancelDeliveriesTo,
   countSubscriptions,
+  findInsightsOfDashboard,
   findReportedInsights,
   findSubscription,
   insertDeliveries,
@@ -51,14 +52,16 @@ export async function createSubscription(
 ): Promise<SubscriptionRow> {
   const fields = fieldsOfNew(body);
   await checkSubjects(tx, author.environmentId, { before: null, fields });
+  await checkChosenInsights(tx, { before: null, fields });
   checkSubscription(fields);
   const timeZone = await findTimeZone(tx, author.environmentId);
+  const next = fields.enabled ? nextDeliveryDate(ruleOf(fields), { now, previous: null, timeZone }) : null;
   const id = await insertSubscription(
     tx,
     { environmentId: author.environmentId, createdById: author.userId },
-    { fields, nextDeliveryDate: nextDeliveryDate(ruleOf(fields), { now, previous: null, timeZone }) },
+    { fields, nextDeliveryDate: next },
   );
-  if (!fields.deleted) {
+  if (!fields.deleted && (body.send_test_now ?? fields.enabled)) {
     const inviteMessage = body.invite_message ?? null;
     await insertDeliveries(tx, id, { targets: targetsOf(fields), occasion: 'created', inviteMessage });
   }
@@ -81,15 +84,16 @@ export async function changeSubscription(
   const isMask = changes.target_value === maskedTarget(before.target_value);
   const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
+  await checkChosenInsights(tx, { before, fields });
   checkSubscription(fields);
   const timeZone = await findTimeZone(tx, environmentId);
   await updateSubscription(tx, id, { fields, nextDeliveryDate: nextDateOfChanged(before, fields, { now, timeZone }) });
-  if (fields.deleted) await cancelDeliveries(tx, id);
-  else {
+  if (fields.deleted || (before.enabled && !fields.enabled)) await cancelDeliveries(tx, id);
+  if (!fields.deleted && (changes.send_test_now ?? fields.enabled)) {
     const inviteMessage = changes.invite_message ?? null;
     await insertDeliveries(tx, id, {
-      targets: addedTargets(before, fields),
-      occasion: 'target_changed',
+      targets: changes.send_test_now ? targetsOf(fields) : addedTargets(before, fields),
+      occasion: changes.send_test_now ? 'test' : 'target_changed',
       inviteMessage,
     });
   }
@@ -121,6 +125,28 @@ async function checkSubjects(
       attr: name,
     });
   }
+}
+
+/**
+ * The insights that reports show are on the dashboard when they are chosen.
+ * @throws AppError `invalid` naming the field.
+ */
+async function checkChosenInsights(
+  tx: Transaction,
+  { before, fields }: { before: SubscriptionRow | null; fields: SubscriptionFields },
+): Promise<void> {
+  const { dashboard, insight, dashboard_export_insights: insights } = fields;
+  const choice = JSON.stringify({ dashboard, insight, insights });
+  const { dashboard: d, insight: i, dashboard_export_insights: chosen } = before ?? fields;
+  if (insights.length === 0 || (before && choice === JSON.stringify({ dashboard: d, insight: i, insights: chosen })))
+    return;
+  const refusal = (detail: string) =>
+    new AppError('invalid', detail, { code: 'invalid_input', attr: 'dashboard_export_insights' });
+  if (dashboard === null || insight !== null)
+    throw refusal("'dashboard_export_insights' needs a dashboard, and no insight.");
+  const found = new Set(await findInsightsOfDashboard(tx, { dashboard, insights }));
+  const unknown = insights.find((id) => !found.has(id));
+  if (unknown !== undefined) throw refusal(`The dashboard ${dashboard} does not show an insight ${unknown}.`);
 }
 
 function found(row: SubscriptionRow | undefined): SubscriptionRow {

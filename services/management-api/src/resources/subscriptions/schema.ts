@@ -2,6 +2,7 @@
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
+import { mostInsights } from '@millrace/insights/report';
 import { frequencies, weekdays } from '@millrace/schedule';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
@@ -10,6 +11,9 @@ const largest = 2_147_483_647;
 const oneOf = <const T extends readonly string[]>(words: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...words], description });
 const time = Type.String({ format: 'date-time' });
+
+const chosenInsights =
+  'Numbers of the insights of the dashboard that reports show, in the order of the dashboard. Empty: the first six.';
 
 const fields = {
   dashboard: orNull(
@@ -44,6 +48,8 @@ const fields = {
   until_date: orNull(time, 'The last moment at which a report may be sent.'),
   deleted: Type.Boolean({ description: 'Whether it is deleted; nothing is sent then.' }),
   title: orNull(Type.String({ maxLength: 100 }), 'Title of the reports.'),
+  enabled: Type.Boolean({ description: 'Whether reports are sent by the rule. True by default.' }),
+  dashboard_export_insights: Type.Array(Type.Integer(), { description: chosenInsights }),
   invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for those who receive it for the first time.'),
 };
 
@@ -66,6 +72,8 @@ export const subscription = Type.Object(
     created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
     deleted: fields.deleted,
     title: fields.title,
+    enabled: fields.enabled,
+    dashboard_export_insights: fields.dashboard_export_insights,
     summary: Type.String({ description: 'The rule in words.' }),
     next_delivery_date: orNull(time, 'When the next report is due; null when there will be none.'),
     invite_message: Type.Null({ description: 'Not kept; always null.' }),
@@ -82,6 +90,19 @@ const optional = {
   until_date: Type.Optional(rest.until_date),
   deleted: Type.Optional(rest.deleted),
   title: Type.Optional(rest.title),
+  enabled: Type.Optional(rest.enabled),
+  dashboard_export_insights: Type.Optional(
+    orNull(
+      Type.Array(Type.Integer(), { maxItems: mostInsights }),
+      `${chosenInsights} Null: empty. At most ${mostInsights}.`,
+    ),
+  ),
+  send_test_now: Type.Optional(
+    orNull(
+      Type.Boolean(),
+      'Whether a report goes to all targets at once. False: to none. By default a new subscription that is enabled sends one to all targets, a change to targets that are new.',
+    ),
+  ),
   invite_message: Type.Optional(rest.invite_message),
 };
 const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
@@ -101,6 +122,9 @@ export const newSubscription = Type.Object(
     until_date: optional.until_date,
     deleted: optional.deleted,
     title: optional.title,
+    enabled: optional.enabled,
+    dashboard_export_insights: optional.dashboard_export_insights,
+    send_test_now: optional.send_test_now,
     invite_message: optional.invite_message,
   },
   { title: 'NewSubscription' },
@@ -120,6 +144,9 @@ export const subscriptionChanges = Type.Object(
     until_date: optional.until_date,
     deleted: optional.deleted,
     title: optional.title,
+    enabled: optional.enabled,
+    dashboard_export_insights: optional.dashboard_export_insights,
+    send_test_now: optional.send_test_now,
     invite_message: optional.invite_message,
   },
   { title: 'SubscriptionChanges' },
@@ -152,6 +179,8 @@ export const subscriptionExample = {
   created_by: embeddedUserExample,
   deleted: false,
   title: 'Weekly sign-ups',
+  enabled: true,
+  dashboard_export_insights: [],
   summary: 'sent every week',
   next_delivery_date: '2026-11-02T09:00:00Z',
   invite_message: null,
@@ -166,7 +195,7 @@ export const delivery = Type.Object(
     }),
     occasion: Type.String({
       description:
-        '`scheduled`, `created` (the subscription is new), `target_changed` (the target is new) or `ended` (what it was about was deleted: the last one).',
+        '`scheduled`, `created` (the subscription is new), `target_changed` (the target is new), `test` (`send_test_now`) or `ended` (what it was about was deleted: the last one).',
     }),
     due_at: Type.String({ format: 'date-time', description: 'When it was due.' }),
     target: Type.String({ description: 'Where to: one e-mail address, or the whole `target_value`.' }),

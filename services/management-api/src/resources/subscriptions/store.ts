@@ -18,7 +18,8 @@ export interface SubscriptionRow
 type Row = SubscriptionRow & Record<string, unknown>;
 
 const columns = `s.id, s.dashboard, s.insight, s.target_type, s.target_value, s.frequency, s."interval", s.byweekday,
-  s.bysetpos, s.count, s.start_date, s.until_date, s.created_at, s.deleted, s.title, s.next_delivery_date,
+  s.bysetpos, s.count, s.start_date, s.until_date, s.created_at, s.deleted, s.title, s.enabled,
+  s.dashboard_export_insights, s.next_delivery_date,
   ${embeddedUserColumn('u')} AS created_by`;
 
 const writable = [
@@ -35,6 +36,8 @@ const writable = [
   'until_date',
   'deleted',
   'title',
+  'enabled',
+  'dashboard_export_insights',
 ] as const;
 
 interface SubscriptionFilter {
@@ -274,6 +277,19 @@ export async function subjectExists(
     environmentId,
   ]);
   return rows.length > 0;
+}
+
+/** Which of some insights a dashboard shows. */
+export async function findInsightsOfDashboard(
+  sql: Sql,
+  { dashboard, insights }: { dashboard: number; insights: number[] },
+): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(
+    `SELECT i.id FROM dashboard_tile t JOIN insight i ON i.id = t.insight_id
+      WHERE t.dashboard_id = $1 AND i.id = ANY ($2::bigint[]) AND NOT t.deleted AND NOT i.deleted`,
+    [dashboard, insights],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** The stored list of what the organization's plan includes. */

@@ -82,6 +82,8 @@ describe.each(['environments', 'projects'])('below %s', (family) => {
       created_by: user,
       deleted: false,
       title: 'Sign-ups',
+      enabled: true,
+      dashboard_export_insights: [],
       summary: 'sent every week on the first Monday',
       next_delivery_date: null,
       invite_message: null,
@@ -513,5 +515,72 @@ describe('how many an organization may have', () => {
     expect((await send('PATCH', `${second}/`, { deleted: true })).status).toBe(200);
     expect((await send('POST', '', valid)).status).toBe(201);
     expect(await send('PATCH', `${second}/`, { deleted: false })).toMatchObject(refusal);
+  });
+});
+
+describe('enabled and send_test_now', () => {
+  const occasions = async (id: number) => (await deliveries(id)).map(({ occasion }) => occasion);
+
+  test('a subscription that is not enabled sends nothing and has no next date', async () => {
+    const { body } = await create({ enabled: false });
+    expect(body).toMatchObject({ enabled: false, next_delivery_date: null });
+    expect(await deliveries(body.id)).toEqual([]);
+    const enabled = await change(body.id, { enabled: true });
+    expect(enabled.body).toMatchObject({ enabled: true, next_delivery_date: expect.any(String) });
+    expect(await deliveries(body.id)).toEqual([]);
+  });
+
+  test('disabling cancels what was not sent yet', async () => {
+    const { body } = await create();
+    expect((await change(body.id, { enabled: false })).body).toMatchObject({ next_delivery_date: null });
+    expect(await deliveries(body.id)).toMatchObject([{ occasion: 'created', status: 'cancelled' }]);
+    await change(body.id, { target_value: 'test@x.com,new@x.com' });
+    expect(await deliveries(body.id)).toHaveLength(1);
+  });
+
+  test('send_test_now false sends nothing at once, also to new targets', async () => {
+    const { body } = await create({ send_test_now: false });
+    expect(body.next_delivery_date).not.toBeNull();
+    await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: false });
+    expect(await deliveries(body.id)).toEqual([]);
+  });
+
+  test('send_test_now true sends to all targets, also when it is not enabled', async () => {
+    const { body } = await create({ enabled: false, send_test_now: true });
+    expect(await occasions(body.id)).toEqual(['created']);
+    await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });
+    expect(await occasions(body.id)).toEqual(['created', 'test', 'test']);
+  });
+});
+
+describe('dashboard_export_insights', () => {
+  const onDashboard = async () => {
+    const id = await made('insights');
+    await api.send('PATCH', `/api/projects/${acme.projectId}/insights/${id}/`, {
+      key: acme.M.key,
+      body: { dashboards: [dashboard] },
+    });
+    return id;
+  };
+
+  test('are insights of the dashboard', async () => {
+    const [first, second] = [await onDashboard(), await onDashboard()];
+    const chosen = [second, first];
+    const { status, body } = await create({ insight: null, dashboard, dashboard_export_insights: [...chosen, first] });
+    expect([status, body.dashboard_export_insights]).toEqual([201, chosen]);
+    expect((await change(body.id, { title: 'x' })).body.dashboard_export_insights).toEqual(chosen);
+    await remove('insights', second);
+    expect((await change(body.id, { title: 'y' })).status).toBe(200);
+    expect((await change(body.id, { dashboard_export_insights: null })).body.dashboard_export_insights).toEqual([]);
+  });
+
+  test.each([
+    ['one that is not on it', () => ({ insight: null, dashboard, dashboard_export_insights: [insight] })],
+    ['without a dashboard', () => ({ insight: null, dashboard_export_insights: [insight] })],
+    ['beside an insight', () => ({ dashboard, dashboard_export_insights: [insight] })],
+    ['more than six', () => ({ insight: null, dashboard, dashboard_export_insights: [1, 2, 3, 4, 5, 6, 7] })],
+  ])('return 400 for %s', async (_kind, body) => {
+    const answer = await create(body());
+    expect(answer).toMatchObject({ status: 400, body: { attr: expect.stringContaining('dashboard_export_insights') } });
   });
 });

@@ -95,6 +95,7 @@ export const text = {
     scheduled: 'its time had come',
     created: 'the subscription was new',
     target_changed: 'the recipient was new',
+    test: 'a test was requested',
     ended: 'what it was about was deleted',
   } as Record<string, string>,
   tries: (count: number) => `${counted(count, 'try', 'tries')}`,
