@@ -17,21 +17,21 @@ export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters
   }
   let leaves = 0;
 
-  function parseNode(node: unknown): CohortGroup | CohortLeaf {
+  function parseNode(node: unknown, path: string): CohortGroup | CohortLeaf {
     if (!isObject(node)) throw filtersError('Every filter must be a dictionary.');
-    if (Object.hasOwn(node, 'values')) return parseGroup(node);
+    if (Object.hasOwn(node, 'values')) return parseGroup(node, path);
     leaves += 1;
     if (leaves > mostLeaves) throw filtersError(`A cohort has at most ${mostLeaves} filters.`);
-    return parseLeaf(node);
+    return parseLeaf(node, path);
   }
-  function parseGroup({ type, values, ...others }: Record<string, unknown>): CohortGroup {
+  function parseGroup({ type, values, ...others }: Record<string, unknown>, path: string): CohortGroup {
     const [unknownKey] = Object.keys(others);
     if (unknownKey !== undefined) throw filtersError(`A group of filters has no key '${unknownKey.slice(0, 100)}'.`);
     if (type !== 'AND' && type !== 'OR') throw filtersError("The type of a group of filters must be 'AND' or 'OR'.");
     if (!Array.isArray(values)) throw filtersError('The values of a group of filters must be a list.');
-    return { type, values: values.map(parseNode) };
+    return { type, values: values.map((node, at) => parseNode(node, `${path}.values.${at}`)) };
   }
-  return { properties: parseGroup(properties) };
+  return { properties: parseGroup(properties, 'properties') };
 }
 
 export function filtersError(detail: string, code = 'invalid_input'): AppError {
@@ -47,7 +47,7 @@ const comparesWhole = new Set(['exact', 'is_not']);
 const largestId = 2_147_483_647;
 
 /** One filter. @throws AppError `invalid` with attr `filters`. */
-function parseLeaf(leaf: Record<string, unknown>): CohortLeaf {
+function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
   switch (leaf.type) {
     case 'person':
       return parsePersonLeaf(leaf);
@@ -56,10 +56,9 @@ function parseLeaf(leaf: Record<string, unknown>): CohortLeaf {
     case 'static-cohort':
       return parseCohortLeaf(leaf);
     case 'behavioral':
-      requireKeys('behavioral', leaf, ['key', 'value', 'event_type']);
-      return { ...leaf, type: 'behavioral' };
+      throw leafError(`${path}: Behavioral filters are not supported. Use filters of the types 'person' and 'cohort'.`);
     default:
-      throw leafError("The type of a filter must be 'person', 'cohort' or 'behavioral'.");
+      throw leafError("The type of a filter must be 'person' or 'cohort'.");
   }
 }
 
@@ -113,22 +112,21 @@ function leafError(detail: string): AppError {
 }
 
 /**
- * The tree that a list of groups of old says: who meets all properties of one of them. What is about events or actions
- * becomes a filter on behaviour.
+ * The tree that a list of `groups` means, the former way to define a cohort: persons who meet all properties of one of them.
  * @returns null where there are no groups. Not checked yet.
+ * @throws AppError `invalid` with attr `groups` for a group by an event or an action.
  */
 export function treeOfGroups(groups: unknown): CohortFilters | null {
   const listed = Array.isArray(groups) ? groups.filter(isObject) : [];
   if (listed.length === 0) return null;
-  const values = listed.map((group) => ({ type: 'AND' as const, values: leavesOfGroup(group) }));
+  const values = listed.map((group, at) => ({ type: 'AND' as const, values: leavesOfGroup(group, at) }));
   return { properties: { type: 'OR', values } } as CohortFilters;
 }
 
-function leavesOfGroup(group: Record<string, unknown>): Record<string, unknown>[] {
-  const action = group.action_id ?? group.event_id;
-  if (action !== undefined && action !== null) {
-    const event_type = group.event_id === undefined ? 'actions' : 'events';
-    return [{ type: 'behavioral', key: action, value: 'performed_event', event_type, time_value: group.days }];
+function leavesOfGroup(group: Record<string, unknown>, at: number): Record<string, unknown>[] {
+  if ((group.action_id ?? group.event_id ?? null) !== null) {
+    const detail = `groups.${at}: Groups by an event or an action are not supported. Use filters of persons.`;
+    throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'groups' });
   }
   return propertiesOf(group.properties).map((property) => ({ type: 'person', operator: 'exact', ...property }));
 }
@@ -151,11 +149,11 @@ interface CohortGroup {
   type: 'AND' | 'OR';
   values: (CohortGroup | CohortLeaf)[];
 }
-/** A filter of one of three kinds, told by `type`. */
-type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' | 'behavioral' };
+/** A filter of one of two kinds, by `type`. */
+type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' };
 
 /** All filters of a tree, wherever they stand in it. */
-export function leavesOf({ values }: CohortGroup): CohortLeaf[] {
+function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }
 

@@ -126,15 +126,15 @@ test('a deleted cohort is out of the list, can be read, and comes back', async (
   expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(3);
 });
 
-test('lists by type, maker, name and behaviour', async () => {
+test('lists by type, maker and name', async () => {
   const dynamic = await made(tree(plan), { name: 'Paying' });
   const fixed = await made(null, { name: 'Testers', is_static: true });
-  const behavioral = await made(tree(behavior), { name: 'Visitors' });
-  expect(await ids()).toEqual([behavioral, fixed, dynamic]);
+  const other = await made(tree(plan), { name: 'Visitors' });
+  expect(await ids()).toEqual([other, fixed, dynamic]);
   expect(await ids('?type=static')).toEqual([fixed]);
-  expect(await ids('?type=dynamic')).toEqual([behavioral, dynamic]);
+  expect(await ids('?type=dynamic')).toEqual([other, dynamic]);
   expect(await ids('?search=PAY')).toEqual([dynamic]);
-  expect(await ids('?hide_behavioral_cohorts=true')).toEqual([fixed, dynamic]);
+  expect(await ids('?hide_behavioral_cohorts=true')).toEqual([other, fixed, dynamic]);
   expect(await ids(`?created_by_id=${acme.M.userId}`)).toHaveLength(3);
   expect(await ids(`?created_by_id=${acme.W.userId}`)).toEqual([]);
   expect(await ids('?limit=1&offset=1')).toEqual([fixed]);
@@ -171,9 +171,11 @@ test.each<[string, unknown, object]>([
     wrong('Missing required keys for cohort filter: value'),
   ],
   [
-    'a behavioural filter without a value',
-    tree({ type: 'behavioral', key: 'a', event_type: 'events' }),
-    wrong('Missing required keys for behavioral filter: value'),
+    'a behavioral filter',
+    tree(plan, behavior),
+    wrong(
+      "properties.values.0.values.1: Behavioral filters are not supported. Use filters of the types 'person' and 'cohort'.",
+    ),
   ],
   [
     'an operator nobody knows',
@@ -183,7 +185,7 @@ test.each<[string, unknown, object]>([
   [
     'a type nobody knows',
     tree({ ...plan, type: 'group' }),
-    wrong("The type of a filter must be 'person', 'cohort' or 'behavioral'."),
+    wrong("The type of a filter must be 'person' or 'cohort'."),
   ],
   [
     'a text that is too long',
@@ -213,12 +215,12 @@ test.each<[string, object, object]>([
   [
     'query and filters',
     { is_static: true, query: { a: 1 }, filters: tree(plan) },
-    VE('invalid_input', null, 'Cannot set both query and filters at the same time.'),
+    VE('invalid_input', 'query', 'Cohorts that are defined by a query are not supported. Use filters.'),
   ],
   [
     'query of a dynamic one',
     { query: { a: 1 } },
-    VE('invalid_input', null, 'Cannot create a dynamic cohort with a query. Set is_static to true.'),
+    VE('invalid_input', 'query', 'Cohorts that are defined by a query are not supported. Use filters.'),
   ],
 ])('fields that are refused: %s', async (_name, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
@@ -245,13 +247,9 @@ test('operators and ids are stored in their usual forms', async () => {
 });
 
 test('groups of old are read as filters', async () => {
-  const groups = [
-    { properties: { plan: 'pro', age__gt: '5' } },
-    { properties: [{ key: 'a', value: 'b' }] },
-    { action_id: 3 },
-  ];
+  const groups = [{ properties: { plan: 'pro', age__gt: '5' } }, { properties: [{ key: 'a', value: 'b' }] }];
   const { body } = await create({ groups });
-  expect(body).toMatchObject({ groups, cohort_type: 'behavioral' });
+  expect(body).toMatchObject({ groups, cohort_type: 'person_property' });
   expect(body.filters.properties).toMatchObject({
     type: 'OR',
     values: [
@@ -262,9 +260,24 @@ test('groups of old are read as filters', async () => {
         ],
       },
       { values: [{ key: 'a', operator: 'exact', value: 'b' }] },
-      { values: [{ type: 'behavioral', key: 3 }] },
     ],
   });
+});
+
+test.each([
+  ['an event', { event_id: '$pageview', days: 7 }],
+  ['an action', { action_id: 3 }],
+])('returns 400 for a group by %s', async (_kind, group) => {
+  expect(await create({ groups: [{ properties: { plan: 'pro' } }, group] })).toMatchObject({
+    status: 400,
+    body: { attr: 'groups', detail: expect.stringMatching(/^groups\.1: Groups by an event or an action/) },
+  });
+});
+
+test('returns 400 for a query, which would have no members', async () => {
+  const query = { kind: 'ActorsQuery' };
+  expect(await create({ is_static: true, query })).toMatchObject({ status: 400, body: { attr: 'query' } });
+  expect((await create({ is_static: true, query: null })).status).toBe(201);
 });
 
 describe('cohorts made of cohorts', () => {
@@ -337,23 +350,6 @@ describe('cohorts that flags ask for', () => {
     expect(await change(outer, { deleted: true })).toMatchObject(refused('beta', 1));
     await api.database.sql.query('UPDATE feature_flag SET active = false WHERE project_id = $1', [acme.projectId]);
     expect(await change(inner, { deleted: true })).toMatchObject({ status: 200 });
-  });
-
-  test('do not ask for behaviour', async () => {
-    const inner = await made(tree(plan));
-    const outer = await made(tree(within(inner)));
-    const behavioral = await made(tree(behavior), { name: 'Visitors' });
-    await flag('beta', outer);
-    const refused = wrong(
-      'Behavioral filters cannot be added to cohorts used in feature flags.',
-      'behavioral_cohort_found',
-    );
-    expect(await change(inner, { filters: tree(behavior) })).toMatchObject(refused);
-    expect(await change(outer, { filters: tree(within(behavioral)) })).toMatchObject({
-      status: 400,
-      body: { code: 'behavioral_cohort_found', attr: 'filters' },
-    });
-    expect(await change(outer, { name: 'x' })).toMatchObject({ status: 200 });
   });
 });
 

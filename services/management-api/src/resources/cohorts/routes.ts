@@ -34,7 +34,7 @@ const listQuery = Type.Object({
   ),
   search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the name, in any case.' })),
   hide_behavioral_cohorts: Type.Optional(
-    Type.Boolean({ description: 'Whether to leave out those that ask for behaviour.' }),
+    Type.Boolean({ description: 'Has no effect: no cohort has behavioral filters.' }),
   ),
 });
 

@@ -1,9 +1,9 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { cohortsNamedIn, filtersError, leavesOf, parseCohortFilters, treeOfGroups } from './filters.ts';
+import { cohortsNamedIn, filtersError, parseCohortFilters, treeOfGroups } from './filters.ts';
 import type { cohortChanges, cohortTypes } from './schema.ts';
-import { type CohortFields, findCohortsWithin, flagsThatUse, type NamedCohort } from './store.ts';
+import { type CohortFields, findCohortsWithin, flagsThatUse } from './store.ts';
 
 export type CohortChanges = Static<typeof cohortChanges>;
 
@@ -21,10 +21,8 @@ const fieldsOfNothing: CohortFields = {
 export function withChanges(before: CohortFields, changes: CohortChanges): CohortFields {
   const { name, description, groups, deleted, is_static } = { ...before, ...changes };
   const filters = filtersOf(before, changes);
-  const query = changes.query === undefined ? before.query : changes.query;
-  const after = { name, description, groups, deleted, filters, query, is_static };
-  checkQuery(after, changes);
-  return after;
+  checkQuery(changes);
+  return { name, description, groups, deleted, filters, query: null, is_static };
 }
 
 export function fieldsOfNew(changes: CohortChanges): CohortFields {
@@ -39,25 +37,24 @@ function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): Co
   return tree === null ? before.filters : parseCohortFilters({ ...tree });
 }
 
-function checkQuery({ query, is_static }: CohortFields, changes: CohortChanges): void {
-  if (query === null) return;
-  const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input' });
-  if (changes.filters) throw refuse('Cannot set both query and filters at the same time.');
-  if (!is_static) throw refuse('Cannot create a dynamic cohort with a query. Set is_static to true.');
+function checkQuery({ query }: CohortChanges): void {
+  if (query === undefined || query === null) return;
+  throw new AppError('invalid', 'Cohorts that are defined by a query are not supported. Use filters.', {
+    code: 'invalid_input',
+    attr: 'query',
+  });
 }
 
-export function cohortTypeOf({ is_static, query, filters }: CohortFields): (typeof cohortTypes)[number] | null {
-  if (query !== null) return 'analytical';
+export function cohortTypeOf({ is_static, filters }: CohortFields): (typeof cohortTypes)[number] | null {
   if (is_static) return 'static';
-  if (filters === null) return null;
-  return leavesOf(filters.properties).some(({ type }) => type === 'behavioral') ? 'behavioral' : 'person_property';
+  return filters === null ? null : 'person_property';
 }
 
 /** As many as are named in a refusal. */
 const mostNamed = 20;
 
 /**
- * What a cohort is made of exists and does not lead back to it; where flags ask for it, it asks for nothing but properties.
+ * The cohorts that a cohort refers to exist and do not lead back to it.
  * @param id null for a new one, which nobody can name yet.
  * @throws AppError `invalid`.
  */
@@ -75,23 +72,6 @@ export async function checkReferences(
     throw filtersError('Cohorts cannot reference other cohorts in a loop.');
   }
   if (named.some((one) => !known.has(one))) throw filtersError('Invalid Cohort ID in filter');
-  if (id === null) return;
-  const isBehavioral = leavesOf(filters.properties).some(({ type }) => type === 'behavioral');
-  await refuseBehaviorInFlags(tx, { environmentId, id }, { isBehavioral, within });
-}
-
-async function refuseBehaviorInFlags(
-  tx: Transaction,
-  { environmentId, id }: { environmentId: number; id: number },
-  { isBehavioral, within }: { isBehavioral: boolean; within: NamedCohort[] },
-): Promise<void> {
-  const part = within.find(({ is_behavioral }) => is_behavioral);
-  if (!isBehavioral && part === undefined) return;
-  if ((await flagsThatUse(tx, environmentId, id)).length === 0) return;
-  const detail = isBehavioral
-    ? 'Behavioral filters cannot be added to cohorts used in feature flags.'
-    : `A dependent cohort (${part?.name ?? part?.id}) has filters based on events. These cohorts can't be used in feature flags.`;
-  throw filtersError(detail, 'behavioral_cohort_found');
 }
 
 /** @throws AppError `invalid` when active flags would ask for a cohort that is not there. */

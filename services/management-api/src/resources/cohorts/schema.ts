@@ -14,9 +14,9 @@ const fields = {
   deleted: Type.Boolean({ description: 'Whether it is deleted.' }),
   filters: orNull(
     freeFormObject({}),
-    'Who belongs to it: `{"properties": {"type": "AND" or "OR", "values": [groups or filters]}}`. Filters are of type `person` (`key`, `operator`, `value`, `negation`), `cohort` (`value` is its id) or `behavioral`, which is kept and has no members here.',
+    'Who belongs to it: `{"properties": {"type": "AND" or "OR", "values": [groups or filters]}}`. Filters are of type `person` (`key`, `operator`, `value`, `negation`) or `cohort` (`value` is its id). Behavioral filters are refused with 400.',
   ),
-  query: orNull(freeFormObject({}), 'Kept for a static cohort; it has no members by it.'),
+  query: orNull(freeFormObject({}), 'Not supported: anything but null is refused with 400.'),
   is_static: Type.Boolean({ description: 'Whether its members are listed one by one.' }),
 };
 

@@ -35,7 +35,6 @@ export interface CohortFilter {
   type?: string;
   created_by_id?: number;
   search?: string;
-  hide_behavioral_cohorts?: boolean;
 }
 
 /** One page of an environment's cohorts that the caller may see, the newest first, without deleted ones, and how many there are. */
@@ -52,7 +51,6 @@ export async function listCohorts(
   if (filter.type === 'dynamic') where.add('NOT c.is_static');
   if (filter.created_by_id !== undefined) where.add(`c.created_by_id = ${where.parameter(filter.created_by_id)}`);
   if (filter.search) where.add(`strpos(lower(c.name), lower(${where.parameter(filter.search)}::text)) > 0`);
-  if (filter.hide_behavioral_cohorts) where.add(`c.cohort_type IS DISTINCT FROM 'behavioral'`);
   const conditions = where.text();
   const counted = sql.query<{ count: number }>(`SELECT count(*)::int AS count FROM cohort c WHERE ${conditions}`, [
     ...where.values,
@@ -152,30 +150,19 @@ const namedIn = (filters: string) =>
        AS leaf (value)
     WHERE (leaf.value #>> '{}') ~ '^[0-9]{1,9}$'`;
 
-export interface NamedCohort {
-  id: number;
-  name: string | null;
-  /** Asks for what persons did, which nobody knows when a flag is asked for. */
-  is_behavioral: boolean;
-}
-
 /**
  * Those of some cohorts that exist, and all they are made of: each once, however they name each other. A static one is made
  * of nothing, and asks for nothing: its members are known.
  */
-export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<NamedCohort[]> {
-  return sql.query<NamedCohort & Record<string, unknown>>(
+export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {
+  return sql.query<{ id: number }>(
     `WITH RECURSIVE reached (id) AS (
        SELECT unnest($2::int[])
         UNION
        SELECT named.id
          FROM reached JOIN cohort c ON c.id = reached.id AND c.project_id = $1 AND NOT c.deleted AND NOT c.is_static
         CROSS JOIN LATERAL (${namedIn('c.filters')}) AS named)
-     SELECT c.id, c.name,
-            NOT c.is_static AND (
-              coalesce(c.cohort_type = 'behavioral', false)
-              OR coalesce(c.filters @? '$.** ? (@.type == "behavioral")', false)
-              OR c.groups @? '$[*] ? (exists (@.event_id) || exists (@.action_id))') AS is_behavioral
+     SELECT c.id
        FROM cohort c JOIN reached USING (id) WHERE c.project_id = $1 AND NOT c.deleted ORDER BY c.id`,
     [environmentId, ids],
   );

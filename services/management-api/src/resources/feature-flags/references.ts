@@ -26,12 +26,6 @@ async function checkCohorts(sql: Sql, { environmentId, filters }: ReferringFlag)
   const known = new Set(cohorts.map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw filterProblem(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');
-  const behavioral = cohorts.find(({ is_behavioral }) => is_behavioral);
-  if (behavioral === undefined) return;
-  throw filterProblem(
-    `Cohort '${behavioral.name ?? ''}' with filters on events cannot be used in feature flags.`,
-    'behavioral_cohort_found',
-  );
 }
 
 async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: ReferringFlag): Promise<void> {
