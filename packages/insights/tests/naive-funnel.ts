@@ -32,12 +32,21 @@ export interface Way {
 export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<string, Way> {
   const { from, to } = asked;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
-  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(waysOf(own, asked))] as const);
+  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(waysThatCount(own, asked))] as const);
   return new Map(ways.flatMap(([person, way]) => (way === null || way.isExcluded ? [] : [[person, way] as const])));
 }
 
 const waysOf = (own: ToldEvent[], asked: NaiveFunnel, mayBegin: (event: ToldEvent) => boolean = () => true) =>
   own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), asked) ?? []) : []));
+
+/** Without an order, an exclusion makes everything before it not count, unless all steps were taken before. */
+function waysThatCount(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: ToldEvent) => boolean): Way[] {
+  const ways = waysOf(own, asked, mayBegin);
+  const last = own.findLastIndex(({ event }) => event === asked.exclusion?.event);
+  if (asked.order !== 'unordered' || last < 0 || ways.some(({ times }) => times.length === asked.steps.length))
+    return ways;
+  return waysOf(own.slice(last + 1), asked, mayBegin);
+}
 
 /** The furthest one; of those the one that is through first, and that began last. One without an exclusion makes good for others. */
 function bestOf(ways: Way[]): Way | null {
@@ -125,7 +134,7 @@ export function naiveRates(history: History, asked: NaiveFunnel): number[] {
   const all = [...byPerson(inRange).values()];
   return intervalsBetween(from, to, 'day').map((day) => {
     const ways = all
-      .map((own) => bestOf(waysOf(own, asked, ({ time }) => dayIn(zone, time) === day)))
+      .map((own) => bestOf(waysThatCount(own, asked, ({ time }) => dayIn(zone, time) === day)))
       .filter((way): way is Way => way !== null && !way.isExcluded);
     const converted = ways.filter(({ times }) => times.length === steps.length).length;
     return ways.length === 0 ? 0 : Math.round((10_000 * converted) / ways.length) / 100;

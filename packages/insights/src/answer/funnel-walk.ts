@@ -150,7 +150,7 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
   if (isFurther) state.best = { reached, attempt };
 }
 
-/** Steps in any order: as many as happened within one window. */
+/** Steps in any order: as many as happened within one window, after the last exclusion. Taking all steps ends the walk. */
 function walkUnordered(
   events: readonly FunnelEvent[],
   { steps, windowMs, beginsBefore = Number.POSITIVE_INFINITY }: WalkRules,
@@ -160,7 +160,9 @@ function walkUnordered(
   let best = nowhere;
   for (const [at, event] of events.entries()) {
     if (event.exclusions !== 0) {
+      // The progress is lost too: what came before no longer counts.
       queues = queues.map(() => []);
+      best = nowhere;
       continue;
     }
     const matching = queues.map((_, step) => step).filter((step) => hasBit(event.steps, step));
