@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { trackedFiles } from '@millrace/testing';
+import { settingFields } from './projects/setting-fields.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -49,4 +50,15 @@ test('only this package writes the tables of accounts', () => {
   expect(paths.length).toBeGreaterThan(500);
   const writers = paths.filter((path) => write.test(readFileSync(join(root, path), 'utf8')));
   expect(writers.sort()).toEqual(Object.keys(others).sort());
+});
+
+/** Answers of the API show every setting. */
+const showsSettings = /^services\/management-api\/src\/resources\/(environments|organizations|projects)\/store\.ts$/;
+
+test('no store outside of this package reads a setting that docs/settings.md calls stored only', () => {
+  const names = Object.entries(settingFields).flatMap(([name, { does }]) => (does === 'stored only' ? [name] : []));
+  expect(names.length).toBeGreaterThan(5);
+  const stores = sources().filter((path) => /[/-]store\.ts$/.test(path) && !showsSettings.test(path));
+  const read = new RegExp(`\\b(${names.join('|')})\\b`);
+  expect(stores.filter((path) => read.test(readFileSync(join(root, path), 'utf8')))).toEqual([]);
 });

@@ -24,6 +24,7 @@ export {
   type RemovedEvents,
   stripEvents,
 } from './event-store/clickhouse/tables.ts';
+export { canonicalNumber } from './event-store/dialect.ts';
 export {
   type ClickHouseClient,
   connectClickHouse,

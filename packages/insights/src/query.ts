@@ -12,6 +12,7 @@ const choice = <T extends string>(values: readonly T[], description: string) =>
 /** Fields by which clients draw; they change no number. */
 const drawing = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
+const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
 const any = () => Type.Optional(Type.Unknown());
 
 export const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
@@ -53,7 +54,7 @@ const groupIndex = Type.Optional(Type.Integer({ minimum: 0, maximum: 4, descript
 
 const dateRange = Type.Optional(
   object('InsightDateRange', {
-    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`) or `all`; `-7d` if absent.'),
+    date_from: text('ISO 8601, relative (`-7d`, `-1mStart`, `wStart`, `qStart`) or `all`; `-7d` if absent.'),
     date_to: text('ISO 8601 or relative; now if absent.'),
     explicitDate: flag('Takes both ends literally.'),
   }),
@@ -173,7 +174,13 @@ export const trendsQuery = object('TrendsQuery', {
       ...drawing('yAxisScaleType', 'showMultipleYAxes', 'hiddenLegendIndexes', 'goalLines', 'resultCustomizations'),
       ...drawing('resultCustomizationBy', 'showConfidenceIntervals', 'confidenceLevel', 'showTrendLines'),
       ...drawing('showMovingAverage', 'movingAverageIntervals', 'showAlertThresholdLines'),
-      ...drawing('detailedResultsAggregationType', 'excludeBoxPlotOutliers', 'compare'),
+      ...drawing(
+        'detailedResultsAggregationType',
+        'excludeBoxPlotOutliers',
+        'compare',
+        'breakdown_histogram_bin_count',
+      ),
+      ...drawing(...placing),
     }),
   ),
 });
@@ -192,6 +199,8 @@ export const funnelsQuery = object('FunnelsQuery', {
   interval,
   ...common,
   breakdownFilter,
+  // Clients send it with every kind of insight. Funnels are not compared.
+  ...drawing('compareFilter'),
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
     object('InsightFunnelsFilter', {
@@ -207,7 +216,8 @@ export const funnelsQuery = object('FunnelsQuery', {
       breakdownAttributionValue: step,
       funnelAggregateByHogQL: Type.Optional(Type.Enum(['person_id'])),
       ...drawing('funnelStepReference', 'layout', 'hiddenLegendBreakdowns', 'resultCustomizations', 'goalLines'),
-      ...drawing('showValuesOnSeries', 'useUdf', 'showTrendLines', 'showLegend'),
+      ...drawing('showValuesOnSeries', 'useUdf', 'showTrendLines', 'showLegend', 'display', 'breakdownSorting'),
+      ...drawing(...placing, 'decimalPlaces', 'resultCustomizationBy', 'yAxisScaleType'),
     }),
   ),
 });
@@ -255,7 +265,14 @@ export const retentionQuery = object('RetentionQuery', {
       aggregationProperty: text('Whose numbers are summed up: of target events, and later of returning ones.'),
       aggregationPropertyType: choice(['event', 'person'], '`event` if absent.'),
       ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
-      ...drawing('selectedInterval', 'goalLines'),
+      ...drawing(
+        'selectedInterval',
+        'goalLines',
+        ...placing,
+        'showLegend',
+        'showValuesOnSeries',
+        'resultCustomizations',
+      ),
     }),
   ),
 });
@@ -268,7 +285,10 @@ export const lifecycleQuery = object('LifecycleQuery', {
   ...common,
   aggregation_group_type_index: groupIndex,
   lifecycleFilter: Type.Optional(
-    object('InsightLifecycleFilter', drawing('showValuesOnSeries', 'toggledLifecycles', 'showLegend', 'stacked')),
+    object(
+      'InsightLifecycleFilter',
+      drawing('showValuesOnSeries', 'toggledLifecycles', 'showLegend', 'stacked', 'goalLines', ...placing),
+    ),
   ),
 });
 export type LifecycleQuery = Static<typeof lifecycleQuery>;

@@ -107,8 +107,9 @@ export const settingFields: Record<string, SettingField> = {
   },
   test_account_filters: {
     ...someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),
-    does: 'stored only',
-    effect: "written once, from the members' domains, when the environment is made",
+    does: 'acts',
+    effect:
+      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {
@@ -286,15 +287,20 @@ export const settingFields: Record<string, SettingField> = {
     example: true,
   },
   week_start_day: {
-    ...plain(nullable(Type.Enum([0, 1]), '0 Sunday, 1 Monday, null unknown.')),
-    does: 'stored only',
-    effect: 'reports by week begin as their rule says',
+    ...plain(
+      nullable(
+        Type.Enum([0, 1, 2, 3, 4, 5, 6]),
+        'The day on which weeks begin, from 0 Sunday to 6 Saturday. Null: Sunday.',
+      ),
+    ),
+    does: 'acts',
+    effect: 'insights by week and ranges such as `wStart` begin on this day',
     example: 1,
   },
   primary_dashboard: {
-    ...plain(nullable(Type.Integer(int32), 'Id of the dashboard shown first, in another system.')),
-    does: 'stored only',
-    effect: 'a number of another system',
+    ...plain(nullable(Type.Integer(int32), 'Id of the dashboard that is shown first.')),
+    does: 'acts',
+    effect: 'an application in front shows this dashboard first; deleting the dashboard sets it to null',
     example: 7,
   },
   live_events_columns: {
@@ -323,9 +329,10 @@ export const settingFields: Record<string, SettingField> = {
     example: 1,
   },
   human_friendly_comparison_periods: {
-    ...nullableFlag('Whether periods are compared by calendar.'),
-    does: 'stored only',
-    effect: 'how an application in front compares periods',
+    ...nullableFlag('Whether comparisons keep the days of the week.'),
+    does: 'acts',
+    effect:
+      'where insights compare with a time some months or years ago, a month counts as four weeks and a year as 52',
     isEnvironmentOnly: true,
     example: true,
   },
@@ -343,8 +350,9 @@ export const settingFields: Record<string, SettingField> = {
   },
   modifiers: {
     ...anyJson('Modifiers of queries.'),
-    does: 'stored only',
-    effect: 'settings of queries that are not made here',
+    does: 'acts',
+    effect:
+      '`personsOnEventsMode` decides whether insights look at the properties of persons as they are now or as they were stored with the event; other keys have no effect',
     example: { a: 1 },
   },
   has_completed_onboarding_for: {

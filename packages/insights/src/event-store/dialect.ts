@@ -124,10 +124,13 @@ export function asBoolean(value: Fragment): Fragment {
   return sql`CASE ${value} WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE ${value} END`;
 }
 
+/** A text that means a number: `5.0` is the number 5, but `01067` is a text, such as a postal code, and not the number 1067. */
+export const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?$/;
+
 /** Of the values a property is compared with, those that are numbers, and those that are lists or objects in JSON. */
 export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
-    numbers: values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value)),
+    numbers: values.filter((value) => canonicalNumber.test(value)),
     lists: values.filter(isJsonList),
   };
 }

@@ -16,13 +16,13 @@ export const firstMoment = Date.UTC(2015, 0, 1);
 export interface Clock {
   zone: TimeZone;
   zoneName: string;
-  /** 0 Sunday, 1 Monday. */
-  weekStart: 0 | 1;
+  /** The day on which weeks begin, from 0 for Sunday to 6 for Saturday. */
+  weekStart: number;
   now: number;
 }
 
 export function clockOf(zoneName: string, weekStart: number | null, now: number): Clock {
-  return { zone: timeZone(zoneName), zoneName, weekStart: weekStart === 1 ? 1 : 0, now };
+  return { zone: timeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
 }
 
 /** A time as it was given. */
@@ -31,6 +31,8 @@ interface Moment {
   /** The unit of a relative one. */
   unit: string | null;
   count: number;
+  /** Whether it is the beginning of the current unit, such as `mStart`. */
+  isToDate: boolean;
 }
 
 const relative = /^-?(\d{1,5})?([hdwmqyMs])(Start|End)?$/;
@@ -42,16 +44,20 @@ export function readMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {
     const instant = readAbsolute(text, clock.zone);
-    return instant === null ? null : { instant, unit: null, count: 0 };
+    return instant === null ? null : { instant, unit: null, count: 0, isToDate: false };
   }
   const [, digits = '0', unit = '', edge] = match;
   const count = Number(digits);
-  const moved = back(clock.zone.toWallTime(clock.now), count, unit);
-  const wall = edge === undefined ? moved : edgeOf(moved, unit, edge === 'Start');
+  const current = clock.zone.toWallTime(clock.now);
+  const wall =
+    edge === undefined
+      ? back(current, count, unit)
+      : edgeOf(current, { count, unit, isStart: edge === 'Start' }, clock);
   return {
     instant: unit === 'h' && edge === undefined ? clock.now - count * hourMs : clock.zone.toInstant(wall),
     unit,
     count,
+    isToDate: edge === 'Start' && count === 0 && unit in longUnits,
   };
 }
 
@@ -108,18 +114,45 @@ function monthsLater(wall: number, count: number): number {
   return date.setUTCDate(Math.min(day, length));
 }
 
-/** `Start` and `End` of a unit: the beginning or the last millisecond. A week or a quarter has none. */
-function edgeOf(wall: number, unit: string, isStart: boolean): number {
-  const beginnings: Record<string, (wall: number) => number> = {
-    h: (at) => floorTo(at, hourMs),
-    d: (at) => floorTo(at, dayMs),
-    m: monthOf,
-    y: (at) => Date.UTC(new Date(at).getUTCFullYear(), 0, 1),
-  };
-  const beginning = beginnings[unit];
-  if (beginning === undefined) return wall;
-  const start = beginning(wall);
-  return isStart ? start : back(start, -1, unit) - 1;
+/** Calendar units that hold several days. */
+const longUnits: Record<string, (wall: number, count: number) => number> = {
+  w: (wall, count) => wall + count * 7 * dayMs,
+  m: monthsLater,
+  q: (wall, count) => monthsLater(wall, 3 * count),
+  y: (wall, count) => monthsLater(wall, 12 * count),
+};
+
+/** `Start` and `End` of a unit of the calendar: the beginning or the last millisecond. */
+function edgeOf(
+  wall: number,
+  { count, unit, isStart }: { count: number; unit: string; isStart: boolean },
+  { weekStart }: Pick<Clock, 'weekStart'>,
+): number {
+  const move = longUnits[unit] ?? ((at: number, by: number) => back(at, -by, unit));
+  const start = beginningOf(move(wall, -count), unit, weekStart);
+  return isStart ? start : move(start, 1) - 1;
+}
+
+function beginningOf(wall: number, unit: string, weekStart: number): number {
+  const year = new Date(wall).getUTCFullYear();
+  switch (unit) {
+    case 's':
+      return floorTo(wall, 1000);
+    case 'M':
+      return floorTo(wall, minuteMs);
+    case 'h':
+      return floorTo(wall, hourMs);
+    case 'd':
+      return floorTo(wall, dayMs);
+    case 'w':
+      return startOf('week', wall, { weekStart });
+    case 'm':
+      return monthOf(wall);
+    case 'q':
+      return Date.UTC(year, Math.floor(new Date(wall).getUTCMonth() / 3) * 3, 1);
+    default:
+      return Date.UTC(year, 0, 1);
+  }
 }
 
 const floorTo = (wall: number, length: number) => Math.floor(wall / length) * length;
@@ -216,7 +249,7 @@ export function rangeOf(
   const asked = askedFrom(fromText, clock, earliest);
   const to =
     toText === undefined || toText === ''
-      ? { instant: now, unit: 'd', count: 0 }
+      ? { instant: now, unit: 'd', count: 0, isToDate: false }
       : require(toText, 'dateRange.date_to', clock);
   const endsLiterally = explicitDate || (isExact && !toText);
   const from = explicitDate || (isExact && asked.unit !== null) ? asked.instant : beginning(asked, interval, clock);
@@ -232,7 +265,8 @@ export function rangeOf(
 }
 
 function askedFrom(text: string | undefined, clock: Clock, earliest: number | null): Moment {
-  if (text === 'all' && earliest !== null) return { instant: Math.max(earliest, firstMoment), unit: null, count: 0 };
+  if (text === 'all' && earliest !== null)
+    return { instant: Math.max(earliest, firstMoment), unit: null, count: 0, isToDate: false };
   return text === undefined || text === '' || text === 'all'
     ? { ...require('-7d', 'dateRange', clock) }
     : require(text, 'dateRange.date_from', clock);
@@ -255,7 +289,7 @@ function require(text: string, path: string, clock: Clock): Moment {
   return moment;
 }
 
-/** The range before, or so far back as `compareTo` says. */
+/** The range before, or so far back as `compareTo` says. What goes from the beginning of a month to now is compared with the same days of the month before. */
 export function previousRange(
   { from, to, asked }: Range,
   {
@@ -275,6 +309,11 @@ export function previousRange(
   },
 ): Range {
   const { zone } = clock;
+  const move = asked.unit === null ? undefined : longUnits[asked.unit];
+  if (compareTo === undefined && asked.isToDate && endsNow && move !== undefined) {
+    const before = (instant: number) => zone.toInstant(move(zone.toWallTime(instant), -1));
+    return { from: before(from), to: before(to - 1) + 1, asked };
+  }
   const [start, length] = [zone.toWallTime(from), zone.toWallTime(to - 1) - zone.toWallTime(from)];
   let before: number;
   if (interval === 'minute' && compareTo === undefined) before = start - length - 1;

@@ -8,7 +8,7 @@ const hoursFrom = (first: string, count: number) => Array.from({ length: count }
 const inMay = { now: '2024-05-15T14:30:00Z' };
 const monday = { ...inMay, weekStart: 1 };
 const empty = history({ ivy: ['tick 2024-05-01'] });
-const asked = (name: string, from: string, to: string | undefined, interval: string, names: string[], settings = inMay) => rule(`${from} to ${to ?? 'now'} by ${interval}: ${name}`, empty, trends(tick, { ...range(from, to), interval }), days(...names), settings);
+const asked = (name: string, from: string, to: string | undefined, interval: string, names: string[], settings: { now: string; weekStart?: number } = inMay) => rule(`${from} to ${to ?? 'now'} by ${interval}: ${name}`, empty, trends(tick, { ...range(from, to), interval }), days(...names), settings);
 const labels = (name: string, more: object, names: string[], settings = inMay) => rule(`labels: ${name}`, empty, trends(tick, more), series({ labels: names }), settings);
 const against = (from: string, to: string | undefined, now: string[], before: string[], more: object = {}) => rule(`${from} to ${to ?? 'now'} compared`, empty, trends(tick, { ...range(from, to), compareFilter: { compare: true }, ...more }), series({ days: now }, { days: before }), inMay);
 
@@ -22,6 +22,14 @@ export const ranges: InsightCase[] = [
   asked('weeks from Monday', '-30d', undefined, 'week', ['2024-04-15', '2024-04-22', '2024-04-29', '2024-05-06', '2024-05-13'], monday),
   asked('last month', '-1mStart', '-1mEnd', 'day', daysFrom('2024-04-01', 30)),
   asked('this month', 'mStart', undefined, 'day', daysFrom('2024-05-01', 15)),
+  asked('this week, from Sunday', 'wStart', undefined, 'day', daysFrom('2024-05-12', 4)),
+  asked('this week, from Monday', 'wStart', undefined, 'day', daysFrom('2024-05-13', 3), monday),
+  asked('this week, from Saturday', 'wStart', undefined, 'day', daysFrom('2024-05-11', 5), { ...inMay, weekStart: 6 }),
+  asked('last week', '-1wStart', '-1wEnd', 'day', daysFrom('2024-05-05', 7)),
+  asked('last week, from Thursday', '-1wStart', '-1wEnd', 'day', daysFrom('2024-05-02', 7), { ...inMay, weekStart: 4 }),
+  asked('weeks from Wednesday', '-15d', undefined, 'week', ['2024-04-24', '2024-05-01', '2024-05-08', '2024-05-15'], { ...inMay, weekStart: 3 }),
+  asked('this quarter', 'qStart', undefined, 'day', daysFrom('2024-04-01', 45)),
+  asked('last quarter', '-1qStart', '-1qEnd', 'month', ['2024-01-01', '2024-02-01', '2024-03-01']),
   asked('whole months', '-90d', undefined, 'month', ['2024-02-01', '2024-03-01', '2024-04-01', '2024-05-01']),
   asked('this year', 'yStart', undefined, 'month', ['2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01', '2024-05-01']),
   asked(
@@ -46,7 +54,19 @@ export const ranges: InsightCase[] = [
   against('-7d', undefined, daysFrom('2024-05-08', 8), daysFrom('2024-05-01', 8)),
   against('-3d', undefined, daysFrom('2024-05-12', 4), daysFrom('2024-05-08', 4)),
   against('2024-05-06', '2024-05-10', daysFrom('2024-05-06', 5), daysFrom('2024-05-01', 5)),
+  against('mStart', undefined, daysFrom('2024-05-01', 15), daysFrom('2024-04-01', 15)),
+  against('wStart', undefined, daysFrom('2024-05-12', 4), daysFrom('2024-05-05', 4)),
+  against('qStart', undefined, daysFrom('2024-04-01', 45), daysFrom('2024-01-01', 46)),
+  against('-1mStart', '-1mEnd', daysFrom('2024-04-01', 30), daysFrom('2024-03-02', 30)),
+  rule('month to date on a day that the month before does not have', empty, trends(tick, { ...range('mStart'), compareFilter: { compare: true } }), series({ days: daysFrom('2024-03-01', 31) }, { days: daysFrom('2024-02-01', 29) }), { now: '2024-03-31T12:00:00Z' }),
   against('-24h', undefined, hoursFrom('2024-05-14T14:00:00Z', 25), hoursFrom('2024-05-13T14:00:00Z', 25), { interval: 'hour' }),
+];
+
+/** Fields by which clients draw are accepted and change no number. */
+const drawn = (name: string, query: unknown, expected: unknown) => rule(`drawn: ${name}`, history({ p: ['A 4 10:00', 'B 4 11:00'] }), query, expected);
+export const drawing: InsightCase[] = [
+  drawn('a trend', trends(node('A'), { ...march(4, 4), trendsFilter: { legendPosition: 'right', hideWeekends: true, showAnnotations: false, showTrendLines: true } }), series({ data: [1] })),
+  drawn('a funnel', funnel(['A', 'B'], { display: 'FunnelsBar', breakdownSorting: '-count', legendPosition: 'top', hideWeekends: true, yAxisScaleType: 'log10', decimalPlaces: 1 }, { compareFilter: { compare: false } }), steps(1, 1)),
 ];
 
 const weekly = node('page seen', { math: 'weekly_active' });
@@ -102,6 +122,7 @@ export const filters: InsightCase[] = [
   passes('gt of a list: any', sums, filter('sum', 'gt', [6, 100]), 1),
   passes('not_between leaves out what is missing', sums, filter('sum', 'not_between', [2, 6]), 2),
   passes('5.0 equals 5', sums, filter('sum', 'exact', '5.0'), 1),
+  passes('05 is a text and not the number 5', sums, filter('sum', 'exact', ['05', '00', '-05']), 0),
   passes('semver_eq', versions, filter('version', 'semver_eq', '1.2.3'), 1),
   passes('semver_gt by numbers, not by texts', versions, filter('version', 'semver_gt', '1.2.3'), 4),
   passes('semver_lt: before its release', versions, filter('version', 'semver_lt', '2.0.0'), 4),
@@ -172,6 +193,7 @@ export const walks: InsightCase[] = [
       average_conversion_time: 70 / 3,
     },
   }),
+  rule('unordered: giving up loses the progress', history({ p: ['A 4 10:00', 'B 4 10:10', 'X 4 10:20', 'C 4 10:30'], q: ['A 4 10:00', 'B 4 10:10', 'C 4 10:20'] }), funnel([...ab, 'C'], { funnelOrderType: 'unordered', ...exclusion('X', 0, 2), funnelWindowInterval: 6, funnelWindowIntervalUnit: 'hour' }), steps(2, 1, 1)),
   rule('unordered: what gave up empties all', history({ p: ['A 4 10:00', 'X 4 11:00', 'B 4 12:00'], q: ['B 4 10:00', 'A 4 11:00'] }), funnel(ab, { funnelOrderType: 'unordered', ...exclusion('X', 0, 1) }), steps(2, 1)),
   rule('strict: a filter of the query hides what is between', history({ p: ['A 4 10:00 k=1', 'X 4 11:00 k=2', 'B 4 12:00 k=1'] }), funnel(ab, { funnelOrderType: 'strict' }, { properties: [filter('k', 'exact', 1)] }), steps(1, 1)),
   rule('a first time step', history({ p: ['A 1 10:00', 'A 4 10:00', 'B 5 10:00'], q: ['A 4 10:00', 'B 5 10:00'] }), funnel([node('A', { math: 'first_time_for_user' }), 'B'], {}, march(3, 10)), steps(1, 1)),

@@ -127,7 +127,7 @@ const refused: [string, object, object][] = [
   [
     'week_start_day',
     { week_start_day: '' },
-    invalid('week_start_day', '"" is not a valid choice. Choose one of: 0, 1.', 'invalid_choice'),
+    invalid('week_start_day', '"" is not a valid choice. Choose one of: 0, 1, 2, 3, 4, 5, 6.', 'invalid_choice'),
   ],
   [
     'test_account_filters, null',

@@ -394,7 +394,6 @@ describe('cohorts and early access features', () => {
     );
     return rows[0]?.id ?? 0;
   };
-  const tree = (...values: unknown[]) => ({ properties: { type: 'OR', values: [{ type: 'AND', values }] } });
   const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: 'cohort', value: id }] }] });
 
   test('a cohort has to be there', async () => {

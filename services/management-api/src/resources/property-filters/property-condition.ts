@@ -1,5 +1,6 @@
 // Property filters as conditions of SQL, and the refusal of a pattern PostgreSQL cannot read.
 
+import { canonicalNumber } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../../sql/conditions.ts';
 import type { PropertyFilter } from './property-filter.ts';
@@ -60,9 +61,9 @@ interface Property {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-/** Numbers also equal however they are written: 5 is 5.0. */
+/** Stored numbers also match however they are written: 5.0 is 5. */
 function equalsAny({ json, text }: Property, values: string[], parameter: Conditions['parameter']): string {
-  const numbers = values.filter((value) => /^-?\d{1,30}(\.\d{1,30})?$/.test(value));
+  const numbers = values.filter((value) => canonicalNumber.test(value));
   const asText = `${text} = ANY (${parameter(values)}::text[])`;
   if (numbers.length === 0) return `coalesce(${asText}, false)`;
   return `coalesce(${asText} OR (jsonb_typeof(${json}) = 'number'

@@ -66,6 +66,7 @@ test.each<[string, unknown, string[]]>([
   ['exact', ['Chrome', '5'], ['digits', 'number', 'text']],
   ['exact', 5, ['digits', 'number']],
   ['exact', '5.0', ['number']],
+  ['exact', '05', []],
   ['exact', 12.5, ['decimal']],
   ['exact', true, ['true']],
   ['exact', 'true', ['true']],

@@ -18,8 +18,8 @@ export const effects = {
     effect: 'Whether an application in front has shown its snippet.',
   },
   test_account_filters: {
-    does: 'stored only',
-    effect: "Written once, from the members' domains, when the environment is made.",
+    does: 'acts',
+    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members.',
   },
   test_account_filters_default_checked: {
     does: 'stored only',
@@ -122,12 +122,12 @@ export const effects = {
     effect: 'The environment is private to some members, where the plan has that.',
   },
   week_start_day: {
-    does: 'stored only',
-    effect: 'Reports by week begin as their rule says.',
+    does: 'acts',
+    effect: 'Insights by week and ranges such as `wStart` begin on this day.',
   },
   primary_dashboard: {
-    does: 'stored only',
-    effect: 'A number of another system.',
+    does: 'acts',
+    effect: 'An application in front shows this dashboard first; deleting the dashboard sets it to null.',
   },
   live_events_columns: {
     does: 'stored only',
@@ -142,8 +142,8 @@ export const effects = {
     effect: 'With 1 each visitor whose events have `$cookieless_mode` gets an id of the day, with 0 such events are dropped with a warning. 2, the stateful mode, is refused.',
   },
   human_friendly_comparison_periods: {
-    does: 'stored only',
-    effect: 'How an application in front compares periods.',
+    does: 'acts',
+    effect: 'Where insights compare with a time some months or years ago, a month counts as four weeks and a year as 52.',
   },
   inject_web_apps: {
     does: 'off',
@@ -154,8 +154,8 @@ export const effects = {
     effect: 'Anything.',
   },
   modifiers: {
-    does: 'stored only',
-    effect: 'Settings of queries that are not made here.',
+    does: 'acts',
+    effect: '`personsOnEventsMode` decides whether insights look at the properties of persons as they are now or as they were stored with the event; other keys have no effect.',
   },
   has_completed_onboarding_for: {
     does: 'stored only',
