@@ -14,7 +14,7 @@ export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
 export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
-export { isEmail, isRowId } from './input.ts';
+export { addressOf, isEmail, isRowId } from './input.ts';
 export {
   type AcceptedInvite,
   acceptInvite,

@@ -32,11 +32,21 @@ export function checkText(
 const emailPattern =
   /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
 
-/** An e-mail address in lower case, because people write theirs both ways. @throws AppError `invalid`. */
+/**
+ * The form in which addresses are stored and compared: in lower case. Returns null for an address with characters that have a
+ * plain equivalent, such as the Kelvin sign (which would become a `k`) or full-width letters. Otherwise two addresses with
+ * different mailboxes would be one account.
+ */
+export function addressOf(written: string): string | null {
+  const email = written.trim();
+  return email.normalize('NFKC') === email ? email.toLowerCase() : null;
+}
+
+/** An e-mail address as `addressOf` returns it, because people write theirs in both cases. @throws AppError `invalid`. */
 export function checkEmail(attr: string, value: string): string {
-  const email = checkText(attr, value, { maxLength: longestEmail }).toLowerCase();
-  if (!emailPattern.test(email)) throw invalidField(attr, 'invalid_input', 'Enter a valid email address.');
-  return email;
+  const email = addressOf(checkText(attr, value, { maxLength: longestEmail }));
+  if (email !== null && emailPattern.test(email)) return email;
+  throw invalidField(attr, 'invalid_input', 'Enter a valid email address.');
 }
 
 const longestEmail = 254;

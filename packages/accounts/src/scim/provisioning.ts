@@ -8,7 +8,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
 import { recordOwnActivity } from '../activity/record-activity.ts';
 import { hostsOf } from '../domains/owner-addresses.ts';
-import { checkEmail, invalidField, isUuid, notFound } from '../input.ts';
+import { addressOf, checkEmail, invalidField, isUuid, notFound } from '../input.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
@@ -156,7 +156,7 @@ export async function changeProvisioned(
   const user = await findUser(tx, { id: before.userId });
   if (!user) throw notFound('User');
   await lockKeysOf(tx, user.id);
-  const email = fields.userName.toLowerCase() === before.email ? before.email : checkAddress(domain, fields.userName);
+  const email = addressOf(fields.userName) === before.email ? before.email : checkAddress(domain, fields.userName);
   if (email !== before.email || (before.is_active && !fields.isActive)) await refuseOwner(tx, domain, user.id);
   if (email !== before.email) await changeAddress(tx, domain, { user, email });
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
@@ -291,13 +291,13 @@ export async function changeRoleMembers(
   await lockOrganization(tx, domain.organizationId);
   const held = await listRoleHolders(tx, domain, roleId);
   const has = new Map(held.map(({ uuid, id }) => [uuid, id]));
-  const wanted = 'set' in members ? members.set : members.add;
-  const gone = 'set' in members ? [...has.keys()].filter((uuid) => !members.set.includes(uuid)) : members.remove;
+  const wanted = new Set('set' in members ? members.set : members.add);
+  const gone = 'set' in members ? [...has.keys()].filter((uuid) => !wanted.has(uuid)) : members.remove;
+  const added = [...wanted].filter((uuid) => !has.has(uuid));
+  const active = await selectActive(tx, domain, added.filter(isUuid));
   const of = { organizationId: domain.organizationId, actor: { scimDomain: domain.name }, roleId };
-  for (const uuid of new Set(wanted)) {
-    if (has.has(uuid)) continue;
-    const user = isUuid(uuid) ? await findScimUser(tx, domain, uuid) : undefined;
-    if (!user?.is_active) {
+  for (const uuid of added) {
+    if (!active.has(uuid)) {
       throw invalidField('members', 'invalid_input', `${uuid.slice(0, 100)} is no active user of ${domain.name}.`);
     }
     await giveRole(tx, { ...of, userUuid: uuid });
@@ -306,6 +306,21 @@ export async function changeRoleMembers(
     const id = has.get(uuid);
     if (id !== undefined) await takeRole(tx, { ...of, id });
   }
+}
+
+/** Which of these are members of the organization, active and of the domain. */
+async function selectActive(
+  sql: Sql,
+  { organizationId, name }: ScimDomain,
+  uuids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql.query<{ uuid: string }>(
+    `SELECT u.uuid FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 AND u.uuid = ANY ($2::uuid[]) AND u.is_active
+        AND split_part(u.email, '@', 2) = ANY ($3::text[])`,
+    [organizationId, uuids, hostsOf(name)],
+  );
+  return new Set(rows.map(({ uuid }) => uuid));
 }
 
 /** Members of the domain with a role. */

@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Actor, recordOwnActivity } from '../activity/record-activity.ts';
-import { answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
+import { addressOf, answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
 import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { deleteLinks } from '../sign-in/sign-in-store.ts';
@@ -53,7 +53,7 @@ export async function listUsers(sql: Sql, filter: { organizationId?: string } = 
 
 /** Finds a user by id or by e-mail address, however it is written. @throws AppError `not_found`. */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
-  const sought = 'email' in by ? { email: by.email.trim().toLowerCase() } : by;
+  const sought = 'email' in by ? { email: addressOf(by.email) ?? by.email } : by;
   const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
   if (!found) throw notFound('User');
   return found;

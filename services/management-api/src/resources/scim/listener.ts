@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  addressOf,
   changeProvisioned,
   changeRoleMembers,
   createRole,
@@ -27,10 +28,10 @@ import {
   listAnswer,
   pageOf,
   parseFilter,
-  partsOf,
   patchGroup,
   patchUser,
   readGroup,
+  readParts,
   readSearch,
   readUser,
   schemas,
@@ -130,7 +131,14 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 
+/** @throws AppError `invalid` for a null character, which PostgreSQL does not take in a text. */
 function decoded(text: string): string {
+  const id = decodeUri(text);
+  if (!id.includes('\0')) return id;
+  throw new AppError('invalid', 'The id may not contain null characters.', { code: 'invalidValue' });
+}
+
+function decodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -186,7 +194,7 @@ function documents(asked: Asked, all: { id: string }[]): Answer {
 async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
   const { domain, request, method, id, query } = asked;
   const show = async (tx: Sql, uuid: string) => toUser(asked, await requireUser(tx, domain, uuid));
-  const parts = (user: object) => partsOf(user, query);
+  const parts = readParts(query);
   const now = new Date();
   if (id === undefined) {
     requireMethod(asked, 'GET', 'POST');
@@ -225,7 +233,7 @@ function toUserFilter(filter: { name: string; value: string } | null) {
   if (filter === null) return {};
   const { name, value } = filter;
   if (name === 'id') return { uuid: value.toLowerCase() };
-  return name === 'externalid' ? { externalId: value } : { email: value.toLowerCase() };
+  return name === 'externalid' ? { externalId: value } : { email: addressOf(value) ?? value };
 }
 
 /** @throws AppError `not_found`. */
@@ -270,7 +278,7 @@ function metaOf(
 
 /** Of large groups nobody looks the members up who does not want them. */
 function isLeftOut(query: URLSearchParams, name: string): boolean {
-  return !Object.hasOwn(partsOf({ [name]: null }, query), name);
+  return !Object.hasOwn(readParts(query)({ [name]: null }), name);
 }
 
 async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
@@ -278,7 +286,7 @@ async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promi
   const { organizationId, name: scimDomain } = domain;
   const of = { organizationId, actor: { scimDomain } };
   const show = async (tx: Sql, roleId: string) => toGroup(tx, asked, await requireGroup(tx, domain, roleId));
-  const parts = (group: object) => partsOf(group, query);
+  const parts = readParts(query);
   if (id === undefined) {
     requireMethod(asked, 'GET', 'POST');
     if (method === 'POST') {

@@ -85,27 +85,40 @@ export function listAnswer(resources: object[], { startIndex, total }: { startIn
   };
 }
 
-/** Parts of a resource that a request wants, or does not (RFC 7644, 3.9): attributes, and parts of them after a dot. */
-export function partsOf<Resource extends object>(resource: Resource, query: URLSearchParams): Partial<Resource> {
-  const listed = (name: string) => (query.get(name) ?? '').split(',').flatMap((one) => attributeName(one) || []);
+const mostAttributes = 100;
+
+/**
+ * Reads which parts of a resource a request wants (RFC 7644, 3.9): attributes, and parts of them after a dot.
+ * @returns what cuts a resource down to them. @throws AppError `invalid` (`invalidValue`).
+ */
+export function readParts(query: URLSearchParams): <Resource extends object>(resource: Resource) => Partial<Resource> {
+  const listed = (name: string) => {
+    const names = new Set((query.get(name) ?? '').split(',').map(attributeName));
+    names.delete('');
+    if (names.size > mostAttributes) throw invalid('invalidValue', `At most ${mostAttributes} names in ${name}.`);
+    return names;
+  };
   const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
-  if (wanted.length === 0 && left.length === 0) return resource;
-  const always = ['schemas', 'id'];
-  const entries = Object.entries(resource).flatMap(([name, value]): [string, unknown][] => {
-    const own = name.toLowerCase();
-    if (always.includes(name)) return [[name, value]];
-    if (wanted.length === 0) return left.includes(own) ? [] : [[name, value]];
-    if (wanted.includes(own)) return [[name, value]];
-    const parts = wanted.flatMap((one) => (one.startsWith(`${own}.`) ? one.slice(own.length + 1) : []));
-    return parts.length > 0 ? [[name, onlyParts(value, parts)]] : [];
-  });
-  return Object.fromEntries(entries) as Partial<Resource>;
+  const partsOf = (name: string) =>
+    new Set([...wanted].flatMap((one) => (one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [])));
+  return (resource) => {
+    if (wanted.size === 0 && left.size === 0) return resource;
+    const entries = Object.entries(resource).flatMap(([name, value]): [string, unknown][] => {
+      const own = name.toLowerCase();
+      if (name === 'schemas' || name === 'id') return [[name, value]];
+      if (wanted.size === 0) return left.has(own) ? [] : [[name, value]];
+      if (wanted.has(own)) return [[name, value]];
+      const parts = partsOf(own);
+      return parts.size > 0 ? [[name, onlyParts(value, parts)]] : [];
+    });
+    return Object.fromEntries(entries) as Partial<typeof resource>;
+  };
 }
 
-function onlyParts(value: unknown, parts: readonly string[]): unknown {
+function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((one) => onlyParts(one, parts));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => parts.includes(name.toLowerCase())));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
 /** In lower case, without its schema. */
@@ -123,7 +136,11 @@ export function readSearch(body: unknown): URLSearchParams {
   for (const [name, value] of attributesOf(body)) {
     const known = names.find((one) => one.toLowerCase() === name);
     if (known === undefined || value === null) continue;
-    query.set(known, Array.isArray(value) ? value.join(',') : String(value));
+    const parts = Array.isArray(value) ? value : [value];
+    if (!parts.every((one) => typeof one === 'string' || typeof one === 'number')) {
+      throw invalid('invalidValue', `${known} has to be a text, a number or a list of texts.`);
+    }
+    query.set(known, parts.join(','));
   }
   return query;
 }
@@ -142,6 +159,7 @@ export function parseFilter<Name extends string>(
   const [, attribute = '', quoted = ''] = filterPattern.exec(filter) ?? [];
   const name = known.find((one) => one === attributeName(attribute));
   const value = name === undefined ? undefined : unquoted(quoted);
+  if (value?.includes('\0')) throw invalid('invalidFilter', 'A filter may not contain null characters.');
   if (name === undefined || value === undefined) {
     throw invalid('invalidFilter', `A filter is one of ${known.join(', ')} with eq and a text in quotes.`);
   }
@@ -299,54 +317,66 @@ const mostMembers = 1000;
 /** Ids of users, of a list of them or of one. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
-  if (listed.length > mostMembers) throw invalid('invalidValue', `At most ${mostMembers} members in one request.`);
+  if (listed.length > mostMembers) throw tooManyMembers();
   return listed.map((one) => {
-    const id = isObject(one) ? attributesOf(one).get('value') : one;
-    if (typeof id !== 'string') throw invalid('invalidValue', 'A member has the id of a user as its value.');
-    return id.toLowerCase();
+    const id = textOf(isObject(one) ? attributesOf(one).get('value') : one, 'The value of a member').toLowerCase();
+    if (id === '') throw invalid('invalidValue', 'A member has the id of a user as its value.');
+    return id;
   });
+}
+
+function tooManyMembers(): AppError {
+  return invalid('invalidValue', `At most ${mostMembers} members in one request.`);
 }
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
 
+/** The members of a group after some operations: a list in place of the former one, or what changes in that. */
+interface MemberChange {
+  isList: boolean;
+  added: Set<string>;
+  removed: Set<string>;
+}
+
 /** What the changes of a group that a request asks for come to. @throws AppError `invalid`. */
 export function patchGroup(body: unknown): GroupChange {
-  let change: GroupChange = {};
+  const change: GroupChange = {};
+  let members: MemberChange | undefined;
   for (const { op, path, value } of operationsOf(body)) {
     const one = path && memberPath.exec(path);
     if (one) {
       if (op !== 'remove') throw invalid('invalidPath', 'A single member can be removed. Add members by their list.');
-      change = withMembers(change, 'remove', [unquoted(one[1] ?? '')?.toLowerCase() ?? '']);
+      members = withMembers(members, 'remove', membersOf(unquoted(one[1] ?? '')));
       continue;
     }
     const parts = path === undefined ? attributesOf(value) : new Map([[attributeOf(path), value]]);
     for (const [name, part] of parts) {
       if (name === 'members') {
         const isAll = op === 'remove' && (part === undefined || part === null);
-        const ids = isAll ? [] : membersOf(part);
-        change = isAll ? { ...change, members: { set: [] } } : withMembers(change, op, ids);
+        members = isAll ? withMembers(members, 'replace', []) : withMembers(members, op, membersOf(part));
       } else if (op === 'remove' && name === 'displayname') {
         throw invalid('mutability', 'displayName cannot be removed.');
       } else if (name === 'displayname') {
-        change = { ...change, name: textOf(part, 'displayName').trim() };
+        change.name = textOf(part, 'displayName').trim();
       } else if (name === 'externalid') {
-        change = { ...change, externalId: op === 'remove' ? null : textOf(part, 'externalId') || null };
+        change.externalId = op === 'remove' ? null : textOf(part, 'externalId') || null;
       }
     }
   }
-  return change;
+  if (members === undefined) return change;
+  const { isList, added, removed } = members;
+  return { ...change, members: isList ? { set: [...added] } : { add: [...added], remove: [...removed] } };
 }
 
-function withMembers(change: GroupChange, op: Operation['op'], ids: string[]): GroupChange {
-  if (op === 'replace') return { ...change, members: { set: ids } };
-  const before = change.members ?? { add: [], remove: [] };
-  const without = (list: string[]) => list.filter((id) => !ids.includes(id));
-  if ('set' in before) {
-    return { ...change, members: { set: op === 'add' ? [...without(before.set), ...ids] : without(before.set) } };
+/** @throws AppError `invalid` (`invalidValue`) where all operations together are about too many members. */
+function withMembers(before: MemberChange | undefined, op: Operation['op'], ids: string[]): MemberChange {
+  if (op === 'replace') return { isList: true, added: new Set(ids), removed: new Set() };
+  const change = before ?? { isList: false, added: new Set(), removed: new Set() };
+  for (const id of ids) {
+    change[op === 'add' ? 'removed' : 'added'].delete(id);
+    if (op === 'add') change.added.add(id);
+    else if (!change.isList) change.removed.add(id);
   }
-  const members =
-    op === 'add'
-      ? { add: [...before.add, ...ids], remove: without(before.remove) }
-      : { add: without(before.add), remove: [...before.remove, ...ids] };
-  return { ...change, members };
+  if (change.added.size + change.removed.size > mostMembers) throw tooManyMembers();
+  return change;
 }

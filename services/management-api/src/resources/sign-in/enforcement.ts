@@ -2,6 +2,7 @@
 
 import {
   type AddressDomain,
+  addressOf,
   asksSecondFactor,
   domainOfAddress,
   enforcedProvider,
@@ -22,15 +23,6 @@ const providerNames: Record<ProviderKind, string> = {
   saml: 'SAML',
   oidc: 'OpenID Connect',
 };
-
-/**
- * An address as accounts have it. A sign that only becomes a letter of an address when it is put in lower case (the Kelvin
- * sign is a k then) is not that letter.
- */
-export function addressOf(email: string): string | null {
-  const written = email.trim();
-  return [...written].some((sign) => sign > '\x7f' && sign.toLowerCase() < '\x80') ? null : written.toLowerCase();
-}
 
 export interface EnforcementDeps {
   sql: Sql;

@@ -1,6 +1,7 @@
+import { addressOf } from '@millrace/accounts';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { addressOf, refuseEnforced } from './enforcement.ts';
+import { refuseEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
 import { resetDone, resetIsValid, resetLook, resetQuestion, resetUse } from './schema.ts';
 

@@ -2,6 +2,7 @@
 
 import {
   type AddressDomain,
+  addressOf,
   asksSecondFactor,
   beginSession,
   changePassword,
@@ -33,7 +34,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
-import { addressOf, findEnforced, isExcepted, ssoEnforced } from './enforcement.ts';
+import { findEnforced, isExcepted, ssoEnforced } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { firstOwner, type linkUse } from './schema.ts';
 import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';

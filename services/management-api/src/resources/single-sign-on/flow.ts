@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type ArrivalRefusal,
+  addressOf,
   arrive,
   beginSignInStep,
   clientSecretContext,
@@ -27,7 +28,6 @@ import type { OidcProvider, OidcQuestion } from '../../oidc/outcome.ts';
 import { samlRequestUrl } from '../../saml/messages.ts';
 import { hasOidc, samlOf } from '../domains/own-provider.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
-import { addressOf } from '../sign-in/enforcement.ts';
 import { begin, knownDeviceOf, type SignInDeps } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
 import type { SignInOutcome } from '../sign-in/sign-in-count.ts';

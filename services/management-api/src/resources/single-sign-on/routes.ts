@@ -1,6 +1,6 @@
 // What administrators see of single sign-on, and what confirms a sign-in that a provider's own page began.
 
-import { letIn, listKeptOut } from '@millrace/accounts';
+import { addressOf, letIn, listKeptOut } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -79,7 +79,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId }, params }) => {
-        const email = params.email.toLowerCase();
+        const email = addressOf(params.email) ?? params.email;
         await transaction(async (tx) => {
           if (!(await letIn(tx, { organizationId, email, actor: caller })))
             throw new AppError('not_found', 'Not found.');

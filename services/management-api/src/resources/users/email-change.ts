@@ -3,6 +3,7 @@
 
 import { randomInt } from 'node:crypto';
 import {
+  addressOf,
   beginSignInStep,
   changeEmail,
   countTryOfSignInStep,
@@ -20,7 +21,7 @@ import { AppError } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
-import { addressOf, refuseEnforced } from '../sign-in/enforcement.ts';
+import { refuseEnforced } from '../sign-in/enforcement.ts';
 import { requireUser } from '../sign-in/rules.ts';
 
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
