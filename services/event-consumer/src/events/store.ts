@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import { type CopyRow, copyRows, releaseChunks, type Sql, type Transaction, takeChunks } from '@millrace/db/sql';
 import { insertNew, PartitionMissing } from '../failures.ts';
-import type { EventRow, IncomingEvent } from '../model/event.ts';
+import type { EventRow, IncomingEvent, ReusedUuid, UuidOwner } from '../model/event.ts';
 import { writeProperties } from '../values/properties.ts';
 
 /** About the largest a batch gets: its records, and what its rows show of persons (decide.ts). */
@@ -114,14 +114,6 @@ interface FreshEvents {
   fresh: IncomingEvent[];
   /** Events that are not stored because a different event has their uuid. */
   reused: ReusedUuid[];
-}
-
-/** The event that a uuid belongs to. */
-type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
-
-export interface ReusedUuid {
-  event: IncomingEvent;
-  owner: UuidOwner;
 }
 
 /** A repetition has the same name and distinct id, whatever else was corrected in it. */

@@ -58,6 +58,15 @@ export interface IncomingEvent {
   isPersonForcedOff?: true;
 }
 
+/** The stored event that a uuid belongs to. */
+export type UuidOwner = Pick<IncomingEvent, 'event' | 'distinctId'>;
+
+/** An event that is not stored because a different one has its uuid. */
+export interface ReusedUuid {
+  event: IncomingEvent;
+  owner: UuidOwner;
+}
+
 /** docs/ingestion-rules.md#the-event-row */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];

@@ -2,8 +2,7 @@ import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
 import { v5 as uuidV5 } from 'uuid';
 import type { UnprocessableRecord } from '../dead-letters.ts';
-import type { ReusedUuid } from '../events/store.ts';
-import type { RecordPosition } from '../model/event.ts';
+import type { RecordPosition, ReusedUuid } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './store.ts';
 

@@ -12,7 +12,7 @@ import { inParts, isLarge } from '../large-bodies/large-bodies.ts';
 import { type IncomingRequest, inOnePart, parseCaptureRequest, type RequestHints } from '../readers/classic.ts';
 import { createDropTally } from '../readers/drops.ts';
 import { decodeParts, isMultipart } from '../readers/parts.ts';
-import { sdkOf } from '../sdk-agents.ts';
+import { sdkOf } from '../readers/sdk-agents.ts';
 import type { CaptureDependencies, CaptureReader } from './reader.ts';
 
 type ReaderDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'largeBodies' | 'projectKeys' | 'metrics'>;

@@ -13,8 +13,8 @@ import { type CaptureQuery, parseCaptureQuery } from '../head.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
 import { cutDistinctId } from '../readers/distinct-id.ts';
 import { findProjectApiKey } from '../readers/project-api-key.ts';
+import { sdkOf } from '../readers/sdk-agents.ts';
 import { invalidField } from '../readers/validate.ts';
-import { sdkOf } from '../sdk-agents.ts';
 
 interface ReadingFlagRequest {
   limits: CaptureLimits;
