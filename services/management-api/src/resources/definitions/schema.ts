@@ -66,7 +66,9 @@ export const propertyDefinition = Type.Object(
       description: '`String`, `Numeric`, `Boolean` or `DateTime`, as its first telling value was; null while unknown.',
     }),
     tags,
-    is_seen_on_filtered_events: Type.Null({ description: 'Always null: which events had it is not kept.' }),
+    is_seen_on_filtered_events: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether events of `event_names` have it; null without `event_names`.',
+    }),
     ...volume,
   },
   { title: 'PropertyDefinition' },

@@ -10,6 +10,8 @@ export interface EventDefinitionRow {
 
 export interface PropertyDefinitionRow {
   id: string;
+  /** Null when no events were asked about. */
+  is_seen: boolean | null;
   name: string;
   property_type: string | null;
 }
@@ -24,7 +26,14 @@ export interface PropertyDefinitionFilter {
   group_type_index?: number;
   search?: string;
   names?: string[];
+  excludedNames?: string[];
   isNumerical?: boolean;
+  /** Only properties that hold a flag's value on events, or only others. */
+  isFeatureFlag?: boolean;
+  /** Without those that SDKs set themselves. */
+  excludesCore?: boolean;
+  /** Properties of the events that the client asks about. */
+  seen?: { names: string[]; isFilter: boolean };
 }
 
 export interface Window {
@@ -53,6 +62,7 @@ export async function listEventDefinitions(
   return listPage(sql, where, {
     columns: `${eventDefinitionId} AS id, name, created_at, last_seen_at`,
     table: 'event_definition',
+    order: 'name',
     window,
   });
 }
@@ -75,10 +85,18 @@ export async function listPropertyDefinitions(
   if (filter.isNumerical !== undefined) {
     where.add(`(property_type IS NOT DISTINCT FROM 'Numeric') = ${where.parameter(filter.isNumerical)}::boolean`);
   }
+  if (filter.excludedNames !== undefined) where.add(`name <> ALL (${where.parameter(filter.excludedNames)}::text[])`);
+  if (filter.isFeatureFlag !== undefined) {
+    where.add(`starts_with(name, '$feature/') = ${where.parameter(filter.isFeatureFlag)}::boolean`);
+  }
+  if (filter.excludesCore) where.add(`NOT (starts_with(name, '$') OR starts_with(name, 'utm_'))`);
+  const seen = filter.seen && `name = ANY (${where.parameter(filter.seen.names)}::text[])`;
+  if (seen !== undefined) where.add(filter.seen?.isFilter ? seen : `(${seen}) IS NOT NULL`);
   addSearch(where, filter.search);
   return listPage(sql, where, {
-    columns: `${propertyDefinitionId} AS id, name, property_type`,
+    columns: `${propertyDefinitionId} AS id, name, property_type, ${seen ?? 'NULL::boolean'} AS is_seen`,
     table: 'property_definition',
+    order: 'name, type, group_type_index',
     window,
   });
 }
@@ -93,7 +111,7 @@ function addSearch(where: Conditions, search: string | undefined): void {
 async function listPage<Row extends object>(
   sql: Sql,
   where: Conditions,
-  { columns, table, window }: { columns: string; table: string; window: Window },
+  { columns, table, order, window }: { columns: string; table: string; order: string; window: Window },
 ): Promise<{ count: number; rows: Row[] }> {
   const [counted] = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM ${table} WHERE ${where.text()}`,
@@ -101,7 +119,7 @@ async function listPage<Row extends object>(
   );
   const rows = await sql.query<Row & Record<string, unknown>>(
     `SELECT ${columns} FROM ${table} WHERE ${where.text()}
-      ORDER BY name LIMIT ${where.parameter(window.limit)} OFFSET ${where.parameter(window.offset)}`,
+      ORDER BY ${order} LIMIT ${where.parameter(window.limit)} OFFSET ${where.parameter(window.offset)}`,
     where.values,
   );
   return { count: counted?.count ?? 0, rows };

@@ -82,6 +82,68 @@ test('so are properties of events, whatever their value; those of persons are no
   expect(await volumes('property_definitions/?type=person&volumes=true')).toEqual([['plan', null, false, null]]);
 });
 
+describe('property definitions', () => {
+  const seen = async (query: string) => {
+    const { body } = await api.get(`/api/projects/${own.projectId}/property_definitions/?${query}`, own.personalApiKey);
+    return body.results.map((one: { name: string; is_seen_on_filtered_events: boolean | null }) => [
+      one.name,
+      one.is_seen_on_filtered_events,
+    ]);
+  };
+
+  test('tell which properties the events of some names have', async () => {
+    expect(await seen('event_names=["order"]&filter_by_event_names=true')).toEqual([
+      ['amount', true],
+      ['plan', true],
+    ]);
+    expect(await seen('event_names=["visit"]&filter_by_event_names=true')).toEqual([['plan', true]]);
+    expect(await seen('event_names=["visit"]')).toEqual([
+      ['amount', false],
+      ['plan', true],
+    ]);
+    expect(await seen('event_names=["never"]&filter_by_event_names=true')).toEqual([]);
+    expect(await seen('event_names=[]&filter_by_event_names=false')).toEqual([
+      ['amount', null],
+      ['plan', null],
+    ]);
+  });
+
+  test('leave out what is not requested', async () => {
+    const { sql } = api.database;
+    const names = ['$browser', '$feature/beta', 'utm_source'];
+    await sql.query(
+      `INSERT INTO property_definition (project_id, type, name, last_seen_at) SELECT $1, 1, unnest($2::text[]), now()`,
+      [own.projectId, names],
+    );
+    const listed = async (query: string) => (await seen(query)).map(([name]: [string]) => name);
+    const all = ['$browser', '$feature/beta', 'amount', 'plan', 'utm_source'];
+    expect(await listed('')).toEqual(all);
+    expect(await listed('exclude_core_properties=true')).toEqual(['amount', 'plan']);
+    expect(await listed('exclude_core_properties=false')).toEqual(all);
+    expect(await listed('is_feature_flag=true')).toEqual(['$feature/beta']);
+    expect(await listed('is_feature_flag=false')).toEqual(all.filter((name) => name !== '$feature/beta'));
+    expect(await listed('excluded_properties=["plan","$browser"]')).toEqual(['$feature/beta', 'amount', 'utm_source']);
+    expect(await listed('exclude_hidden=true&verified=false')).toEqual(all);
+    expect(await listed('verified=true')).toEqual([]);
+    await sql.query('DELETE FROM property_definition WHERE project_id = $1 AND name = ANY ($2)', [
+      own.projectId,
+      names,
+    ]);
+  });
+
+  test.each([
+    ['filter_by_event_names=true', 'filter_by_event_names'],
+    ['event_names=order', 'event_names'],
+    ['event_names=["a"]&type=person', 'event_names'],
+    ['excluded_properties=plan', 'excluded_properties'],
+    ['excluded_properties=[1]', 'excluded_properties'],
+  ])('return 400 for %s', async (query, attr) => {
+    const path = `/api/projects/${own.projectId}/property_definitions/?${query}`;
+    const { status, body } = await api.get(path, own.personalApiKey);
+    expect([status, body.attr]).toEqual([400, attr]);
+  });
+});
+
 test('what was opened lately counts as used', async () => {
   const { sql } = api.database;
   await sql.query(
