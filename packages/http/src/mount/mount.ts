@@ -86,7 +86,7 @@ export function mount<Caller>(
       const params = parseParams(route, found.params);
       const target = await route.target({ caller, params, request: apiRequest });
       requireLevel(route, access, target);
-      const query = parseQuery(route.query, apiRequest.query);
+      const query = parseQuery(route, apiRequest.query);
       const { body, file } = await parseBody(route, apiRequest);
       const result = await route.handler({ caller, params, target, query, body, file, request: apiRequest });
       if (result instanceof PageStream) await sendPage(response, result, pageOf(served, request.method));

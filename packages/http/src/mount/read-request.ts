@@ -109,9 +109,14 @@ const maxNameLength = 100;
  *   everything as if that were what was asked for. `format=json`, which generated clients add everywhere, asks for what
  *   every answer is.
  */
-export function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams): Static<Q> {
+export function parseQuery<Q extends TObject>(
+  { query: schema, refusedQuery = {} }: { query: Q; refusedQuery?: Record<string, string> | undefined },
+  query: URLSearchParams,
+): Static<Q> {
   const given = Object.fromEntries(query);
   for (const [name, value] of Object.entries(given)) {
+    const refusal = Object.hasOwn(refusedQuery, name) ? refusedQuery[name] : undefined;
+    if (refusal !== undefined) throw new AppError('invalid', refusal, { code: 'unsupported_parameter', attr: name });
     if (!Object.hasOwn(schema.properties, name)) refuseUnknown(name, value, Object.keys(schema.properties));
     else if (value.includes('\0')) throw nullCharacterError([name]);
   }

@@ -93,6 +93,8 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
+  /** Query parameters that clients are known to send and that are refused, with the sentence that says why. */
+  refusedQuery?: Record<string, string>;
   body?: B;
   /** The body may also come as a form, with this file. */
   file?: FileField<File>;
@@ -133,6 +135,7 @@ export interface Route<Caller> {
   isBeforeSecondFactor?: true;
   params: TObject;
   query: TObject;
+  refusedQuery?: Record<string, string>;
   /** Absent: a body is not read. */
   body?: TSchema;
   file?: FileField<unknown>;

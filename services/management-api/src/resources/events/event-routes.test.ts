@@ -183,6 +183,17 @@ describe('filters', () => {
     expect(await uuids('?orderBy=["-timestamp"]')).toEqual(stored.reverse());
   });
 
+  test.each(['select', 'where', 'action_id'])('returns 400 with a sentence about %s', async (name) => {
+    const { status, body } = await api.get(`${path}?${name}=1`, tenant.personalApiKey);
+    expect([status, body.code, body.attr]).toEqual([400, 'unsupported_parameter', name]);
+    expect(body.detail).toMatch(/not supported|cannot be/);
+  });
+
+  test('accepts include_person, as every event has its person', async () => {
+    const uuid = await event({});
+    for (const value of ['true', 'false']) expect(await uuids(`?include_person=${value}`)).toEqual([uuid]);
+  });
+
   test.each([
     ['orderBy=event', 'orderBy'],
     ['orderBy=["event"]', 'orderBy'],

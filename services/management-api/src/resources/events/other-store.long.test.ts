@@ -281,7 +281,7 @@ const modules = await clickHouseOrSkip();
     }
   });
 
-  test('a page of large persons is cut alike', async () => {
+  test('a page of large persons has as many events as were asked for', async () => {
     const other = await createTestTenant(api.database);
     await storePerson(api.database.sql, other.environmentId, {
       distinctIds: ['large'],
@@ -291,8 +291,10 @@ const modules = await clickHouseOrSkip();
     await copyEvents(client, { url: api.databaseUrl }, { projectId: other.environmentId, distinctIds: null });
     const path = `/api/projects/${other.projectId}/events/`;
     const { body } = await api.get(path, other.personalApiKey);
-    expect([body.results.length, body.next]).toEqual([3, expect.any(String)]);
-    expect(await readAllPages(api, path, other.personalApiKey)).toHaveLength(5);
+    expect([body.results.length, body.next]).toEqual([5, null]);
+    const { body: part } = await api.get(`${path}?limit=3&offset=1`, other.personalApiKey);
+    expect([part.results, part.next]).toEqual([body.results.slice(1, 4), expect.any(String)]);
+    expect((await api.get(part.next, other.personalApiKey)).body.results).toEqual(body.results.slice(4));
   });
 
   test('what PostgreSQL has dropped is still listed, counted and shown', async () => {

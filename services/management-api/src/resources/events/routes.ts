@@ -65,6 +65,7 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         ...keysetQuery,
         offset: offsetOfLargeList(mostSkipped),
         ...eventFilterQuery,
+        include_person: Type.Optional(Type.Boolean({ description: 'Has no effect: every event has its person.' })),
         // No enum, and no quotes in the default: openapi-python-client cannot write them.
         orderBy: Type.String({
           default: '-timestamp',
@@ -72,6 +73,11 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
             'The newest first (`-timestamp`) or the oldest first (`timestamp`); also as `["-timestamp"]` and `["timestamp"]`.',
         }),
       }),
+      refusedQuery: {
+        select: 'Events are listed with all of their fields; `select` is not supported. Leave it out.',
+        where: 'Conditions in SQL are not supported. Send `properties` instead of `where`.',
+        action_id: 'Events cannot be listed by action. Send `event` and `properties` as the action has them.',
+      },
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
       handler: async ({ caller, target, query, request }) => {

@@ -244,6 +244,9 @@ describe('a change', () => {
     });
     expect(await patch(original.id, { ...mine, tags: ['t'] })).toMatchObject({ status: 200, body: { name: 'Theirs' } });
     expect(await patch(original.id, { version: 1, name: 'Blind' })).toMatchObject({ status: 200 });
+    const unchecked = { ...mine, version: -1, name: 'Unchecked' };
+    expect(await patch(original.id, unchecked)).toMatchObject({ status: 200, body: { name: 'Unchecked' } });
+    expect((await patch(original.id, { ...unchecked, version: -2 })).body).toMatchObject({ attr: 'version' });
   });
 
   test('F-89: of a flag of old shows and keeps its rollout', async () => {

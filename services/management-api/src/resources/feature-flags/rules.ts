@@ -134,6 +134,9 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
   return isObject(filter) && filter.key === enrollmentOf(keyBefore) ? { ...filter, key: enrollmentOf(key) } : filter;
 }
 
+/** The version of a client that wants no check. */
+const unchecked = -1;
+
 /**
  * Whoever changes a flag may say what it looked like when they began: its `version` and the flag itself, `original_flag`.
  * Then a field that somebody else has changed meanwhile is not overwritten.
@@ -146,7 +149,7 @@ export function refuseConflict(
   current: Record<string, unknown> & { version: number; last_modified_by: { email: string } | null },
 ): void {
   const { version, original_flag: original, ...sent } = changes;
-  if (version === undefined || version === current.version || !original) return;
+  if (version === undefined || version === unchecked || version === current.version || !original) return;
   const conflicting = Object.entries(sent).some(
     ([field, value]) =>
       Object.hasOwn(original, field) && !isSame(value, original[field]) && !isSame(original[field], current[field]),

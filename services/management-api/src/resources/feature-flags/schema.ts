@@ -56,10 +56,10 @@ const writable = {
   performed_rollback: Type.Optional(fields.performed_rollback),
   version: Type.Optional(
     Type.Integer({
-      minimum: 0,
+      minimum: -1,
       maximum: largest,
       description:
-        'The version the change was made from; with `original_flag`, what others changed meanwhile is refused.',
+        'The version the change was made from; with `original_flag`, what others changed meanwhile is refused. With -1 nothing is checked.',
     }),
   ),
   original_flag: Type.Optional(orNull(freeFormObject(), 'The flag as it was read before the change.')),
