@@ -16,8 +16,8 @@ from millrace_client.models import (
     EnvironmentChanges,
     FeatureFlagChanges,
     FeatureFlagChangesFilters,
-    NewFeatureFlag,
-    NewSubscription,
+    FeatureFlagToCreate,
+    SubscriptionToCreate,
 )
 from millrace_client.types import File
 
@@ -61,8 +61,8 @@ call(
     body=EnvironmentChanges(timezone="Mars/Olympus"),
 )
 
-flag = call("new flag", feature_flags_create, project, body=NewFeatureFlag(key="generated"))
-call("bad flag", feature_flags_create, project, body=NewFeatureFlag(key="not a key"))
+flag = call("new flag", feature_flags_create, project, body=FeatureFlagToCreate(key="generated"))
+call("bad flag", feature_flags_create, project, body=FeatureFlagToCreate(key="not a key"))
 filters = FeatureFlagChangesFilters()
 filters["groups"] = [{"properties": [], "rollout_percentage": 30}]
 call("rollout", feature_flags_partial_update, project, flag.id, body=FeatureFlagChanges(filters=filters))
@@ -71,7 +71,7 @@ call("flags", feature_flags_list, project)
 call("events", events_list, project)
 call("oldest events", events_list, project, order_by='["timestamp"]')
 call("bad order", events_list, project, order_by="color")
-call("bad subscription", projects_subscriptions_create, project, body=NewSubscription.from_dict({
+call("bad subscription", projects_subscriptions_create, project, body=SubscriptionToCreate.from_dict({
     "target_type": "email",
     "target_value": "nobody",
     "frequency": "daily",

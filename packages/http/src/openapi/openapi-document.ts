@@ -22,7 +22,10 @@ export function openApiDocument<Caller>(
 ) {
   const components = createComponents();
   const described = routes.map((route) => ({ route, operation: operation(route, components) }));
-  const names = namesOfParameters(described.flatMap(({ operation }) => operation ?? []));
+  const names = namesOfParameters(
+    described.flatMap(({ operation }) => operation ?? []),
+    Object.keys(components.toObject().schemas),
+  );
   const shared = (parameter: Parameter) => {
     const name = names.get(JSON.stringify(parameter));
     return (name !== undefined && components.share('parameters', name, parameter)) || parameter;
@@ -58,9 +61,10 @@ export function openApiDocument<Caller>(
 
 /**
  * Names for parameters that several operations have, by their JSON: their own, or, where others mean something else by it more
- * often, that of the tag before it. Two of one tag are left where they are.
+ * often, that of the tag before it. Two of one tag are left where they are. A name that a schema has, in any spelling, would
+ * be one type twice in some languages.
  */
-function namesOfParameters(operations: readonly Operation[]): Map<string, string> {
+function namesOfParameters(operations: readonly Operation[], schemas: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();
   for (const { tags, parameters } of operations) {
     for (const parameter of parameters) {
@@ -71,11 +75,13 @@ function namesOfParameters(operations: readonly Operation[]): Map<string, string
   }
   const shared = [...uses].filter(([, { count }]) => count > 1).sort(([, one], [, other]) => other.count - one.count);
   const taken = new Set<string>();
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const ofSchemas = new Set(schemas.map(plain));
   return new Map(
     shared.map(([text, { name, tag }]) => {
       const own = taken.has(name) ? `${tag}.${name}` : name;
       taken.add(name);
-      return [text, own];
+      return [text, ofSchemas.has(plain(own)) ? `${own}_parameter` : own];
     }),
   );
 }

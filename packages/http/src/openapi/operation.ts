@@ -80,23 +80,26 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-function requestBody<Caller>({ examples, file }: Route<Caller>, schema: TSchema, components: Components): unknown {
-  const { properties, required = [] } = shapeOf(schema);
+function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, components: Components): unknown {
+  const { properties, required = [] } = shapeOf(body);
+  const schema = file ? withFile(body, file) : body;
   return {
     // An empty body counts as `{}`.
     required: properties === undefined || required.length > 0,
     content: {
       'application/json': components.content(schema, examples.request),
-      ...(file && { 'multipart/form-data': { schema: formSchema(schema, file, components) } }),
+      ...(file && { 'multipart/form-data': { schema: components.reference(schema) } }),
     },
   };
 }
 
-/** The fields of the body, and the file beside them. */
-function formSchema(schema: TSchema, { name, description }: FileField<unknown>, components: Components): unknown {
+/** The fields of a body and its file. Generators make one type for JSON and for forms, and only of a schema with a name. */
+function withFile(body: TSchema, { name, description }: FileField<unknown>): TSchema {
+  const { properties, title } = shapeOf(body);
   // Generators know a file by the format that OpenAPI 3.0 had for it.
-  const part = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream', description };
-  return { allOf: [components.reference(schema), { type: 'object', properties: { [name]: part } }] };
+  const format = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
+  const part = { ...format, description: `Only in a form. ${description}` };
+  return { ...body, title: `${title}WithFile`, properties: { ...properties, [name]: part } } as TSchema;
 }
 
 function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
@@ -139,7 +142,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
     [true, 'internal', 'Internal error. Search the log for `error_event_id`.'],
     [true, 'unavailable', 'Temporarily unavailable. Retry after `Retry-After`.'],
   ] as const;
-  return Object.fromEntries(
+  const errors = Object.fromEntries(
     listed
       .filter(([happens, kind]) => happens && !(String(statusOf(kind)) in route.responses))
       .map(([, kind, description]) => [
@@ -150,7 +153,14 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
         }),
       ]),
   );
+  return { ...errors, 431: components.share('responses', 'headers_too_large', headersTooLarge) };
 }
+
+/** Node answers it before a request reaches us. */
+const headersTooLarge = {
+  description:
+    'The address and the headers are larger than 16 KiB together. The body is empty, and the connection is closed.',
+};
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
 
@@ -175,7 +185,9 @@ export function createComponents() {
   function convert(node: unknown): unknown {
     if (Array.isArray(node)) return node.map(convert);
     if (!isObject(node)) return node;
-    const members = Object.fromEntries(Object.entries(node).map(([key, member]) => [key, convert(member)]));
+    const members = Object.fromEntries(
+      Object.entries(forGenerators(node)).map(([key, member]) => [key, convert(member)]),
+    );
     if (node.type !== 'object' || typeof node.title !== 'string') return members;
     const reference = share('schemas', node.title, members);
     if (reference === null) throw new Error(`Two schemas carry the title ${node.title}.`);
@@ -205,6 +217,23 @@ export function createComponents() {
 }
 
 type Components = ReturnType<typeof createComponents>;
+
+/**
+ * A schema in words that generators of clients understand: several types are a union, `null` alone is a text that is always
+ * null, and `true` alone is a boolean.
+ */
+function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
+  const { type, const: only, ...others } = schema;
+  if (type === 'null' && schema.description !== undefined) return { ...others, type: ['string', 'null'] };
+  if (type === 'boolean' && only !== undefined) return { ...others, type };
+  if (!Array.isArray(type) || type.filter((name) => name !== 'null').length < 2) return schema;
+  const { items, additionalProperties, ...about } = others;
+  const parts: Record<string, object> = {
+    array: { items: items ?? {} },
+    object: { additionalProperties: additionalProperties ?? true },
+  };
+  return { ...about, anyOf: type.map((name: string) => ({ type: name, ...parts[name] })) };
+}
 
 function byName([one]: [string, unknown], [other]: [string, unknown]): number {
   return one < other ? -1 : 1;

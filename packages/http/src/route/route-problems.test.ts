@@ -38,6 +38,7 @@ test.each([
   [{ ...good, examples: { response: { id: 'a' }, request: {} } }, 'no request schema'],
   [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
   [{ ...good, body: Type.Object({}) }, 'the body has no title'],
+  [{ ...good, body: Type.Object({}, { title: 'NewThing' }) }, 'say ThingToCreate'],
   [{ ...good, query: Type.Object({ at: Type.String({ format: 'moment' }) }) }, 'the schema of query cannot be used'],
   [
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },

@@ -62,6 +62,10 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     // Generated clients have a type of this name, and the document says it once.
     const { properties, title } = schema ? shapeOf(schema) : {};
     complain(properties !== undefined && title === undefined, `the ${part} has no title`);
+    complain(
+      /^New[A-Z]/.test(title ?? ''),
+      `the ${part} is titled ${title}; Go generators make such a name of ${title?.slice(3)}: say ${title?.slice(3)}ToCreate`,
+    );
   }
   for (const [part, schema] of [
     ['params', route.params],

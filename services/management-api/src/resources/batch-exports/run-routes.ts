@@ -51,7 +51,7 @@ const backfillRequest = Type.Object(
     start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
     end_at: Type.Optional(Type.Unknown({ description: 'Where to end, exclusive, ISO 8601 with an offset.' })),
   },
-  { title: 'NewBatchExportBackfill' },
+  { title: 'BatchExportBackfillToCreate' },
 );
 const previewQuery = Type.Object({
   start_at: Type.Optional(Type.String({ description: 'Where it would begin, ISO 8601 with an offset.' })),

@@ -201,7 +201,7 @@ export const newBatchExport = Type.Object(
     end_at: optional.end_at,
     hogql_query: optional.hogql_query,
   },
-  { title: 'NewBatchExport' },
+  { title: 'BatchExportToCreate' },
 );
 
 /** PUT: what a new one must have must be sent again; settings of the destination may be left out. */

@@ -123,7 +123,7 @@ export const newDashboard = Type.Object(
     ),
     use_template: Type.Optional(orNull(Type.String({ maxLength: 400 }), 'Refused: there are no templates.')),
   },
-  { title: 'NewDashboard' },
+  { title: 'DashboardToCreate' },
 );
 
 /** A text of a tile is read as it is, white space included. */

@@ -110,7 +110,7 @@ const domainName = Type.String({
   description: 'A domain or subdomain in lower case, e.g. `example.com`.',
 });
 
-export const newDomain = Type.Object({ domain: domainName, ...writableSettings }, { title: 'NewDomain' });
+export const newDomain = Type.Object({ domain: domainName, ...writableSettings }, { title: 'DomainToCreate' });
 export const domainChanges = Type.Object(
   { domain: Type.Optional(domainName), ...writableSettings },
   { title: 'DomainChanges' },

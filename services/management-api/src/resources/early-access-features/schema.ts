@@ -44,7 +44,7 @@ export const newFeature = Type.Object(
       }),
     ),
   },
-  { title: 'NewEarlyAccessFeature' },
+  { title: 'EarlyAccessFeatureToCreate' },
 );
 
 /** For PUT: the flag stays. */

@@ -66,7 +66,7 @@ const writable = {
 };
 
 /** For POST and PUT. */
-export const newFlag = Type.Object({ key, ...writable }, { title: 'NewFeatureFlag' });
+export const newFlag = Type.Object({ key, ...writable }, { title: 'FeatureFlagToCreate' });
 /** For PATCH. */
 export const flagChanges = Type.Object({ key: Type.Optional(key), ...writable }, { title: 'FeatureFlagChanges' });
 

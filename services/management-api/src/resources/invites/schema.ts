@@ -82,7 +82,7 @@ export const newInvite = Type.Object(
       }),
     ),
   },
-  { title: 'NewInvite' },
+  { title: 'InviteToCreate' },
 );
 export type InviteBody = Static<typeof newInvite>;
 

@@ -83,7 +83,7 @@ const settings = {
     Type.Union([Type.Boolean(), Type.Null()], { description: 'Whether members must have a second factor to sign in.' }),
   ),
 };
-export const newOrganization = Type.Object({ name, ...settings }, { title: 'NewOrganization' });
+export const newOrganization = Type.Object({ name, ...settings }, { title: 'OrganizationToCreate' });
 export const organizationChanges = Type.Object(
   { name: Type.Optional(name), ...settings },
   { title: 'OrganizationChanges' },

@@ -48,7 +48,7 @@ const reach = {
   ),
 };
 
-export const newPersonalApiKey = Type.Object({ label, scopes, ...reach }, { title: 'NewPersonalApiKey' });
+export const newPersonalApiKey = Type.Object({ label, scopes, ...reach }, { title: 'PersonalApiKeyToCreate' });
 export const personalApiKeyChanges = Type.Object(
   {
     label: Type.Optional(label),

@@ -40,11 +40,11 @@ const role = Type.Object(
 );
 
 const roleName = Type.String({ maxLength: 200, description: 'What it is called.' });
-const newRole = Type.Object({ name: roleName }, { title: 'NewRole' });
+const newRole = Type.Object({ name: roleName }, { title: 'RoleToCreate' });
 const roleChanges = Type.Object({ name: Type.Optional(roleName) }, { title: 'RoleChanges' });
 const newMember = Type.Object(
   { user_uuid: Type.String({ description: 'UUID of the user, who is a member of the organization.' }) },
-  { title: 'NewRoleMembership' },
+  { title: 'RoleMembershipToCreate' },
 );
 
 const memberOfRole = {

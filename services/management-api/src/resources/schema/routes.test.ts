@@ -52,6 +52,33 @@ test('generators of clients can use it: lists say of what, every operation may s
   }
 });
 
+test('uses only what generators of clients understand', async () => {
+  const { paths, components } = (await api.get('/api/schema')).body;
+  const problems: string[] = [];
+  const look = (value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, const: only, allOf } = value as { type?: unknown; const?: unknown; allOf?: unknown };
+    const isBranch = /\/(anyOf|oneOf)\/\d+$/.test(at);
+    if (type === 'null' && !isBranch) problems.push(`${at} is null alone`);
+    if (Array.isArray(type) && type.filter((name) => name !== 'null').length > 1)
+      problems.push(`${at} has several types`);
+    if (typeof only === 'boolean') problems.push(`${at} is a boolean constant`);
+    if (Array.isArray(allOf)) problems.push(`${at} is put together by allOf`);
+    for (const [name, part] of Object.entries(value)) if (!/^examples?$/.test(name)) look(part, `${at}/${name}`);
+  };
+  look({ paths, schemas: components.schemas, parameters: components.parameters }, '');
+  expect(problems).toEqual([]);
+
+  // Go: one type for both.
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const schemas = Object.keys(components.schemas);
+  expect(Object.keys(components.parameters).filter((name) => schemas.map(plain).includes(plain(name)))).toEqual([]);
+  expect(schemas.filter((name) => /^New[A-Z]/.test(name))).toEqual([]);
+  const cohort = paths['/api/projects/{project_id}/cohorts/'].post.requestBody.content;
+  expect(cohort['multipart/form-data'].schema).toEqual(cohort['application/json'].schema);
+  expect(cohort['application/json'].schema).toEqual({ $ref: expect.any(String) });
+});
+
 test('the address of the API leads a browser to the documents, and everybody else nowhere', async () => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const root = await fetch(`${api.url}/`, { headers: { accept } });

@@ -127,7 +127,7 @@ export const newSubscription = Type.Object(
     send_test_now: optional.send_test_now,
     invite_message: optional.invite_message,
   },
-  { title: 'NewSubscription' },
+  { title: 'SubscriptionToCreate' },
 );
 
 export const subscriptionChanges = Type.Object(

@@ -77,7 +77,7 @@ const newTestEvent = Type.Object(
       Type.String({ minLength: 1, maxLength: 200, description: 'Who did it, `test-user` by default.' }),
     ),
   },
-  { title: 'NewTestEvent' },
+  { title: 'TestEventToCreate' },
 );
 
 const sentEvent = Type.Object(
