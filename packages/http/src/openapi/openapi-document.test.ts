@@ -43,7 +43,17 @@ test('scope, parameters, body and answers are told', () => {
       schema: expect.objectContaining({ default: 100 }),
     }),
   );
-  expect(Object.keys(list.responses as object)).toEqual(['200', '400', '401', '403', '406', '429', '431', '500', '503']);
+  expect(Object.keys(list.responses as object)).toEqual([
+    '200',
+    '400',
+    '401',
+    '403',
+    '406',
+    '429',
+    '431',
+    '500',
+    '503',
+  ]);
   const create = document.paths['/api/things/']?.post as Record<string, unknown>;
   expect(create.requestBody).toMatchObject({
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },

@@ -159,7 +159,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
 /** Node answers it before a request reaches us. */
 const headersTooLarge = {
   description:
-    'The address and the headers are larger than 16 KiB together. The body is empty, and the connection is closed.',
+    'The address and the headers are larger than 16 KiB together, or there are more than 1,000 headers. The body is empty, and the connection is closed.',
 };
 
 type Kind = 'schemas' | 'responses' | 'parameters' | 'examples';
