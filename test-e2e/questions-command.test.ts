@@ -60,6 +60,18 @@ test('what was sent is counted, its values and persons are listed, and what was 
   expect((await result('warnings', 'counts', '--type', 'no_such_kind')).results).toEqual([]);
 });
 
+test('marks a release with an annotation and lists the annotations of a project', async () => {
+  const created = await result('annotations', 'create', 'Release 2.0', '--at', '2026-11-20T09:00:00Z');
+  expect(created).toEqual({
+    ...{ id: expect.any(Number), date_marker: '2026-11-20T09:00:00Z', scope: 'project' },
+    ...{ creation_type: 'GIT', content: 'Release 2.0' },
+  });
+  expect((await run('annotations', 'create', 'For all', '--organization')).out).toMatch(/^scope +organization$/m);
+  expect((await run('annotations', 'list')).out).toMatch(/^\d+ +2026-11-20T09:00:00Z +project +GIT +Release 2.0$/m);
+  const refused = await run('annotations', 'create', 'x', '--at', 'tomorrow');
+  expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('date_marker')]);
+});
+
 test('queries of a file and of insights: as a table, CSV and JSON', async () => {
   const send = (distinct_id: string) =>
     post(`${services.ingestUrl}/capture/`, { api_key: tenant.projectApiKey, event: 'signed up', distinct_id });

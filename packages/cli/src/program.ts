@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
+import { addAnnotationCommands } from './commands/annotation-commands.ts';
 import { addConsoleLinkCommand } from './commands/console-link-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addDoctorCommand } from './commands/doctor-command.ts';
@@ -100,6 +101,7 @@ export function createProgram(terminal: Terminal): Command {
   addQuestionCommands(program, terminal);
   addRebuildCommand(program, terminal);
   addInsightCommands(program, terminal);
+  addAnnotationCommands(program, terminal);
   addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);

@@ -2,6 +2,7 @@
 export const scopeObjects = [
   'access_control',
   'activity_log',
+  'annotation',
   'batch_export',
   'cohort',
   'dashboard',
@@ -27,7 +28,6 @@ export type Scope = `${ScopeObject}:read` | `${ScopeObject}:write`;
 /** Objects of which nothing is kept here. Scripts that make keys name them; they grant nothing. */
 const scopeObjectsWithoutRoutes = [
   'action',
-  'annotation',
   'dashboard_template',
   'experiment',
   'export',

@@ -1266,6 +1266,32 @@ CREATE TABLE "dashboard" (
 CREATE INDEX "dashboard_project_id_id_idx" ON "dashboard"("project_id", "id");
 CREATE INDEX "dashboard_created_by_id_idx" ON "dashboard"("created_by_id");
 
+-- A note about a point in time, shown on charts.
+CREATE TABLE "annotation" (
+    "id" SERIAL NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    "content" TEXT,
+    "date_marker" TIMESTAMPTZ(6),
+    -- dashboard_item (one insight), dashboard, project or organization.
+    "scope" TEXT NOT NULL,
+    "creation_type" TEXT NOT NULL DEFAULT 'USR',
+    "emoji" TEXT,
+    "hidden_in_user_interface" BOOLEAN,
+    "deleted" BOOLEAN NOT NULL DEFAULT false,
+    "insight_id" INTEGER,
+    "dashboard_id" INTEGER,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "annotation_pkey" PRIMARY KEY ("id")
+);
+
+CREATE INDEX "annotation_environment_id_date_marker_idx" ON "annotation"("environment_id", "date_marker");
+CREATE INDEX "annotation_insight_id_idx" ON "annotation"("insight_id");
+CREATE INDEX "annotation_dashboard_id_idx" ON "annotation"("dashboard_id");
+CREATE INDEX "annotation_created_by_id_idx" ON "annotation"("created_by_id");
+
 -- An insight on a dashboard, or a text. A tile of an insight that was taken off keeps its row, and so its layout.
 CREATE TABLE "dashboard_tile" (
     "id" SERIAL NOT NULL,
@@ -1305,6 +1331,14 @@ ALTER TABLE "insight_view" ADD CONSTRAINT "insight_view_user_id_fkey"
 ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_project_id_fkey"
     FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_environment_id_fkey"
+    FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_insight_id_fkey"
+    FOREIGN KEY ("insight_id") REFERENCES "insight"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_dashboard_id_fkey"
+    FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_created_by_id_fkey"
     FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 ALTER TABLE "dashboard_tile" ADD CONSTRAINT "dashboard_tile_dashboard_id_fkey"
     FOREIGN KEY ("dashboard_id") REFERENCES "dashboard"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -9,6 +9,7 @@ import type { Searches } from './access/searches.ts';
 import type { Live } from './live/live.ts';
 import { liveRoutes } from './live/routes.ts';
 import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
+import { annotationRoutes } from './resources/annotations/routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
@@ -147,6 +148,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...earlyAccessFeatureRoutes(deps),
     ...insightRoutes(deps),
     ...dashboardRoutes(deps),
+    ...annotationRoutes(deps),
     ...liveRoutes(deps),
     ...healthOfProjectRoutes(deps),
   ];

@@ -21,6 +21,7 @@ export type ActivityScope =
   | 'Insight'
   | 'Dashboard'
   | 'EarlyAccessFeature'
+  | 'Annotation'
   | 'IngestionRestriction'
   | 'DeadLetter';
 

@@ -126,7 +126,7 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
-    /(subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
+    /(annotations|subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
       route.path,
     )
   )
@@ -153,6 +153,7 @@ async function beyond({ organizations, environments }: Actor) {
     );
   const ofEnvironments = [
     ['environment', 'id'],
+    ['annotation', 'environment_id'],
     ['subscription', 'environment_id'],
     ['batch_export', 'environment_id'],
     ['feature_flag', 'project_id'],

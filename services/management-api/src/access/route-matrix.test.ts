@@ -78,7 +78,7 @@ function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string,
 }
 
 const isNumbered = ({ path }: Route<Caller>) =>
-  /\/(projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
+  /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
 /** The example of the route, with a key that nothing has yet; a feature's key is made of its name. */
 function exampleOf({ examples }: Route<Caller>): unknown {

@@ -42,7 +42,8 @@ export async function startHighIds({ database: { sql } }: TestApi): Promise<void
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
                           setval(pg_get_serial_sequence('feature_flag', 'id'), 750000000), setval(pg_get_serial_sequence('insight', 'id'), 760000000),
-                          setval(pg_get_serial_sequence('dashboard', 'id'), 770000000)`);
+                          setval(pg_get_serial_sequence('dashboard', 'id'), 770000000),
+                          setval(pg_get_serial_sequence('annotation', 'id'), 780000000)`);
   await createMonths(sql, '2026-11', '2026-11');
 }
 
@@ -155,6 +156,11 @@ async function fill(
     tags: [word],
     dashboards: [dashboard.id],
   });
+  const annotation = await made(api, `/api/environments/${id}/annotations/`, owner.key, {
+    content: word,
+    scope: 'dashboard',
+    dashboard_id: dashboard.id,
+  });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -174,6 +180,7 @@ async function fill(
       dashboard.id,
       insight.id,
       insight.short_id,
+      annotation.id,
       person,
       event,
       warning,
@@ -187,6 +194,7 @@ async function fill(
       dashboards: String(dashboard.id),
       insights: String(insight.id),
       early_access_feature: feature.id,
+      annotations: String(annotation.id),
       persons: person,
       events: event,
       ingestion_warnings: warning,

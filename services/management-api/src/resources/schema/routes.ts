@@ -18,6 +18,7 @@ const description = {
     cohorts: 'Sets of persons, by filters or listed one by one.',
     definitions: 'The names of events and properties that were stored.',
     domains: 'Verified domains of an organization.',
+    annotations: 'Notes about points in time, such as a release.',
     'early access features': 'Features that persons can enrol in.',
     environments: 'The environments of a project, with their settings and keys.',
     events: 'The events of a project.',

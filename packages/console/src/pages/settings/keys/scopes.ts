@@ -9,6 +9,7 @@ export const scopes = [
   { object: 'cohort', can: 'rw', about: 'Cohorts and who is in them.' },
   { object: 'insight', can: 'rw', about: 'Insights: stored questions and their history.' },
   { object: 'dashboard', can: 'rw', about: 'Dashboards and what is on them.' },
+  { object: 'annotation', can: 'rw', about: 'Annotations: notes about points in time, such as a release.' },
   { object: 'event_definition', can: 'r', about: 'Names of events that were seen.' },
   { object: 'property_definition', can: 'r', about: 'Names and types of properties that were seen.' },
   { object: 'ingestion_warning', can: 'r', about: 'Why events were changed or dropped.' },

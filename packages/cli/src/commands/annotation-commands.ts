@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { createPrinter, type Terminal } from '../output.ts';
+
+interface Annotation {
+  id: number;
+  content: string | null;
+  date_marker: string | null;
+  scope: string;
+  creation_type: string;
+}
+
+interface CreateOptions extends ApiOptions {
+  at?: string;
+  organization?: boolean;
+}
+
+/** `annotations …`: notes about points in time, for example from a deployment. */
+export function addAnnotationCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('annotations').description('annotations of a project, over the management API');
+  const list = commands
+    .command('list')
+    .description('list the annotations of a project, the latest first')
+    .action(async (_options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<ApiOptions>();
+      const page = (await connectApi(options, terminal).call('GET', 'annotations/')) as { results: Annotation[] };
+      createPrinter(terminal, options.json === true).table(page.results.map(toRow));
+    });
+  withApiOptions(list, 'the scope annotation:read');
+  const create = commands
+    .command('create')
+    .description('mark a point in time, for example a release')
+    .argument('<text>', 'text of the annotation')
+    .option('--at <time>', 'ISO 8601 time to mark (default: now)')
+    .option('--organization', 'show it in all projects of the organization')
+    .action(async (content: string, { at, organization }: CreateOptions, command: Command) => {
+      const options = command.optsWithGlobals<ApiOptions>();
+      const body = {
+        content,
+        date_marker: at ?? new Date().toISOString(),
+        scope: organization === true ? 'organization' : 'project',
+        creation_type: 'GIT',
+      };
+      const created = (await connectApi(options, terminal).call('POST', 'annotations/', body)) as Annotation;
+      createPrinter(terminal, options.json === true).record(toRow(created));
+    });
+  withApiOptions(create, 'the scope annotation:write');
+}
+
+const toRow = ({ id, content, date_marker, scope, creation_type }: Annotation) => ({
+  id,
+  date_marker,
+  scope,
+  creation_type,
+  content,
+});

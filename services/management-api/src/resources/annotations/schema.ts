@@ -1,0 +1,152 @@
+import { formatDateTime, offsetQuery, orNull } from '@millrace/http';
+import { Type } from 'typebox';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+import type { AnnotationRow } from './store.ts';
+
+export const annotationsPath = '/annotations';
+export const annotationTags: [string] = ['annotations'];
+
+/** What an annotation is about: one insight, one dashboard, the project, or every project of the organization. */
+export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
+export type AnnotationScope = (typeof annotationScopes)[number];
+
+const largestId = 2_147_483_647;
+const recordId = Type.Integer({ minimum: 1, maximum: largestId });
+const scope = (description: string) =>
+  Type.Unsafe<AnnotationScope>({ type: 'string', enum: [...annotationScopes], description });
+
+const fields = {
+  content: orNull(Type.String({ maxLength: 8192 }), 'Text of the annotation, at most 8,192 characters.'),
+  date_marker: orNull(Type.String({ format: 'date-time' }), 'Point in time that the annotation marks.'),
+  creation_type: Type.Unsafe<'USR' | 'GIT'>({
+    type: 'string',
+    enum: ['USR', 'GIT'],
+    description: '`USR` for a person, `GIT` for a deployment.',
+  }),
+  emoji: orNull(Type.String({ maxLength: 16 }), 'Emoji shown at the annotation. An empty text becomes null.'),
+  hidden_in_user_interface: orNull(Type.Boolean(), 'Whether charts leave the annotation out.'),
+  deleted: Type.Boolean({ description: 'Whether the annotation is deleted. Set it back to false to restore it.' }),
+  dashboard_item: orNull(recordId, 'ID of the insight that the annotation is about.'),
+  dashboard_id: orNull(recordId, 'ID of the dashboard that the annotation is about.'),
+};
+
+export const annotation = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID of the annotation.' }),
+    ...fields,
+    scope: scope(
+      'Where the annotation is shown: at one insight, on one dashboard, in the project, or in all projects of the organization.',
+    ),
+    insight_short_id: orNull(Type.String(), 'Short ID of the insight. Null without the scope `insight:read`.'),
+    insight_name: orNull(Type.String(), 'Name of the insight. Null without the scope `insight:read`.'),
+    insight_derived_name: orNull(
+      Type.String(),
+      'Name that was derived from the query of the insight. Null without the scope `insight:read`.',
+    ),
+    dashboard_name: orNull(Type.String(), 'Name of the dashboard. Null without the scope `dashboard:read`.'),
+    created_by: orNull(embeddedUser, 'User who created the annotation; null when that user was deleted.'),
+    created_at: Type.String({ format: 'date-time', description: 'When the annotation was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the annotation was last changed.' }),
+  },
+  { title: 'Annotation' },
+);
+
+export const annotationChanges = Type.Object(
+  {
+    content: Type.Optional(fields.content),
+    date_marker: Type.Optional(fields.date_marker),
+    // Checked by `parseScope`, which knows PostHog's former scope too.
+    scope: Type.Optional(
+      Type.String({
+        description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. The default is \`dashboard_item\`.`,
+      }),
+    ),
+    dashboard_item: Type.Optional(fields.dashboard_item),
+    dashboard_id: Type.Optional(fields.dashboard_id),
+    creation_type: Type.Optional(fields.creation_type),
+    emoji: Type.Optional(fields.emoji),
+    hidden_in_user_interface: Type.Optional(fields.hidden_in_user_interface),
+    deleted: Type.Optional(fields.deleted),
+  },
+  { title: 'AnnotationChanges' },
+);
+
+export const annotationParams = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: largestId, description: 'ID of the annotation.' }),
+});
+
+export const annotationListQuery = Type.Object({
+  ...offsetQuery,
+  limit: Type.Integer({
+    default: 1000,
+    minimum: 1,
+    maximum: 10_000,
+    'x-lenient': true,
+    description: 'Number of annotations per page, at most 10000 and by default 1000.',
+  }),
+  scope: Type.Optional(
+    Type.Unsafe<AnnotationScope | 'insight'>({
+      type: 'string',
+      enum: [...annotationScopes, 'insight'],
+      description: 'Only annotations with this scope. `insight` means `dashboard_item`.',
+    }),
+  ),
+  search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the text, in any case.' })),
+  date_from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or a later one.' }),
+  ),
+  date_to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only annotations that mark this time or an earlier one.' }),
+  ),
+  hidden_in_user_interface: Type.Optional(
+    Type.Boolean({ description: 'Only annotations that charts leave out, or only those that they show.' }),
+  ),
+});
+
+export const newAnnotationExample = {
+  content: 'Released the new checkout',
+  date_marker: '2026-11-20T09:00:00Z',
+  scope: 'project' as const,
+};
+
+export const annotationExample = {
+  id: 1,
+  ...newAnnotationExample,
+  creation_type: 'USR' as const,
+  emoji: null,
+  hidden_in_user_interface: null,
+  deleted: false,
+  dashboard_item: null,
+  dashboard_id: null,
+  insight_short_id: null,
+  insight_name: null,
+  insight_derived_name: null,
+  dashboard_name: null,
+  created_by: embeddedUserExample,
+  created_at: '2026-11-20T09:12:00Z',
+  updated_at: '2026-11-20T09:12:00Z',
+};
+
+/** A row as the API shows it. @param sees whether the caller may read the records that the annotation is about */
+export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
+  return {
+    id: row.id,
+    content: row.content,
+    date_marker: row.date_marker && formatDateTime(row.date_marker),
+    creation_type: row.creation_type,
+    emoji: row.emoji,
+    hidden_in_user_interface: row.hidden_in_user_interface,
+    deleted: row.deleted,
+    dashboard_item: row.dashboard_item,
+    dashboard_id: row.dashboard_id,
+    scope: row.scope,
+    insight_short_id: sees.insights ? row.insight_short_id : null,
+    insight_name: sees.insights ? row.insight_name : null,
+    insight_derived_name: sees.insights ? row.insight_derived_name : null,
+    dashboard_name: sees.dashboards ? row.dashboard_name : null,
+    created_by: row.created_by,
+    created_at: formatDateTime(row.created_at),
+    updated_at: formatDateTime(row.updated_at),
+  };
+}
