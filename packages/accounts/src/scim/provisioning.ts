@@ -70,14 +70,15 @@ function checkAddress({ name }: ScimDomain, userName: string): string {
 
 /**
  * Makes somebody a member: with a new account, or with the one that has the address.
- * @returns the uuid of the user. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
+ * @returns the uuid of the user, and whether the account was there with an address that had not been proved: what signed in
+ * to it before was removed, of which the user gets an email. @throws AppError `invalid` naming `userName`; `conflict` for who is there already;
  * `forbidden` for who is kept out, and for an account that the operator has closed.
  */
 export async function provisionUser(
   tx: Transaction,
   domain: ScimDomain,
   fields: ScimUserFields & { now: Date },
-): Promise<string> {
+): Promise<{ uuid: string; isClaimed: boolean }> {
   const email = checkAddress(domain, fields.userName);
   await lockOrganization(tx, domain.organizationId);
   const found = await findUser(tx, { email });
@@ -86,12 +87,13 @@ export async function provisionUser(
   }
   const user = found ?? (await makeUser(tx, domain, { ...fields, email }));
   await lockKeysOf(tx, user.id);
-  if (found && !found.is_email_verified) await claim(tx, found);
+  const isClaimed = found !== undefined && !found.is_email_verified;
+  if (isClaimed) await claim(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
   // Who is called something already stays so where the provider has no name.
   if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
   if (fields.isActive) await letJoin(tx, domain, { user, now: fields.now });
-  return user.uuid;
+  return { uuid: user.uuid, isClaimed };
 }
 
 async function makeUser(
@@ -143,13 +145,14 @@ async function letJoin(
 
 /**
  * Changes somebody. Who becomes inactive is no member any more, and keeps the account.
+ * @returns the former address where it changed, which ends all sessions; null otherwise.
  * @throws AppError as `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of somebody else.
  */
 export async function changeProvisioned(
   tx: Transaction,
   domain: ScimDomain,
   { uuid, fields, now }: { uuid: string; fields: ScimUserFields; now: Date },
-): Promise<void> {
+): Promise<string | null> {
   await lockOrganization(tx, domain.organizationId);
   const before = await findScimUser(tx, domain, uuid);
   if (!before) throw notFound('User');
@@ -163,6 +166,7 @@ export async function changeProvisioned(
   await writeNames(tx, domain, { ...user, email }, fields);
   if (fields.isActive && !before.is_active) await letJoin(tx, domain, { user: { ...user, email }, now });
   if (!fields.isActive && before.is_active) await takeOut(tx, domain, user.id);
+  return email === before.email ? null : before.email;
 }
 
 async function changeAddress(
@@ -172,6 +176,7 @@ async function changeAddress(
 ): Promise<void> {
   try {
     await changeEmail(tx, user, email, { scimDomain: name });
+    await endSessionsOf(tx, user.id);
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     throw new AppError('conflict', error.message, { code: 'uniqueness', cause: error });

@@ -20,6 +20,7 @@ import type { Database, Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, toPageRequest } from '@millrace/http';
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
+import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
 import {
   type Answer,
@@ -40,6 +41,7 @@ import { findScimDomain, listGroups, noteGroup, noteRequest, type ScimGroupRow }
 
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
+  accountMailing: AccountMailing;
   /** Of requests, by token. */
   requestLimit: RateLimit;
   /** Of wrong and missing tokens, per address. */
@@ -191,18 +193,20 @@ function documents(asked: Asked, all: { id: string }[]): Answer {
   return { status: 200, body };
 }
 
-async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
+async function answerUsers({ sql, transaction, accountMailing }: ScimDeps, asked: Asked): Promise<Answer> {
   const { domain, request, method, id, query } = asked;
-  const show = async (tx: Sql, uuid: string) => toUser(asked, await requireUser(tx, domain, uuid));
   const parts = readParts(query);
   const now = new Date();
   if (id === undefined) {
     requireMethod(asked, 'GET', 'POST');
     if (method === 'POST') {
       const fields = readUser(await request.body());
-      const body = await transaction(async (tx) => {
-        return show(tx, await provisionUser(tx, domain, { ...fields, now }));
+      const { user, isClaimed } = await transaction(async (tx) => {
+        const { uuid, isClaimed } = await provisionUser(tx, domain, { ...fields, now });
+        return { user: await requireUser(tx, domain, uuid), isClaimed };
       });
+      if (isClaimed) accountMailing.tell(user, 'account_provisioned', { domain: domain.name });
+      const body = toUser(asked, user);
       return { status: 201, body: parts(body), location: body.meta.location };
     }
     const page = pageOf(query);
@@ -212,7 +216,7 @@ async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promis
     return { status: 200, body: listAnswer(users, { ...page, total: count }) };
   }
   requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
-  if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
+  if (method === 'GET') return { status: 200, body: parts(toUser(asked, await requireUser(sql, domain, id))) };
   if (method === 'DELETE') {
     await transaction((tx) => removeProvisioned(tx, domain, id));
     return { status: 204 };
@@ -220,13 +224,17 @@ async function answerUsers({ sql, transaction }: ScimDeps, asked: Asked): Promis
   // Who is not there is told so, whatever the body says.
   await requireUser(sql, domain, id);
   const sent = await request.body();
-  const body = await transaction(async (tx) => {
+  const { user, emailBefore } = await transaction(async (tx) => {
     const before = await requireUser(tx, domain, id);
     const fields = method === 'PUT' ? readUser(sent) : patchUser(fieldsOf(before), sent);
-    await changeProvisioned(tx, domain, { uuid: id, fields, now });
-    return show(tx, id);
+    const emailBefore = await changeProvisioned(tx, domain, { uuid: id, fields, now });
+    return { user: await requireUser(tx, domain, id), emailBefore };
   });
-  return { status: 200, body: parts(body) };
+  if (emailBefore !== null) {
+    accountMailing.tell(user, 'email_changed');
+    accountMailing.tell({ ...user, email: emailBefore }, 'email_changed');
+  }
+  return { status: 200, body: parts(toUser(asked, user)) };
 }
 
 function toUserFilter(filter: { name: string; value: string } | null) {

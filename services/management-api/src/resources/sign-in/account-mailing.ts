@@ -67,6 +67,10 @@ const notices = {
     'Your account was secured',
     'You signed in by a sign-in provider to an account whose address nobody had proved. Its password, passkeys and sessions were removed, because somebody else may have set them up.',
   ],
+  account_provisioned: [
+    'Your account was secured',
+    'The identity provider of {domain} added you to its organization. There was an account with your address, which had not been verified. Its password, passkeys and sessions were removed, because someone else may have set them up.',
+  ],
 } as const;
 
 export type Notice = keyof typeof notices;
