@@ -86,7 +86,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
   );
 
   test('what is wrong with records says nothing about the log', async () => {
-    const tooLarge = { topic, key: 'k', value: Buffer.alloc(2_000_000) };
+    const tooLarge = { topic, key: 'k', value: Buffer.alloc(11_000_000) };
     for (let i = 0; i < 10; i++) {
       await expect(breaker.append([tooLarge])).rejects.toMatchObject({ kind: 'too_large' });
     }

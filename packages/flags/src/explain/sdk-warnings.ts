@@ -62,7 +62,38 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
       conditions.some((one) => propertiesOf(one).some(({ operator }) => operator === 'not_icontains')),
     warnings: ['posthog-php does not find a text at the beginning of a value for `not_icontains`, and lets it pass.'],
   },
+  {
+    isSo: ({ conditions }) => hasFilter(conditions, ({ type, operator }) => type === 'cohort' && operator === 'not_in'),
+    warnings: [
+      'posthog-go up to 1.23.1, posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 ignore `not_in` of a cohort filter: they give the flag to members of the cohort only.',
+    ],
+  },
+  {
+    isSo: ({ conditions }) =>
+      hasFilter(
+        conditions,
+        ({ type, operator = 'exact', value }) =>
+          type !== 'cohort' && (operator === 'exact' || operator === 'is_not') && [value].flat().some(hasCaseOrType),
+      ),
+    warnings: [
+      'posthog-go up to 1.23.1 compares `exact` and `is_not` with case and type: `Pro` is not `pro`, and the number 5 is not the text `5`.',
+    ],
+  },
+  {
+    isSo: ({ conditions }) => hasFilter(conditions, ({ operator }) => orderings.has(operator)),
+    warnings: [
+      'posthog-ruby up to 3.23.2 and posthog-php up to 4.13.2 compare a property that is a text as text, so `10` is less than 9; posthog-rs up to 0.21.0 does so when the text is not a number.',
+    ],
+  },
 ];
+
+const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
+
+/** Whether a property may well have the same value in another case or type. In lower case, values are usually sent as they are. */
+function hasCaseOrType(value: unknown): boolean {
+  if (typeof value !== 'string') return typeof value === 'number' || typeof value === 'boolean';
+  return value !== value.toLowerCase() || /^(?:true|false|-?\d+(?:\.\d+)?)$/.test(value);
+}
 
 /**
  * Sentences about SDKs that evaluate this flag by themselves in another way than the server, for whoever changes it. They look
@@ -78,6 +109,10 @@ export function sdkWarnings(flag: Flag): string[] {
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function hasFilter(conditions: Parts['conditions'], fits: (filter: Record<string, unknown>) => boolean): boolean {
+  return conditions.some((one) => propertiesOf(one).some(fits));
 }
 
 function propertiesOf({ properties }: Record<string, unknown>) {
