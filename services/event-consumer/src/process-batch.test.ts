@@ -210,6 +210,17 @@ describe('exactly once', () => {
     expect(await checksums()).toEqual(before);
   });
 
+  test('stores AI events of 8 MiB whole, beside others', async () => {
+    const text = 'x'.repeat(8 * 1024 * 1024);
+    const large = () => event({ event: '$ai_generation', properties: { $ai_input: text } });
+    expect(await run(logBatch(topic, 0, [event({}), large(), large()]))).toMatchObject({ stored: 3 });
+    const rows = await fixture.database.sql.query<{ length: number }>(
+      `SELECT length(properties ->> '$ai_input') AS length FROM event WHERE project_id = $1 AND event = '$ai_generation'`,
+      [project.id],
+    );
+    expect(rows).toEqual([{ length: text.length }, { length: text.length }]);
+  });
+
   test('warns with both names when a different event has the uuid of a stored one', async () => {
     const first = event({ event: 'signed up', distinct_id: 'a' });
     const [sameBatch, later] = [

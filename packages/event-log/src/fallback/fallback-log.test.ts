@@ -120,7 +120,7 @@ describeWithJava('the log that stands in for Kafka', () => {
   }, 240_000);
 });
 
-test('an append to the fallback leaves nothing behind that waits', async () => {
+test('an append to the fallback leaves nothing behind that waits, and large events are refused until Kafka is back', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 4, queryTimeoutMs: 3000 });
   const gateway = createFallbackLog({
@@ -134,6 +134,11 @@ test('an append to the fallback leaves nothing behind that waits', async () => {
     const before = timers();
     for (const number of range(1, 200)) await append(number);
     expect(timers()).toBeLessThan(before + 50);
+
+    // It must fit into any topic of Kafka later, or nothing after it is copied.
+    const large = { topic: 'lane', key: 'k', value: Buffer.alloc(2_000_000) };
+    await expect(gateway.append([large])).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 30 });
+    await append(201);
   } finally {
     await gateway.close();
     await database.stop();
