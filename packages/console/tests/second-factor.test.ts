@@ -12,7 +12,7 @@ const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
   // More than a person changes in a minute.
-  console = await startConsole({ settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
+  console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
 });

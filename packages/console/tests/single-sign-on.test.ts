@@ -18,6 +18,7 @@ beforeAll(async () => {
   samlProvider = await startSamlProvider(() => new URL('/api/saml/metadata/', console.address('')).href);
   const { id, secret } = provider.client;
   console = await startConsole({
+    publicHost: '127.0.0.1',
     settings: {
       ...{ GITLAB_URL: provider.issuer, GITLAB_CLIENT_ID: id, GITLAB_CLIENT_SECRET: secret },
       ...{ ALLOW_PRIVATE_DESTINATIONS: 'true' },

@@ -1,6 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compilePrograms, createTestDatabase, createTestTenant, startService } from '@millrace/testing';
@@ -41,15 +43,18 @@ interface Visit {
  * The pages as they are built, served by a management API on a database of its own.
  * @param marksWords every word of the catalogue stands between ⟦ and ⟧
  * @param clock what API and database take for now; the real time by default
+ * @param publicHost the host of `PUBLIC_API_URL`, for tests of passkeys and single sign-on; by default the setting is absent
  * @param more further settings of that API
  */
 export async function startConsole({
   marksWords = false,
   clock,
+  publicHost,
   settings: more = {},
 }: {
   marksWords?: boolean;
   clock?: Date;
+  publicHost?: '127.0.0.1' | 'localhost';
   settings?: Record<string, string>;
 } = {}): Promise<RunningConsole> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-console-'));
@@ -62,6 +67,7 @@ export async function startConsole({
   const settings = {
     ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', CONSOLE_DIRECTORY: directory },
     ...{ API_PORT: '0', HEALTH_PORT: '0', API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' },
+    ...(publicHost && (await publicAddress(publicHost))),
     ...more,
   };
   if (clock) await moveClock(testDatabase.url, clock);
@@ -145,6 +151,16 @@ export async function startConsole({
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** A port that is free now, and the public address with it. */
+async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_API_URL: string }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return { API_PORT: String(port), PUBLIC_API_URL: `http://${host}:${port}` };
 }
 
 /** A module that moves the clock of the program into which it is loaded. */

@@ -23,7 +23,11 @@ export const configSchema = Type.Object({
   queryTimeoutMs: integerSetting(30_000, 'milliseconds one insight query may take', { min: 100, max: 600_000 }),
   ...eventStoreFields,
   publicApiUrl: Type.Optional(
-    Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description:
+        'http(s) address under which clients reach the API; single sign-on and passkeys need it, and links in mails',
+    }),
   ),
   publicAppUrl: Type.Optional(
     Type.String({

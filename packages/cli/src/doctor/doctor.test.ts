@@ -201,6 +201,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   ['a pool too large', { DATABASE_POOL_SIZE: '10000' }, ['postgresql connections', 'warning', 'may open 10000']],
   ['a mail server that cannot be', { SMTP_URL: 'mail:25' }, ['mail server', 'problem', 'SMTP_URL is not']],
   ['a sender at localhost', { SMTP_URL: 'smtp://127.0.0.1:1' }, ['settings', 'warning', 'SMTP_FROM']],
+  ['no public address', { NODE_ENV: 'production' }, ['settings', 'warning', 'PUBLIC_API_URL is not set']],
   ['no token secret', { NODE_ENV: 'production' }, ['settings', 'warning', 'TOKEN_SECRET']],
   ['no secrets key', { NODE_ENV: 'production' }, ['settings', 'warning', 'SECRETS_KEY']],
   [

@@ -66,6 +66,7 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
     isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? tokenSecret(settings) : null,
     isProduction && !isPodOf(['CONSUMER_LANES'], env) ? secretsKey(settings) : null,
     isProduction ? privateDestinations(settings) : null,
+    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? publicUrl(settings) : null,
   ];
   return orOk(
     findings.filter((finding) => finding !== null),
@@ -185,6 +186,14 @@ function privateDestinations({ allowPrivateDestinations }: DoctorSettings): Find
   return warning(
     'ALLOW_PRIVATE_DESTINATIONS=true with NODE_ENV=production: whoever may make a webhook or an export reaches hosts inside your network',
     'leave it out, unless all who may are trusted with that',
+  );
+}
+
+function publicUrl({ publicApiUrl }: DoctorSettings): Finding | null {
+  if (publicApiUrl !== undefined) return null;
+  return warning(
+    'PUBLIC_API_URL is not set: single sign-on and passkeys do not work, and no invites or password resets are mailed',
+    'set PUBLIC_API_URL for the management API to the address under which people reach it',
   );
 }
 

@@ -22,13 +22,15 @@ export function toApiRequest(
   { id, path, publicUrl, trustedProxies, leaves, readBody, readSmallBody, readForm }: RequestSource,
 ): ApiRequest {
   const url = request.url ?? '';
+  const configuredUrl = publicUrl?.replace(/\/+$/, '');
   const queryStart = url.indexOf('?');
   let body: Promise<unknown> | undefined;
   let smallBody: Promise<unknown> | undefined;
   return {
     id,
     method: request.method ?? '',
-    baseUrl: publicUrl?.replace(/\/+$/, '') ?? originOf(request, trustedProxies),
+    baseUrl: configuredUrl ?? originOf(request, trustedProxies),
+    publicUrl: configuredUrl ?? null,
     path,
     address: addressOf(request, trustedProxies),
     query: new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)),

@@ -151,8 +151,10 @@ export interface ApiRequest {
   /** From `X-Request-Id` or made here; also in the answer and in the log. */
   id: string;
   method: string;
-  /** Scheme and host under which the caller reached us, without a trailing slash. */
+  /** Scheme and host under which the caller reached us, without a trailing slash. For links: the caller may choose it. */
   baseUrl: string;
+  /** The configured address of the installation, without a trailing slash; null if the operator has not set one. */
+  publicUrl: string | null;
   /** The path as the caller wrote it, with or without its trailing slash. */
   path: string;
   /** IP address of the client as far as it can be trusted; empty when the connection is gone. */

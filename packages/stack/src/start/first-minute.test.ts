@@ -68,7 +68,7 @@ test('it prints a link to a made-up shop of 30 days: four insights with numbers,
   const connection = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8'));
   const secret = await consoleSecret(connection.settings.DATABASE_URL);
   const page = await (await browser.newContext()).newPage();
-  await page.goto(`${connection.apiUrl}/console/enter#${secret}`);
+  await page.goto(`${new URL(link).origin}/console/enter#${secret}`);
   await page.getByText('Demo project').first().waitFor();
   await eventually(
     async () => {

@@ -14,7 +14,13 @@ import { ensureDemoFlags } from './demo-flags.ts';
 import { ensureExampleShop } from './example-shop.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
-import { type ServiceSettings, serviceEnvironment, serviceUrl, storageSettings } from './service-environment.ts';
+import {
+  publicApiUrl,
+  type ServiceSettings,
+  serviceEnvironment,
+  serviceUrl,
+  storageSettings,
+} from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
 import { type SupervisedServices, supervise } from './supervise.ts';
 
@@ -77,10 +83,11 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       ? null
       : await progress.step('Example shop', () => ensureExampleShop(connection, directory));
     const isServed = process.env.CONSOLE !== 'off';
+    const consoleAddress = publicApiUrl(process.env, ports.api)?.replace(/\/+$/, '') ?? apiUrl;
     return {
       connection,
-      consoleUrl: isServed ? `${apiUrl}/console/enter#${consoleSecret}` : null,
-      exampleUrl: isServed && examplePath !== null ? `${apiUrl}${examplePath}` : null,
+      consoleUrl: isServed ? `${consoleAddress}/console/enter#${consoleSecret}` : null,
+      exampleUrl: isServed && examplePath !== null ? `${consoleAddress}${examplePath}` : null,
       stop,
     };
   } catch (error) {

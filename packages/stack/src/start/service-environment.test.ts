@@ -34,6 +34,15 @@ test('any other setting of the person is passed on', () => {
 });
 
 test.each([
+  [{}, 'http://localhost:8010'],
+  [{ API_HOST: '::1' }, 'http://localhost:8010'],
+  [{ API_HOST: '0.0.0.0' }, undefined],
+  [{ API_HOST: '0.0.0.0', PUBLIC_API_URL: 'https://a.example' }, 'https://a.example'],
+])('with %p the public address is %s', (env, url) => {
+  expect(serviceEnvironment(env, settings, ports).PUBLIC_API_URL).toBe(url);
+});
+
+test.each([
   [{}, 'http://127.0.0.1:8000'],
   [{ INGEST_HOST: '0.0.0.0' }, 'http://127.0.0.1:8000'],
   [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],

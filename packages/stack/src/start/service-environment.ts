@@ -20,6 +20,15 @@ export function serviceUrl(env: Record<string, string | undefined>, name: keyof 
   return `http://${isEverywhere ? loopback : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/**
+ * The address of the console, to which passkeys and sign-in providers are bound: a name, because a passkey cannot belong to an
+ * IP address. Undefined if the API listens beyond this machine: then only the operator knows how people reach it.
+ */
+export function publicApiUrl(env: Record<string, string | undefined>, port: number): string | undefined {
+  if (env.PUBLIC_API_URL) return env.PUBLIC_API_URL;
+  return ['127.0.0.1', '::1', 'localhost'].includes(env.API_HOST || loopback) ? `http://localhost:${port}` : undefined;
+}
+
 /** What all services are told of what they stand on, as they and the `millrace` command read it. */
 export function storageSettings(
   env: Record<string, string | undefined>,
@@ -59,6 +68,7 @@ export function serviceEnvironment(
     STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
     // For live events and `millrace tail`: nobody measures here what it costs.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
+    PUBLIC_API_URL: publicApiUrl(env, api),
     // For flag definitions and test events, which the API hands on.
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
     // The console shows where events go: another port than its own.

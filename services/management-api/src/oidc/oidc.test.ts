@@ -278,10 +278,16 @@ describe('GitHub', () => {
 });
 
 test('settings: each provider is all or nothing', () => {
-  const config = { oidcName: 'Example', googleClientId: 'id', googleClientSecret: 'secret' };
+  const config = {
+    oidcName: 'Example',
+    googleClientId: 'id',
+    googleClientSecret: 'secret',
+    publicApiUrl: 'https://a.example',
+  };
   expect([...providersOf(config)]).toMatchObject([
     ['google-oauth2', { name: 'Google', clientId: 'id', clientSecret: 'secret' }],
   ]);
+  expect(() => providersOf({ ...config, publicApiUrl: undefined })).toThrow('GOOGLE_CLIENT_ID: needs PUBLIC_API_URL');
   expect(providersOf({ oidcName: 'Example' }).size).toBe(0);
   for (const part of [{ googleClientId: 'id' }, { githubClientSecret: 's' }, { oidcIssuer: 'https://a.example' }]) {
     expect(() => providersOf({ oidcName: 'Example', ...part })).toThrow(

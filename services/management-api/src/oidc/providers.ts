@@ -29,9 +29,10 @@ export const providerFields = {
   oidcName: Type.String({ default: 'OpenID Connect', description: 'what its button says' }),
 };
 const schema = Type.Object(providerFields);
+type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
-/** @throws ConfigError for a provider of which only a part is set. */
-export function providersOf(config: Static<typeof schema>): ReadonlyMap<ProviderKind, OidcProvider> {
+/** @throws ConfigError for a provider of which only a part is set, and for a provider without `PUBLIC_API_URL`. */
+export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {
   const providers = new Map<ProviderKind, OidcProvider>();
   const add = (
     kind: OidcProvider['kind'],
@@ -48,6 +49,11 @@ export function providersOf(config: Static<typeof schema>): ReadonlyMap<Provider
     if (id === undefined || secret === undefined || issuer === undefined) {
       const wanted = [...(kind === 'oidc' ? ['ISSUER'] : []), 'CLIENT_ID', 'CLIENT_SECRET'];
       throw new ConfigError([`${wanted.map((part) => `${prefix}_${part}`).join(', ')}: set all of them, or none`]);
+    }
+    if (config.publicApiUrl === undefined) {
+      throw new ConfigError([
+        `${prefix}_CLIENT_ID: needs PUBLIC_API_URL, the address to which the provider sends people back`,
+      ]);
     }
     providers.set(kind, {
       ...{ kind, name, issuer, clientId: id, isOfOperator: true },

@@ -115,6 +115,7 @@ export async function startTestApi(
   await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
   const keyValue = createInProcessKeyValue();
   const parts = usualParts({ sql, transaction: database.transaction, logger, mailer });
+  const { server, url, answerWith } = await listen();
   const app = createApp({
     deadLetters: { log, topics },
     sql,
@@ -134,11 +135,11 @@ export async function startTestApi(
     health: createHealth(metrics),
     checkResponses: true,
     keyValue,
+    publicUrl: url,
     ...parts,
     ...overrides,
   });
-  const server = await serve(app, { port: 0, host: '127.0.0.1', setting: 'API_PORT', drainTimeoutMs: 1000 });
-  const url = `http://127.0.0.1:${server.port}`;
+  answerWith(app);
 
   async function request(
     method: string,
@@ -186,6 +187,21 @@ export async function startTestApi(
       await testDatabase.drop();
     },
   };
+}
+
+/** Listens before there is an app: the port is part of the app's public address. */
+async function listen() {
+  let app: ReturnType<typeof createApp> | undefined;
+  const server = await serve((request, response) => app?.(request, response), {
+    port: 0,
+    host: '127.0.0.1',
+    setting: 'API_PORT',
+    drainTimeoutMs: 1000,
+  });
+  const answerWith = (answering: ReturnType<typeof createApp>) => {
+    app = answering;
+  };
+  return { server, url: `http://127.0.0.1:${server.port}`, answerWith };
 }
 
 /** What most tests are not about. */

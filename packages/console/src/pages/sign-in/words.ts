@@ -22,6 +22,7 @@ export const text = {
     no_new_organizations: 'There is no account with your address. Ask for an invite.',
     throttled: 'Too many sign-ins came from your address. Wait a minute.',
     https_required: 'Signing in needs https.',
+    public_url_required: 'Single sign-on is not available. The operator has to set PUBLIC_API_URL.',
   } as Record<string, string>,
   enforced: 'People with your address sign in by another provider: press Single sign-on.',
   failedOtherwise: 'Signing in by the provider failed. An administrator of your organization sees the reason.',

@@ -144,7 +144,7 @@ test('a forwarded host counts only when a proxy is trusted', async () => {
   };
   await createTestProject(api.database, { organizationId: tenant.organizationId, name: randomUUID() });
   expect(await nextOf(api.url, headers)).toBe(`${api.url}/api/projects?limit=1&offset=1`);
-  const trusting = await startTestApi({ trustedProxies: 1 });
+  const trusting = await startTestApi({ trustedProxies: 1, publicUrl: undefined });
   const other = await createTestTenant(trusting.database);
   await createTestProject(trusting.database, { organizationId: other.organizationId, name: 'Second' });
   const otherHeaders = { ...headers, authorization: `Bearer ${other.personalApiKey}` };

@@ -40,13 +40,19 @@ export async function findEnforced(
   return domain && kind !== null ? { domain, kind } : null;
 }
 
-/** How people with an address may sign in; the same whether there is such an account or not. */
-export async function waysInOf({ sql, installed }: EnforcementDeps, email: string) {
+/**
+ * How people with an address may sign in; the same whether there is such an account or not.
+ * @param hasPublicUrl whether the installation has the address that providers need (`requirePublicUrl`).
+ */
+export async function waysInOf(
+  { sql, installed }: EnforcementDeps,
+  { email, hasPublicUrl }: { email: string; hasPublicUrl: boolean },
+) {
   const account = addressOf(email);
   const domain = account === null ? undefined : await findAddressDomain(sql, domainOfAddress(account));
   const kind = domain ? enforcedProvider(domain, installed) : null;
   const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installed.has(other));
-  const only = (other: ProviderKind) => kind === null || kind === other;
+  const only = (other: ProviderKind) => hasPublicUrl && (kind === null || kind === other);
   return {
     password_login_available: kind === null || domain?.sso_owner_exception === true,
     sso_enforcement: kind,

@@ -29,6 +29,7 @@ import {
 } from '@simplewebauthn/server';
 import { v7 as uuidv7 } from 'uuid';
 import type { SessionCredential } from '../../access/caller.ts';
+import { requirePublicUrl } from '../../access/public-url.ts';
 import { stepOf } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
@@ -38,15 +39,15 @@ const algorithms = [-7, -8, -36, -257, -258, -259];
 const mostPasskeys = 20;
 
 /** Passkeys belong to a host: under another address of the installation they are of no use. */
-function placeOf(baseUrl: string): { rpID: string; expectedOrigin: string } {
-  const { hostname, origin } = new URL(baseUrl);
+function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
+  const { hostname, origin } = new URL(publicUrl);
   return { rpID: hostname, expectedOrigin: origin };
 }
 
 /** Options for `navigator.credentials.create()`. */
 export async function beginRegistration(
   sql: Sql,
-  { session, user, baseUrl }: { session: SessionCredential; user: SigningIn; baseUrl: string },
+  { session, user, publicUrl }: { session: SessionCredential; user: SigningIn; publicUrl: string },
 ) {
   const existing = await listPasskeys(sql, user.id);
   if (existing.length >= mostPasskeys) {
@@ -54,7 +55,7 @@ export async function beginRegistration(
   }
   const options = await generateRegistrationOptions({
     rpName: name,
-    rpID: placeOf(baseUrl).rpID,
+    rpID: placeOf(publicUrl).rpID,
     userID: handleOf(user.uuid),
     userName: user.email,
     userDisplayName: user.first_name || user.email,
@@ -74,18 +75,18 @@ export async function finishRegistration(
   {
     session,
     user,
-    baseUrl,
+    publicUrl,
     body,
   }: {
     session: SessionCredential;
     user: SigningIn;
-    baseUrl: string;
+    publicUrl: string;
     body: { credential: Record<string, unknown>; label: string };
   },
 ): Promise<Passkey> {
   const begun = await takeSignInStep(sql, 'passkey_registration', session.id);
   if (begun === undefined) throw noChallenge();
-  const { rpID, expectedOrigin } = placeOf(baseUrl);
+  const { rpID, expectedOrigin } = placeOf(publicUrl);
   refuseForeignFrame(body.credential);
   const { registrationInfo: info } = await verified(
     verifyRegistrationResponse({
@@ -121,11 +122,11 @@ export async function finishRegistration(
 
 /** Options for `navigator.credentials.get()`, with the passkeys of the user where one is known already. */
 export async function passkeyQuestion(
-  baseUrl: string,
+  publicUrl: string,
   { passkeys = [], needsVerification = false }: { passkeys?: readonly Passkey[]; needsVerification?: boolean } = {},
 ) {
   return generateAuthenticationOptions({
-    rpID: placeOf(baseUrl).rpID,
+    rpID: placeOf(publicUrl).rpID,
     userVerification: needsVerification ? 'required' : 'preferred',
     allowCredentials: passkeys.map(descriptorOf),
   });
@@ -144,13 +145,13 @@ export async function checkPasskey(
   {
     credential,
     challenge,
-    baseUrl,
+    publicUrl,
     userId,
     needsVerification = false,
   }: {
     credential: Record<string, unknown>;
     challenge: string;
-    baseUrl: string;
+    publicUrl: string;
     userId: number | null;
     needsVerification?: boolean;
   },
@@ -163,7 +164,7 @@ export async function checkPasskey(
   // Without a list of passkeys the handle is what names the user; with one it may be left out, but not be another's.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw badPasskey();
-  const { rpID, expectedOrigin } = placeOf(baseUrl);
+  const { rpID, expectedOrigin } = placeOf(publicUrl);
   refuseForeignFrame(response);
   const { verified: isRight, authenticationInfo } = await verified(
     verifyAuthenticationResponse({
@@ -201,7 +202,7 @@ export async function checkAskedPasskey(
   const step = secret === null ? undefined : await takeSignInStep(deps.sql, 'passkey_sign_in', secret);
   if (step === undefined) throw noChallenge();
   const challenge = String(step.data.challenge);
-  return checkPasskey(deps, { credential, challenge, baseUrl: request.baseUrl, userId: null });
+  return checkPasskey(deps, { credential, challenge, publicUrl: requirePublicUrl(request), userId: null });
 }
 
 /**

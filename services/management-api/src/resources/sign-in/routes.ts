@@ -32,7 +32,8 @@ export function signInRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'The ways in.', schema: waysIn } },
       examples: { request: { email: 'ada@example.com' }, response: waysInExample },
       target: ({ request }) => signInLimits.countQuestion(request.address),
-      handler: ({ body }) => waysInOf(deps, body.email),
+      handler: ({ body: { email }, request: { publicUrl } }) =>
+        waysInOf(deps, { email, hasPublicUrl: publicUrl !== null }),
     }),
     defineRoute({
       method: 'POST',

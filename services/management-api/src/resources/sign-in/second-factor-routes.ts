@@ -15,6 +15,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { requirePublicUrl } from '../../access/public-url.ts';
 import { beginRegistration, finishRegistration, recordPasskey, requireAnotherWay } from './passkeys.ts';
 import { requireUser } from './rules.ts';
 import {
@@ -148,9 +149,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       description: 'Options for `navigator.credentials.create()`, good for five minutes. Needs a session.',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
       examples: { response: { challenge: 'Zm9vYmFyYmF6', rp: { id: 'analytics.example', name: 'Millrace' } } },
-      handler: async ({ caller, target: session, request: { baseUrl } }) => {
+      handler: async ({ caller, target: session, request }) => {
         const user = await requireUser(sql, caller.userId);
-        return { ...(await beginRegistration(sql, { session, user, baseUrl })) };
+        return { ...(await beginRegistration(sql, { session, user, publicUrl: requirePublicUrl(request) })) };
       },
     }),
     defineRoute({
@@ -163,9 +164,10 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       body: passkeyRegistration,
       responses: { 201: { description: 'The passkey.', schema: passkeySchema } },
       examples: { request: { credential: { id: 'AQIDBA' }, label: 'Laptop' }, response: passkeyExample },
-      handler: async ({ caller, target: session, body: { credential, label = 'Passkey' }, request: { baseUrl } }) => {
+      handler: async ({ caller, target: session, body: { credential, label = 'Passkey' }, request }) => {
+        const publicUrl = requirePublicUrl(request);
         const user = await requireUser(sql, caller.userId);
-        return toPasskey(await finishRegistration(deps, { session, user, baseUrl, body: { credential, label } }));
+        return toPasskey(await finishRegistration(deps, { session, user, publicUrl, body: { credential, label } }));
       },
     }),
     defineRoute({

@@ -15,6 +15,7 @@ import {
 import { type ApiRequest, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { defineRoute } from '../../access/define-route.ts';
+import { requirePublicUrl } from '../../access/public-url.ts';
 import {
   refuseForeignPage,
   requireSessionPlace,
@@ -100,7 +101,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       handler: async ({ request }) => {
         const { secret, user, needsVerification } = await requireHalf(request);
         const passkeys = await listPasskeys(sql, user.id);
-        const options = await passkeyQuestion(request.baseUrl, { passkeys, needsVerification });
+        const options = await passkeyQuestion(requirePublicUrl(request), { passkeys, needsVerification });
         await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
         return { ...options };
       },
@@ -128,8 +129,8 @@ export function secondStepRoutes(deps: SignInDeps) {
             if (typeof challenge !== 'string') throw noChallenge();
             // Once, whatever comes of it.
             await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
-            const { baseUrl } = request;
-            await checkPasskey(deps, { credential, challenge, baseUrl, userId: user.id, needsVerification });
+            const publicUrl = requirePublicUrl(request);
+            await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });
           } else if (token === undefined) {
             throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'token' });
           }
@@ -153,7 +154,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       examples: { response: optionsExample },
       target: beforeAnybody,
       handler: async ({ request }) => {
-        const options = await passkeyQuestion(request.baseUrl);
+        const options = await passkeyQuestion(requirePublicUrl(request));
         const data = { challenge: options.challenge };
         const step = await beginSignInStep(sql, { kind: 'passkey_sign_in', userId: null, data });
         return new WithHeaders({ ...options }, withStep(request, step));

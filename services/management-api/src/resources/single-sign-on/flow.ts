@@ -22,6 +22,7 @@ import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/acces
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
+import { requirePublicUrl } from '../../access/public-url.ts';
 import { requireSessionPlace, type SignedIn, sessionOf, stepOf } from '../../access/session-cookie.ts';
 import type { OidcSignIn } from '../../oidc/oidc-sign-in.ts';
 import type { OidcProvider, OidcQuestion } from '../../oidc/outcome.ts';
@@ -66,8 +67,8 @@ export interface Leads {
 }
 
 /** The addresses a provider is told; each provider has its own, so that none can be given another's answer. */
-export function returnAddress(baseUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
-  return `${baseUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
+export function returnAddress(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+  return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
 /** A path of our own, or the start: whatever else is written there leads nowhere. */
@@ -91,6 +92,7 @@ export async function beginAtProvider(
   { provider, request }: { provider: string; request: ApiRequest },
 ): Promise<{ url: string; browserSecret: string }> {
   const { sql, signInLimits } = deps;
+  const publicUrl = requirePublicUrl(request);
   requireSessionPlace(request);
   await signInLimits.countProviderStep(request.address);
   const kind = providerKinds.find((known) => known === provider);
@@ -110,12 +112,12 @@ export async function beginAtProvider(
     const data = { ...pending, question: requestId };
     const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
     const { saml_acs_url: signOnUrl } = domain as DomainRow;
-    const own = { entityId: request.baseUrl, acsUrl: returnAddress(request.baseUrl, where) };
+    const own = { entityId: publicUrl, acsUrl: returnAddress(publicUrl, where) };
     const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
     return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
   }
   const begun = await deps.oidc.begin(openIdProvider(deps, kind, domain), {
-    redirectUri: returnAddress(request.baseUrl, where),
+    redirectUri: returnAddress(publicUrl, where),
     reauthenticate: again,
     ...(email !== null && { loginHint: email }),
   });
@@ -187,6 +189,7 @@ export async function finishOpenId(
   deps: SingleSignOnDeps,
   { provider, domainId, request }: { provider: string; domainId: string | null; request: ApiRequest },
 ): Promise<Leads> {
+  const publicUrl = requirePublicUrl(request);
   await deps.signInLimits.countProviderStep(request.address);
   const state = request.query.get('state') ?? '';
   const step = await takeSignInStep(deps.sql, 'provider_sign_in', state);
@@ -200,8 +203,8 @@ export async function finishOpenId(
   if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
   const asked = openIdProvider(deps, pending.kind, domain);
   const outcome = await deps.oidc.finish(asked, {
-    callbackUrl: `${request.baseUrl}${request.path}?${request.query}`,
-    redirectUri: returnAddress(request.baseUrl, pending),
+    callbackUrl: `${publicUrl}${request.path}?${request.query}`,
+    redirectUri: returnAddress(publicUrl, pending),
     state,
     question: pending.question as OidcQuestion,
   });

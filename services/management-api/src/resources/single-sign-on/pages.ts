@@ -81,9 +81,13 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
   };
 }
 
-function sendMetadata({ baseUrl }: ApiRequest, response: ServerResponse): void {
+function sendMetadata({ publicUrl }: ApiRequest, response: ServerResponse): void {
+  if (publicUrl === null) {
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('PUBLIC_API_URL is not set.\n');
+    return;
+  }
   response.setHeader('Content-Type', 'text/xml; charset=utf-8');
-  response.end(samlMetadata({ entityId: baseUrl, acsUrl: `${baseUrl}/complete/saml/` }));
+  response.end(samlMetadata({ entityId: publicUrl, acsUrl: `${publicUrl}/complete/saml/` }));
 }
 
 function follow(response: ServerResponse, request: ApiRequest, leads: Leads): void {

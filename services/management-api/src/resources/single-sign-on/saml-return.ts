@@ -11,6 +11,7 @@ import {
 } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
+import { requirePublicUrl } from '../../access/public-url.ts';
 import { checkSamlAnswer } from '../../saml/check-answer.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import {
@@ -35,13 +36,14 @@ export async function receiveSaml(
   deps: SingleSignOnDeps,
   { samlResponse, relayState, request }: { samlResponse: string; relayState: string; request: ApiRequest },
 ): Promise<Leads> {
+  const publicUrl = requirePublicUrl(request);
   await deps.signInLimits.countProviderStep(request.address);
   const { pending, domain } = await samlQuestion(deps, relayState);
   const outcome = checkSamlAnswer(samlResponse, {
     issuer: String(domain.saml_entity_id),
     certificates: [String(domain.saml_x509_cert)],
-    acsUrl: returnAddress(request.baseUrl, pending),
-    audience: request.baseUrl,
+    acsUrl: returnAddress(publicUrl, pending),
+    audience: publicUrl,
     inResponseTo: typeof pending.question === 'string' ? pending.question : null,
     now: new Date(),
   });
