@@ -14,7 +14,7 @@ export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
 export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
-export { addressOf, isEmail, isRowId } from './input.ts';
+export { addressOf, checkName, isEmail, isRowId } from './input.ts';
 export {
   type AcceptedInvite,
   acceptInvite,
@@ -187,5 +187,14 @@ export {
   refusalToConfirm,
 } from './single-sign-on/arrival.ts';
 export { domainOfAddress, enforcedProvider, enforcementOf, type Installed } from './single-sign-on/enforcement.ts';
-export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
-export { changeEmail, createUser, getUser, listUsers, type NewUser, removeUser, setUserActive } from './users/users.ts';
+export { findUser, setCurrentEnvironment, type User, type UserFields } from './users/user-store.ts';
+export {
+  changeEmail,
+  changeUserFields,
+  createUser,
+  getUser,
+  listUsers,
+  type NewUser,
+  removeUser,
+  setUserActive,
+} from './users/users.ts';

@@ -1,6 +1,6 @@
 /** What the functions of accounts are given: the checks of single values, and the errors for what is not there. */
 
-import { AppError } from '@millrace/runtime';
+import { AppError, isPlainName } from '@millrace/runtime';
 
 /** A field broke a rule; codes and texts follow docs/api-rules.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
@@ -26,6 +26,17 @@ export function checkText(
     throw invalidField(attr, 'max_length', `Ensure this field has no more than ${maxLength} characters.`);
   }
   return text;
+}
+
+/** A name that may appear in emails to other people. @throws AppError as `checkText`, and for several lines or a link. */
+export function checkName(
+  attr: string,
+  value: string,
+  limits: { maxLength: number; isBlankAllowed?: boolean },
+): string {
+  const name = checkText(attr, value, limits);
+  if (isPlainName(name)) return name;
+  throw invalidField(attr, 'invalid_input', 'A name must be a single line and cannot contain "://".');
 }
 
 /** One `@`, something before it, and a host name with a dot or `localhost` after it; no quoting, no white space. */

@@ -25,6 +25,7 @@ export {
   observerOf,
   sumMetrics,
 } from './metrics.ts';
+export { hasLink, isPlainName, quoteMessage, toPlainName } from './plain-names.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
 export { readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';
 export {

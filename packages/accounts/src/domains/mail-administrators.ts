@@ -11,14 +11,14 @@ export async function mailAdministrators(
   organizationId: string,
   { subject, sentences }: { subject: string; sentences: readonly string[] },
 ): Promise<number> {
-  const administrators = await sql.query<{ email: string; name: string }>(
-    `SELECT u.email, u.first_name AS name FROM membership m JOIN "user" u ON u.id = m.user_id
+  const administrators = await sql.query<{ email: string }>(
+    `SELECT u.email FROM membership m JOIN "user" u ON u.id = m.user_id
       WHERE m.organization_id = $1 AND m.level >= $2 AND u.is_active ORDER BY u.id`,
     [organizationId, membershipLevels.administrator],
   );
   let taken = 0;
-  for (const { email, name } of administrators) {
-    const text = [`Hello${name ? ` ${name}` : ''},`, ...sentences].join('\n\n');
+  const text = ['Hello,', ...sentences].join('\n\n');
+  for (const { email } of administrators) {
     const { result } = await mailer.send({ to: email, subject: `${subject} (Millrace)`, text });
     if (result === 'accepted') taken += 1;
   }

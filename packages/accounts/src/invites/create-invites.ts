@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { allScopes, grants, isObject, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/runtime';
+import { AppError, hasLink } from '@millrace/runtime';
 import { recordActivity } from '../activity/record-activity.ts';
-import { notFound } from '../input.ts';
+import { checkName, invalidField, notFound } from '../input.ts';
 import { findMember, isMember } from '../members/member-store.ts';
 import { type LockedOrganization, lockOrganization } from '../organizations/organization-store.ts';
 import { deleteInvite, findPendingInvite, grantableLevels, insertInvite } from './invite-store.ts';
@@ -118,16 +118,22 @@ async function createInvite(
     organizationId,
     targetEmail,
     emailKey,
-    firstName: invite.firstName ?? '',
+    firstName: checkName('first_name', invite.firstName ?? '', { maxLength: 30, isBlankAllowed: true }),
     ...granted,
     createdById: inviter.userId,
-    message: invite.message ?? null,
+    message: checkMessage(invite.message ?? null),
     sendEmail: invite.sendEmail ?? true,
     combinePendingInvites: invite.combinePendingInvites ?? false,
     tokenHash: hash,
     key: inviter.key,
   });
   return { id, secrets, targetEmail, emailKey };
+}
+
+/** An invite goes to an address of the inviter's choice. */
+function checkMessage(message: string | null): string | null {
+  if (message === null || !hasLink(message)) return message;
+  throw invalidField('message', 'invalid_input', 'A message cannot contain links ("://").');
 }
 
 async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {

@@ -15,7 +15,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { checkText, invalidField, isUuid, notFound } from '../input.ts';
+import { checkName, invalidField, isUuid, notFound } from '../input.ts';
 import {
   deleteOrganization,
   findOrganization,
@@ -42,7 +42,7 @@ export interface NewOrganization {
 export async function createOrganization(tx: Transaction, input: NewOrganization): Promise<Organization> {
   const created = await insertWithFreeSlug(tx, {
     id: uuidv7(),
-    name: checkText('name', input.name, { maxLength: 64 }),
+    name: checkName('name', input.name, { maxLength: 64 }),
     features: input.features ?? [],
     isMemberJoinEmailEnabled: input.isMemberJoinEmailEnabled ?? true,
     enforce2fa: input.enforce2fa ?? null,
@@ -142,7 +142,7 @@ export async function changeOrganization(
   { organizationId, changes, actor }: OrganizationChange,
 ): Promise<Organization> {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  if (changes.name !== undefined) given.name = checkText('name', changes.name, { maxLength: 64 });
+  if (changes.name !== undefined) given.name = checkName('name', changes.name, { maxLength: 64 });
   const { name, is_member_join_email_enabled, enforce_2fa } = await lockOrganization(tx, organizationId);
   const before = { name, is_member_join_email_enabled, enforce_2fa };
   const after = { ...before, ...given };

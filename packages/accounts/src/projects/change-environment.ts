@@ -3,7 +3,7 @@
 import { maskedAddress } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
-import { checkText, isRowId, notFound } from '../input.ts';
+import { checkName, isRowId, notFound } from '../input.ts';
 import { newProjectToken } from '../keys/key-values.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { listEnvironmentKeys, lockProject, updateProject } from './project-store.ts';
@@ -55,7 +55,7 @@ function withoutMask(given: Record<string, unknown>, before: StoredEnvironment):
 
 function checkChanges(given: Record<string, unknown>): Record<string, unknown> {
   const settings = checkSettings(given);
-  if (typeof settings.name === 'string') settings.name = checkText('name', settings.name, { maxLength: 200 });
+  if (typeof settings.name === 'string') settings.name = checkName('name', settings.name, { maxLength: 200 });
   return settings;
 }
 

@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
-import { checkText } from '../input.ts';
+import { checkName, checkText } from '../input.ts';
 import { settingFields } from './setting-fields.ts';
 
 /**
@@ -31,7 +31,7 @@ export function checkNewSettings(given: Record<string, unknown>): NewSettings {
     });
   }
   const { name = 'Default project', ...settings } = checkSettings(given);
-  return { ...settings, name: checkText('name', name as string, { maxLength: 200 }) };
+  return { ...settings, name: checkName('name', name as string, { maxLength: 200 }) };
 }
 
 /** @throws AppError `invalid` naming `product_description`. */

@@ -5,7 +5,7 @@
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/runtime';
+import { AppError, isAppError, toPlainName } from '@millrace/runtime';
 import { recordOwnActivity } from '../activity/record-activity.ts';
 import { hostsOf } from '../domains/owner-addresses.ts';
 import { addressOf, checkEmail, invalidField, isUuid, notFound } from '../input.ts';
@@ -107,7 +107,7 @@ async function makeUser(
 }
 
 function cutNames({ firstName, lastName }: Pick<ScimUserFields, 'firstName' | 'lastName'>) {
-  const cut = (text: string) => [...text.trim()].slice(0, longestName).join('');
+  const cut = (text: string) => [...toPlainName(text).trim()].slice(0, longestName).join('');
   return { firstName: cut(firstName), lastName: cut(lastName) };
 }
 

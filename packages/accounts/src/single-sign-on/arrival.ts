@@ -10,7 +10,7 @@
 
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/runtime';
+import { AppError, toPlainName } from '@millrace/runtime';
 import { recordActivity, recordOwnActivity } from '../activity/record-activity.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
@@ -247,7 +247,7 @@ async function enter(
 }
 
 async function createArrived(tx: Transaction, { firstName, lastName }: ProviderAnswer, email: string): Promise<User> {
-  const cut = (text: string) => [...text].slice(0, 150).join('');
+  const cut = (text: string) => [...toPlainName(text)].slice(0, 150).join('');
   const names = { firstName: cut(firstName), lastName: cut(lastName) };
   const user = await createUser(tx, { email, ...names, isEmailVerified: true });
   const about = { organizationId: null, scope: 'User', itemId: user.uuid, name: email } as const;

@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Actor, recordOwnActivity } from '../activity/record-activity.ts';
-import { addressOf, answeringConstraints, checkEmail, checkText, isRowId, notFound } from '../input.ts';
+import { addressOf, answeringConstraints, checkEmail, checkName, checkText, isRowId, notFound } from '../input.ts';
 import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { deleteLinks } from '../sign-in/sign-in-store.ts';
@@ -13,7 +13,9 @@ import {
   selectOrganizationsOf,
   selectUsers,
   type User,
+  type UserFields,
   updateEmail,
+  updateUser,
   updateUserActive,
 } from './user-store.ts';
 
@@ -35,8 +37,8 @@ export async function createUser(sql: Sql, input: NewUser): Promise<User> {
     uuid: uuidv7(),
     distinct_id: uuidv4(),
     email: checkEmail('email', input.email),
-    first_name: checkText('first_name', input.firstName ?? '', { maxLength: 150, isBlankAllowed: true }),
-    last_name: checkText('last_name', input.lastName ?? '', { maxLength: 150, isBlankAllowed: true }),
+    first_name: checkName('first_name', input.firstName ?? '', { maxLength: 150, isBlankAllowed: true }),
+    last_name: checkName('last_name', input.lastName ?? '', { maxLength: 150, isBlankAllowed: true }),
     role_at_organization: checkText('role_at_organization', input.roleAtOrganization ?? '', {
       maxLength: 64,
       isBlankAllowed: true,
@@ -72,6 +74,16 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
     await deleteLinks(sql, userId);
   }
   return changed;
+}
+
+/** Writes the fields that are given. @throws AppError `invalid` naming `first_name` or `last_name`. */
+export async function changeUserFields(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
+  const named: UserFields = { ...fields };
+  for (const attr of ['first_name', 'last_name'] as const) {
+    const name = fields[attr];
+    if (name !== undefined) named[attr] = checkName(attr, name, { maxLength: 150, isBlankAllowed: true });
+  }
+  await updateUser(tx, userId, named);
 }
 
 /**

@@ -1,6 +1,6 @@
 // A report as a mail: HTML with pictures, and the same as text.
 
-import type { Logger } from '@millrace/runtime';
+import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
@@ -15,7 +15,7 @@ export interface Message {
   /** Where the insight or dashboard is; null when nobody has told us where the application is. */
   link: string | null;
   linkOf(insight: ReportedInsight): string | null;
-  /** Who had it sent, and what they say; null but for the first report. */
+  /** The verified address of the user who subscribed the recipient, and their message; null except in the first report. */
   invite: { by: string | null; message: string | null } | null;
   /** Why there will be no more; null while there will be. */
   end: string | null;
@@ -37,7 +37,8 @@ export interface ReportMail {
 const mostRowsShown = 10;
 
 /** Where a picture cannot be drawn, which is logged, name and numbers stand in its place. */
-export async function reportMail(message: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
+export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
+  const message = withPlainNames(written);
   const attachments: ReportMail['attachments'] = [];
   for (const insight of message.content?.insights ?? []) {
     const svg = drawInsight(insight);
@@ -60,14 +61,29 @@ export async function reportMail(message: Message, logger: Pick<Logger, 'warn'>)
   return { subject, html: htmlOf(message, pictured), text: textOf(message), attachments, headers };
 }
 
+/** Reports go to any address, and titles and names are chosen by members of a project. */
+function withPlainNames(message: Message): Message {
+  const { content, title } = message;
+  const named = <T extends { name: string; description: string }>(one: T): T => ({
+    ...one,
+    name: toPlainName(one.name),
+    description: one.description.replaceAll('://', ' '),
+  });
+  return {
+    ...message,
+    title: toPlainName(title),
+    content: content && { ...named(content), insights: content.insights.map(named) },
+  };
+}
+
 const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
 
 /** What stands around the numbers: before and behind them. */
 function sentences({ summary, nextAt, invite, end, content }: Message): { before: string[]; behind: string[] } {
   const next =
     nextAt === null || end !== null ? '' : ` The next one comes on ${weekdayText(nextAt, content?.timezone ?? 'UTC')}.`;
-  const by = invite === null ? null : `${invite.by ?? 'Somebody'} has this report sent to you.`;
-  const before = [by, invite?.message ?? null, end];
+  const by = invite === null ? null : `${invite.by ?? 'A member of the project'} subscribed you to this report.`;
+  const before = [by, invite?.message ? quoteMessage(invite.message) : null, end];
   const more =
     content === null || content.total <= content.insights.length
       ? null

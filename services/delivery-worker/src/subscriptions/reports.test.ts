@@ -261,7 +261,9 @@ test('Q-293: the numbers are those of the moment it was due, whenever it is sent
 
 test('Q-294: the first one says who has it sent, what they say, and when the next one comes', async () => {
   const { sql } = fixture.database;
-  await sql.query(`UPDATE "user" SET first_name = 'Grace' WHERE id = $1`, [tenant.userId]);
+  await sql.query(`UPDATE "user" SET email = 'grace@example.com', is_email_verified = true WHERE id = $1`, [
+    tenant.userId,
+  ]);
   const id = await subscribe({
     insight: await insight('Orders'),
     created_by_id: tenant.userId,
@@ -273,8 +275,20 @@ test('Q-294: the first one says who has it sent, what they say, and when the nex
     [id, now],
   );
   await send();
-  expect(mail().body).toMatch(/^Grace has this report sent to you\.\n\nHave a look\.\n\nOrders/);
+  expect(mail().body).toMatch(/^grace@example\.com subscribed you to this report\.\n\n> Have a look\.\n\nOrders/);
   expect(mail().body).toContain('The next one comes on Monday, 16 November 2026.');
+});
+
+it('shows names and titles as one line without links', async () => {
+  const name = 'Orders\nYour account is locked: https://evil.example';
+  await subscribe({ insight: await insight(name) });
+  await send();
+  const { headers, body, html } = mail();
+  const plain = 'Orders Your account is locked: https evil.example';
+  expect(headers.subject).toBe(plain);
+  expect(body).toContain(plain);
+  expect(html).toContain(plain);
+  expect(body + html).not.toContain('https://evil.example');
 });
 
 test('Q-295: after a crash of whoever has asked, another asks, and each gets one mail with the same numbers', async () => {

@@ -221,7 +221,7 @@ export async function claimDeliveries(
      SELECT c.id, c.unsubscribe_id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
             s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
             s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook,
-            s.next_delivery_date, i.short_id AS insight_short_id, nullif(u.first_name, '') AS created_by,
+            s.next_delivery_date, i.short_id AS insight_short_id, CASE WHEN u.is_email_verified THEN u.email END AS created_by,
             CASE WHEN s.insight IS NULL THEN d.name ELSE coalesce(i.name, i.derived_name) END AS subject_name,
             r.id AS report_id, r.content
        FROM claimed c

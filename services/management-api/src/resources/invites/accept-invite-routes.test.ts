@@ -389,7 +389,7 @@ test('administrators and owners are told who joined, unless the organization doe
     sent.length = 0;
     expect((await signUp(id, { token })).status).toBe(201);
     await mailing.settle();
-    return sent.filter(({ subject, text }) => subject === 'Grace joined Acme on Millrace' && text.includes(email));
+    return sent.filter(({ subject, text }) => subject === `${email} joined Acme on Millrace` && text.includes(email));
   };
   const recipients = (await told()).map(({ to }) => to);
   expect(recipients).toEqual(expect.arrayContaining([acme.A.email, acme.W.email]));

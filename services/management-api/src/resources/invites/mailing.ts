@@ -3,7 +3,7 @@
 import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import type { Logger } from '@millrace/runtime';
+import { type Logger, quoteMessage } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
 import { findJoinRecipients, type InviteRow } from './store.ts';
 
@@ -28,7 +28,7 @@ export interface InviteMailing {
 export interface Joined {
   organization_id: string;
   organization_name: string;
-  user: { id: number; first_name: string; email: string };
+  user: { id: number; email: string };
 }
 
 interface MailableInvite {
@@ -67,7 +67,6 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
         token,
         withConsole,
         targetEmail: row.target_email,
-        firstName: row.first_name,
         level: row.level,
         message: row.message,
         expiresAt: inviteExpiresAt(row),
@@ -146,12 +145,11 @@ interface InviteLetter {
   token: string;
   withConsole: boolean;
   targetEmail: string;
-  firstName: string;
   level: number;
   message: string | null;
   expiresAt: Date;
   organizationName: string;
-  inviter: { first_name: string; email: string } | null;
+  inviter: { email: string; is_email_verified: boolean } | null;
   /** Address under which the API is reached, without a trailing slash. */
   publicUrl: string;
 }
@@ -161,18 +159,20 @@ interface InviteLetter {
  * every link of a mail must not accept it.
  */
 function inviteMail(letter: InviteLetter): Mail {
-  const inviter = letter.inviter?.first_name || 'Someone';
+  // Names are chosen freely and an unverified address may be that of somebody else, so neither speaks for the inviter.
+  const replyTo = letter.inviter?.is_email_verified ? letter.inviter.email : undefined;
+  const inviter = replyTo ?? `A member of ${letter.organizationName}`;
   const address = `${letter.publicUrl}/api/signup/${letter.id}`;
   // Behind `#` the secret stays out of the logs of servers.
   const page = `${letter.publicUrl}/console/invite/${letter.id}#${letter.token}`;
   return {
     to: letter.targetEmail,
-    replyTo: letter.inviter?.email,
+    replyTo,
     subject: `${inviter} invited you to join ${letter.organizationName} on Millrace`,
     text: [
-      `Hello${letter.firstName ? ` ${letter.firstName}` : ''},`,
+      'Hello,',
       `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
-      ...(letter.message ? [letter.message] : []),
+      ...(letter.message ? ['They wrote:', quoteMessage(letter.message)] : []),
       `The invitation is valid until ${formatMoment(letter.expiresAt)} and is for you alone:`,
       letter.withConsole
         ? page
@@ -189,13 +189,12 @@ function inviteMail(letter: InviteLetter): Mail {
 /** The mail to an administrator about somebody new. */
 function joinedMail(
   to: string,
-  { organization_name, user }: { organization_name: string; user: { first_name: string; email: string } },
+  { organization_name, user }: { organization_name: string; user: { email: string } },
 ): Mail {
-  const name = user.first_name || user.email;
   return {
     to,
-    subject: `${name} joined ${organization_name} on Millrace`,
-    text: `${name} (${user.email}) has accepted an invite and is now a member of ${organization_name}.`,
+    subject: `${user.email} joined ${organization_name} on Millrace`,
+    text: `${user.email} has accepted an invite and is now a member of ${organization_name}.`,
   };
 }
 

@@ -12,9 +12,9 @@ export interface AccountMailing {
   /** Whether mails are sent at all. */
   sends: boolean;
   /** Sends the code by which somebody proves that an address is theirs. */
-  sendCode(to: { email: string; first_name: string }, code: string): void;
+  sendCode(email: string, code: string): void;
   /** Tells somebody what has just happened to their account. */
-  tell(user: { email: string; first_name: string }, notice: Notice, values?: Record<string, string>): void;
+  tell(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
   /** Tells those who administrate the organization of a domain what has become of signing in to it. */
   tellAdministrators(
     domain: { organization_id: string; domain: string },
@@ -130,8 +130,8 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   return {
     sendReset: (account) => beside('sending a mail for a new password', sendLink(account)),
     sends: mailer !== undefined && publicUrl !== undefined,
-    sendCode(to, code) {
-      if (mailer && publicUrl) beside('sending a code', mailer.send(codeMail(to, code)));
+    sendCode(email, code) {
+      if (mailer && publicUrl) beside('sending a code', mailer.send(codeMail(email, code)));
     },
     tell(user, notice, values = {}) {
       if (mailer && publicUrl)
@@ -152,16 +152,19 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   };
 }
 
+/** Without the name of the account: a stranger may have created it with the address of somebody else, or asked for a code to it. */
+const hello = 'Hello,';
+
 /** The secret stands behind the `#`, which browsers send to nobody; looking at the page uses nothing up. */
 function resetMail(
-  { uuid, email, first_name: name }: { uuid: string; email: string; first_name: string },
+  { uuid, email }: { uuid: string; email: string },
   { secret, publicUrl }: { secret: string; publicUrl: string },
 ): Mail {
   return {
     to: email,
     subject: 'A new password for Millrace',
     text: [
-      hello(name),
+      hello,
       'somebody, hopefully you, asked for a new password for your account. This link sets one, once and within a day:',
       `${publicUrl}/console/reset/${uuid}#${secret}`,
       'Or send:',
@@ -171,12 +174,12 @@ function resetMail(
   };
 }
 
-function codeMail({ email, first_name: name }: { email: string; first_name: string }, code: string): Mail {
+function codeMail(email: string, code: string): Mail {
   return {
     to: email,
     subject: `${code} is your code for Millrace`,
     text: [
-      hello(name),
+      hello,
       `enter this code to prove that this address is yours: ${code}`,
       'It holds for a day and for five tries. If you did not ask for it, ignore this mail.',
     ].join('\n\n'),
@@ -184,7 +187,7 @@ function codeMail({ email, first_name: name }: { email: string; first_name: stri
 }
 
 function noticeMail(
-  { email, first_name: name }: { email: string; first_name: string },
+  { email }: { email: string },
   notice: Notice,
   { publicUrl, values }: { publicUrl: string; values: Record<string, string> },
 ): Mail {
@@ -193,7 +196,7 @@ function noticeMail(
     to: email,
     subject: `${subject} (Millrace)`,
     text: [
-      hello(name),
+      hello,
       filledIn(sentence, values),
       `If it was you, there is nothing to do. If it was not, set a new password at ${publicUrl}/console/reset, which ends all sessions, and tell an administrator of your organization.`,
     ].join('\n\n'),
@@ -202,8 +205,4 @@ function noticeMail(
 
 function filledIn(sentence: string, values: Record<string, string>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-}
-
-function hello(name: string): string {
-  return `Hello${name ? ` ${name}` : ''},`;
 }

@@ -6,6 +6,7 @@ import {
   asksSecondFactor,
   beginSession,
   changePassword,
+  checkName,
   createOwnedOrganization,
   createUser,
   endSession,
@@ -36,7 +37,7 @@ import { type Caller, requireRecentSignIn, requireSession } from '../../access/c
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
 import { findEnforced, isExcepted, ssoEnforced } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
-import { firstOwner, type linkUse } from './schema.ts';
+import { describeBrowser, firstOwner, type linkUse } from './schema.ts';
 import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';
 import type { SignInCount } from './sign-in-count.ts';
 
@@ -163,8 +164,7 @@ export async function begin(
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
   if (known === null && (await hasSignedIn(tx, user.id))) {
-    const values = { browser: browser.slice(0, 200) || 'a program without a name', address: request.address };
-    accountMailing.tell(user, 'new_browser', values);
+    accountMailing.tell(user, 'new_browser', { browser: describeBrowser(browser), address: request.address });
   }
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
@@ -293,6 +293,7 @@ async function becomeFirstOwner(
 ): Promise<SignedIn> {
   const { transaction, passwords } = deps;
   const owner = parseInput(firstOwner, body, { trimStrings: true });
+  checkName('organization_name', owner.organization_name, { maxLength: 64 });
   await checkNewPassword(owner.password, [owner.email, owner.first_name ?? '', owner.organization_name]);
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {

@@ -226,7 +226,7 @@ export function toLoginSession(row: SessionRow, currentId: string) {
     created_at: formatDateTime(row.created_at),
     last_activity: formatDateTime(row.last_seen_at),
     location: row.address,
-    device: deviceOf(row.browser),
+    device: describeBrowser(row.browser),
     login_method: row.method,
     is_current: row.id === currentId,
   };
@@ -251,7 +251,8 @@ const systems = [
   ['Linux', /Linux/],
 ] as const;
 
-function deviceOf(browser: string): string {
+/** Browser and system in words of ours: what a browser calls itself is a text of its user. */
+export function describeBrowser(browser: string): string {
   const nameIn = (names: typeof browsers | typeof systems) => names.find(([, pattern]) => pattern.test(browser))?.[0];
   const [program, system] = [nameIn(browsers), nameIn(systems)];
   if (program === undefined && system === undefined) return 'Unknown';

@@ -99,12 +99,10 @@ test('a sign-in from a browser that is not known is told, but for the first one 
   expect(await subjects()).toEqual([]);
   await post('/api/login/', { email: user.email, password: 'wrong' });
   expect(await subjects()).toEqual([]);
-  const agent = { 'user-agent': 'Firefox on a boat' };
+  const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
   const other = await api.send('POST', '/api/login/', { body: { email: user.email, password }, headers: agent });
   expect(await subjects()).toEqual(['A sign-in from a new browser (Millrace)']);
-  expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(
-    /Firefox on a boat, at (::ffff:)?127\.0\.0\.1/,
-  );
+  expect(mailsTo(user.email)[0]?.body.replaceAll(/=\r?\n/g, '')).toMatch(/Firefox on Linux, at (::ffff:)?127\.0\.0\.1/);
   await login(cookieOf(other, 'device'));
   expect(await subjects()).toHaveLength(1);
 });

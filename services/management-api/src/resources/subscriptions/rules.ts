@@ -3,7 +3,7 @@
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { maskedTarget, targetsOf } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { AppError } from '@millrace/runtime';
+import { AppError, hasLink } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -54,6 +54,7 @@ export async function createSubscription(
   await checkSubjects(tx, author.environmentId, { before: null, fields });
   await checkChosenInsights(tx, { before: null, fields });
   checkSubscription(fields);
+  const inviteMessage = checkInviteMessage(body.invite_message);
   const timeZone = await findTimeZone(tx, author.environmentId);
   const next = fields.enabled ? nextDeliveryDate(ruleOf(fields), { now, previous: null, timeZone }) : null;
   const id = await insertSubscription(
@@ -62,7 +63,6 @@ export async function createSubscription(
     { fields, nextDeliveryDate: next },
   );
   if (!fields.deleted && (body.send_test_now ?? fields.enabled)) {
-    const inviteMessage = body.invite_message ?? null;
     await insertDeliveries(tx, id, { targets: targetsOf(fields), occasion: 'created', inviteMessage });
   }
   return found(await findSubscription(tx, author.environmentId, id));
@@ -86,11 +86,11 @@ export async function changeSubscription(
   await checkSubjects(tx, environmentId, { before, fields });
   await checkChosenInsights(tx, { before, fields });
   checkSubscription(fields);
+  const inviteMessage = checkInviteMessage(changes.invite_message);
   const timeZone = await findTimeZone(tx, environmentId);
   await updateSubscription(tx, id, { fields, nextDeliveryDate: nextDateOfChanged(before, fields, { now, timeZone }) });
   if (fields.deleted || (before.enabled && !fields.enabled)) await cancelDeliveries(tx, id);
   if (!fields.deleted && (changes.send_test_now ?? fields.enabled)) {
-    const inviteMessage = changes.invite_message ?? null;
     await insertDeliveries(tx, id, {
       targets: changes.send_test_now ? targetsOf(fields) : addedTargets(before, fields),
       occasion: changes.send_test_now ? 'test' : 'target_changed',
@@ -98,6 +98,15 @@ export async function changeSubscription(
     });
   }
   return { before, after: found(await findSubscription(tx, environmentId, id)) };
+}
+
+/** It is mailed to any address. @throws AppError `invalid` naming `invite_message`. */
+function checkInviteMessage(message: string | null | undefined): string | null {
+  if (message == null || !hasLink(message)) return message ?? null;
+  throw new AppError('invalid', 'A message cannot contain links ("://").', {
+    code: 'invalid_input',
+    attr: 'invite_message',
+  });
 }
 
 /** What a 32-bit number column holds. */

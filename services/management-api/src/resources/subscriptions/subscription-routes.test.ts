@@ -125,6 +125,10 @@ test('S2, S3: a new one has its defaults, and everybody it names is told at once
     { occasion: 'created', target: 'test@x.com', invite_message: 'Look', status: 'pending' },
   ]);
   expect((await create({ invite_message: null })).status).toBe(201);
+  const link = { invite_message: 'See https://evil.example' };
+  const refused = { status: 400, body: { attr: 'invite_message', code: 'invalid_input' } };
+  expect(await create(link)).toMatchObject(refused);
+  expect(await change(body.id, link)).toMatchObject(refused);
 });
 
 test("the API's example, which names neither dashboard nor insight, makes one", async () => {

@@ -104,7 +104,7 @@ async function mailCode(
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const data = { email, code_hash: hashSecret(code), tries: 0 };
   await beginSignInStep(sql, { kind, userId: user.id, data, secret: secretOf(user.id) });
-  accountMailing.sendCode({ email, first_name: user.first_name }, code);
+  accountMailing.sendCode(email, code);
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   asksSecondFactor,
+  changeUserFields,
   endSessionsOf,
   findSecondFactors,
   isRowId,
@@ -10,7 +11,6 @@ import {
   setCurrentEnvironment,
   setPasskeysCount,
   type UserFields,
-  updateUser,
 } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
@@ -132,7 +132,7 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
     });
   }
   const before = await findUser(tx, userId);
-  await updateUser(tx, userId, fields);
+  await changeUserFields(tx, userId, fields);
   const after = await findUser(tx, userId);
   // Deleted since the request began.
   if (!before || !after) throw new AppError('not_found', 'Not found.');
