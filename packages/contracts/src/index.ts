@@ -48,6 +48,7 @@ export {
   processedEventVersion,
 } from './processed-event.ts';
 export { type ProjectChange, parseProjectChange, projectChangeChannel } from './project-changes.ts';
+export { parseRecordId } from './record-id.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export {
   allScopes,

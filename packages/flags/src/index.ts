@@ -17,6 +17,7 @@ export { countWithheld, type FlagSelection, selectFlags } from './evaluate/selec
 export { createExplainer, type FlagExplanation } from './explain/explain-flag.ts';
 export { sdkWarnings } from './explain/sdk-warnings.ts';
 export { isFilterDate } from './filters/date-tests.ts';
+export { cohortFilterTypes, namedCohort } from './filters/named-cohort.ts';
 export {
   compileTest,
   isNeedleTooLong,

@@ -1,4 +1,5 @@
-import { isObject } from '@millrace/contracts';
+import { isObject, parseRecordId } from '@millrace/contracts';
+import { namedCohort } from '../filters/named-cohort.ts';
 import { compileTest } from '../filters/operators.ts';
 import { never, type TestOptions } from '../filters/value-test.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
@@ -36,25 +37,19 @@ export function compilePropertyFilter(
 }
 
 function compileFlagFilter({ key, operator, value }: Record<string, unknown>): CompiledFilter {
-  const flagId = idOf(key);
-  if (flagId === null || operator !== 'flag_evaluates_to') return { kind: 'never' };
+  const flagId = parseRecordId(key);
+  if (flagId === undefined || operator !== 'flag_evaluates_to') return { kind: 'never' };
   return typeof value === 'boolean' || typeof value === 'string'
     ? { kind: 'flag', flagId, expected: value }
     : { kind: 'never' };
 }
 
 /** Null when it matches nobody, whatever the cohort holds. */
-export function compileCohortFilter({ value, operator }: Record<string, unknown>): CohortFilter | null {
-  const cohortId = idOf(value);
+export function compileCohortFilter({ type, value, operator }: Record<string, unknown>): CohortFilter | null {
+  const cohortId = namedCohort({ type, value });
   const asked = operator ?? 'in';
-  if (cohortId === null || (asked !== 'in' && asked !== 'not_in')) return null;
+  if (cohortId === undefined || (asked !== 'in' && asked !== 'not_in')) return null;
   return { cohortId, isMember: asked === 'in' };
-}
-
-/** Ids are stored as numbers and as decimal text. */
-export function idOf(value: unknown): number | null {
-  const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
 }
 
 export function groupTypeIndex(value: unknown): number | null {

@@ -1,8 +1,8 @@
-import { isObject } from '@millrace/contracts';
+import { isObject, parseRecordId } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
 import { textForm } from '../values.ts';
-import { compileCohortFilter, compileFilter, groupTypeIndex, idOf, objectsIn } from './compile-filter.ts';
+import { compileCohortFilter, compileFilter, groupTypeIndex, objectsIn } from './compile-filter.ts';
 import {
   type CohortFilter,
   type CompiledCondition,
@@ -65,9 +65,9 @@ function enrollmentOf(key: string, filters: Record<string, unknown>, options: Te
 
 function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
   if (!isObject(holdout)) return null;
-  const id = idOf(holdout.id);
+  const id = parseRecordId(holdout.id);
   const percentage = holdout.exclusion_percentage;
-  if (id === null || typeof percentage !== 'number') return null;
+  if (id === undefined || typeof percentage !== 'number') return null;
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { namedCohort } from '../filters/named-cohort.ts';
 import { findDefinitionsVersion } from './definition-store.ts';
 import {
   type DefinitionMemoryOptions,
@@ -195,11 +196,7 @@ function filtersIn(stored: unknown): Fields[] {
   return found;
 }
 
-/** Ids of the cohorts that filters ask about. They are stored as numbers and as decimal text. */
+/** Ids of the cohorts that filters ask about. */
 function cohortIdsIn(stored: unknown): number[] {
-  return filtersIn(stored).flatMap(({ type, value }) => {
-    const id =
-      type === 'cohort' && (typeof value === 'number' || typeof value === 'string') ? Number(value) : Number.NaN;
-    return Number.isSafeInteger(id) ? [id] : [];
-  });
+  return filtersIn(stored).flatMap((filter) => namedCohort(filter) ?? []);
 }

@@ -54,8 +54,9 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {
     if (typeof value !== 'string') return false;
-    // Bodies are read loosely; of one record there is one address.
-    return value.includes('\0') || (typeOf(route.params.properties[name] ?? {}) === 'integer' && !/^\d+$/.test(value));
+    // Bodies are read loosely, but a record has one address: `07` and `7.0` address nothing.
+    const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
+    return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
   });
   if (isOdd || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
   return params;

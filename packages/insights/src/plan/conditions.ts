@@ -1,6 +1,6 @@
 // Filters as clients write them, as conditions on events.
 
-import { versionRule } from '@millrace/flags';
+import { cohortFilterTypes, namedCohort, versionRule } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
 import { releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/port.ts';
@@ -81,7 +81,7 @@ function refuseOthers(others: Record<string, unknown>, path: string): void {
 /** What clients send along to show a filter. */
 const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
 
-const ofPersons = new Set<unknown>(['person', 'cohort', 'static-cohort', 'precalculated-cohort']);
+const ofPersons = new Set<unknown>(['person', ...cohortFilterTypes]);
 
 function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Condition {
   const usual = reading.isOfPersons ? 'person' : 'event';
@@ -92,11 +92,8 @@ function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Co
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
   if (reading.isOfPersons && !ofPersons.has(type))
     throw queryError(`${path}.type`, 'Actors are filtered by properties of persons only.');
+  if (cohortFilterTypes.has(type)) return readCohort(filter, { path, reading });
   switch (type) {
-    case 'cohort':
-    case 'static-cohort':
-    case 'precalculated-cohort':
-      return readCohort({ value, operator, negation }, { path, reading });
     case 'event':
     case 'person':
     case 'group':
@@ -318,13 +315,10 @@ function patternOf(value: unknown, path: string): string {
 }
 
 /** Who is in a cohort: its own filters, with those of other cohorts in their place. */
-function readCohort(
-  { value, operator, negation }: { value: unknown; operator: unknown; negation: unknown },
-  { path, reading }: Place,
-): Condition {
-  const id = Number(value);
-  const cohort = reading.cohorts.get(id);
-  if (cohort === undefined || reading.inside.includes(id))
+function readCohort({ type, value, operator, negation }: Record<string, unknown>, { path, reading }: Place): Condition {
+  const id = namedCohort({ type, value });
+  const cohort = id === undefined ? undefined : reading.cohorts.get(id);
+  if (id === undefined || cohort === undefined || reading.inside.includes(id))
     throw queryError(`${path}.value`, `There is no cohort ${String(value).slice(0, 20)}.`);
   const isNegated = (operator === 'not_in' || operator === 'is_not') !== (negation === true);
   if (operator !== undefined && !['in', 'not_in', 'exact', 'is_not'].includes(String(operator))) {
