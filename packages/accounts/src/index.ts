@@ -71,7 +71,7 @@ export {
   recordAccessLevels,
   type Whom,
 } from './projects/access-rules.ts';
-export { changeEnvironment, changeProject, resetToken } from './projects/change-environment.ts';
+export { changeEnvironment, changeProject, requireLevelOfSettings, resetToken } from './projects/change-environment.ts';
 export { createEnvironment, createProject } from './projects/create-project.ts';
 export {
   lockEnvironment,

@@ -1,13 +1,15 @@
 /** Changes of environments and of the projects they belong to, each with its record. */
 
-import { maskedAddress } from '@millrace/contracts';
+import { maskedAddress, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
 import { checkName, isRowId, notFound } from '../input.ts';
 import { newProjectToken } from '../keys/key-values.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { listEnvironmentKeys, lockProject, updateProject } from './project-store.ts';
 import { organizationOfProject } from './projects.ts';
+import { settingFields } from './setting-fields.ts';
 import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
@@ -15,6 +17,8 @@ export interface EnvironmentChange {
   /** By their columns; absent = as it was, null clears one that may be null. */
   settings: Record<string, unknown>;
   actor: Actor;
+  /** The actor's level in the environment; absent for an operator, who may change everything. */
+  level?: number | undefined;
 }
 
 /**
@@ -22,15 +26,16 @@ export interface EnvironmentChange {
  * settings at the same moment all stay (a merged one included).
  *
  * @returns the environment before and after.
- * @throws AppError `invalid` naming the field, or `not_found`.
+ * @throws AppError `invalid` naming the field, `forbidden` for a setting that only administrators change, or `not_found`.
  */
 export async function changeEnvironment(
   tx: Transaction,
-  { environmentId, settings: given, actor }: EnvironmentChange,
+  { environmentId, settings: given, actor, level }: EnvironmentChange,
 ): Promise<{ before: StoredEnvironment; after: StoredEnvironment }> {
   const before = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!before) throw notFound('Environment');
   const settings = checkChanges(withoutMask(given, before));
+  requireLevelOfSettings(level, { before, settings });
   if (Object.keys(settings).length === 0) return { before, after: before };
   const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
   const written = await updateEnvironment(tx, environmentId, {
@@ -53,6 +58,20 @@ function withoutMask(given: Record<string, unknown>, before: StoredEnvironment):
   return isShown ? others : given;
 }
 
+/** @param before absent for a new environment. @throws AppError `forbidden`. */
+export function requireLevelOfSettings(
+  level: number | undefined,
+  { before, settings }: { before?: StoredEnvironment; settings: Record<string, unknown> },
+): void {
+  if (level === undefined || level >= membershipLevels.administrator) return;
+  for (const [field, { isForAdministrators }] of Object.entries(settingFields)) {
+    const isSame =
+      settings[field] === undefined || settings[field] === (before?.[field as keyof StoredEnvironment] ?? null);
+    if (!isForAdministrators || isSame) continue;
+    throw new AppError('forbidden', `Only administrators of the project may change ${field}.`);
+  }
+}
+
 function checkChanges(given: Record<string, unknown>): Record<string, unknown> {
   const settings = checkSettings(given);
   if (typeof settings.name === 'string') settings.name = checkName('name', settings.name, { maxLength: 200 });
@@ -68,6 +87,7 @@ interface ProjectChange {
   /** Absent = as it was. */
   productDescription?: string | null | undefined;
   actor: Actor;
+  level?: number | undefined;
 }
 
 /**
@@ -78,14 +98,14 @@ interface ProjectChange {
  */
 export async function changeProject(
   tx: Transaction,
-  { projectId, environmentId, settings, productDescription, actor }: ProjectChange,
+  { projectId, environmentId, settings, productDescription, actor, level }: ProjectChange,
 ): Promise<void> {
   // The project before its environment, here as in every other place that holds both.
   const before = isRowId(projectId) ? await lockProject(tx, projectId) : undefined;
   const environments = before ? await listEnvironmentKeys(tx, projectId) : [];
   const addressed = environments.find(({ id }) => environmentId === undefined || id === environmentId);
   if (!before || !addressed) throw notFound('Project');
-  const { after: environment } = await changeEnvironment(tx, { environmentId: addressed.id, settings, actor });
+  const { after: environment } = await changeEnvironment(tx, { environmentId: addressed.id, settings, actor, level });
   const own = {
     ...(settings.name !== undefined && { name: environment.name }),
     ...(productDescription !== undefined && { product_description: checkDescription(productDescription) }),

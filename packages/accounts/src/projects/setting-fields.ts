@@ -30,6 +30,8 @@ export interface SettingField {
   does: 'acts' | 'stored only' | 'off';
   /** What it does, in Markdown, for docs/settings.md. */
   effect: string;
+  /** It says where data is sent, so only administrators of the project change it. */
+  isForAdministrators?: true;
   /** The API has it on environments and not on projects. */
   isEnvironmentOnly?: true;
   /** What is sent is merged with the stored object to this depth; everything else replaces. */
@@ -83,12 +85,13 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(
       nullable(
         Type.String({ maxLength: 500 }),
-        'Incoming webhook of Slack through which reports for a channel are sent. Shown to administrators whose key may change it; to others as `https://hooks.slack.com/********`, which changes nothing when it is sent back.',
+        'Incoming webhook of Slack through which reports for a channel are sent. Only administrators of the project may change it. Shown to administrators whose key may change it; to others as `https://hooks.slack.com/********`, which changes nothing when it is sent back.',
       ),
     ),
     does: 'acts',
     effect:
-      'reports for a channel of Slack are sent through it, also those that wait already. Members, and keys that may not change it, see [its mask](api-rules.md#secrets-in-answers)',
+      'reports for a Slack channel are sent through it, including those that are already waiting. Only administrators of the project change it. Members, and keys that may not change it, see [its mask](api-rules.md#secrets-in-answers)',
+    isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
   },
@@ -109,7 +112,7 @@ export const settingFields: Record<string, SettingField> = {
     ...someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members',
+      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A user cannot name a [cohort that is closed to them](api-rules.md#access-to-records) here',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {

@@ -7,7 +7,7 @@ import {
   removeEnvironment,
   updateEnvironment,
 } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
+import { membershipLevels, parseRecordId } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -70,7 +70,8 @@ export function environmentRoutes(deps: ItemDeps) {
     changes: environmentChanges,
     show: toEnvironment,
     change: async (tx, { caller, target, sent }) => {
-      await changeEnvironment(tx, { environmentId: target.environmentId, settings: sent, actor: caller });
+      const { environmentId, level } = target;
+      await changeEnvironment(tx, { environmentId, settings: sent, actor: caller, level });
     },
     remove: async ({ caller, target }) => {
       const { environmentId } = target;
@@ -198,16 +199,16 @@ interface ParentProject {
 function addressedParent(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<ParentProject> => {
     const isCurrent = params.project_id === '@current';
-    const id = /^\d{1,10}$/.test(params.project_id) ? Number(params.project_id) : 0;
-    const isPossible = isCurrent || (id > 0 && id <= 2_147_483_647);
-    const found = isPossible
-      ? await findProjectOfCaller(sql, caller.userId, {
-          id: isCurrent ? null : id,
-          preferred: caller.currentEnvironmentId,
-          organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
-          only: isCurrent ? onlyEnvironmentsOf(caller) : null,
-        })
-      : undefined;
+    const id = isCurrent ? null : parseRecordId(params.project_id);
+    const found =
+      id === undefined
+        ? undefined
+        : await findProjectOfCaller(sql, caller.userId, {
+            id,
+            preferred: caller.currentEnvironmentId,
+            organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
+            only: isCurrent ? onlyEnvironmentsOf(caller) : null,
+          });
     if (!found) throw new AppError('not_found', 'Project not found.');
     // A key for single environments reaches a project by any of them.
     requireProjectInKey(caller, found, params.project_id);

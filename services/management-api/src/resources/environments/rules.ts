@@ -6,6 +6,7 @@ import {
   createEnvironment,
   findIsDemo,
   lockOrganization,
+  requireLevelOfSettings,
   requireRoom,
   requireUncounted,
   setCurrentEnvironment,
@@ -28,10 +29,17 @@ export async function createEnvironmentFor(
   caller: Caller,
   { organizationId, projectId, sent }: { organizationId: string; projectId: number; sent: Record<string, unknown> },
 ): Promise<number> {
-  requireAccessControlLevel(caller, organizationId, sent);
+  requireLevelsOfNew(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
   return id;
+}
+
+/** For a new environment of an organization. @throws AppError `forbidden`. */
+export function requireLevelsOfNew(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
+  requireAccessControlLevel(caller, organizationId, sent);
+  const own = caller.memberships.find((membership) => membership.organizationId === organizationId);
+  requireLevelOfSettings(own?.level ?? 0, { settings: sent });
 }
 
 /** Who may make an environment private is who administrates the organization, even if the value stays. */

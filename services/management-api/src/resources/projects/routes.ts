@@ -20,7 +20,7 @@ import { accessRuleRoutes } from '../environments/access-controls.ts';
 import type { ItemDeps, ItemKind } from '../environments/item.ts';
 import { itemRoutes } from '../environments/item-routes.ts';
 import { requireMaker } from '../environments/routes.ts';
-import { requireAccessControlLevel } from '../environments/rules.ts';
+import { requireLevelsOfNew } from '../environments/rules.ts';
 import { withSecretKeys } from '../environments/schema.ts';
 import { findEnvironmentForCaller } from '../environments/store.ts';
 import {
@@ -82,10 +82,10 @@ export function projectRoutes(deps: ItemDeps) {
     example: projectFullExample,
     changes: projectChanges,
     show: toProject,
-    change: (tx, { caller, target: { projectId, environmentId }, sent }) => {
+    change: (tx, { caller, target: { projectId, environmentId, level }, sent }) => {
       const { product_description: _, ...settings } = sent;
       const productDescription = descriptionOf(sent);
-      return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller });
+      return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
     },
     remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
     activityScopes: ['Project', 'Team'],
@@ -203,7 +203,7 @@ async function createProjectFor(
   { organizationId, sent }: { organizationId: string; sent: ProjectChanges },
 ): Promise<number> {
   const { product_description: productDescription, ...settings } = sent;
-  requireAccessControlLevel(caller, organizationId, settings);
+  requireLevelsOfNew(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;

@@ -7,7 +7,7 @@ export const effects = {
   },
   slack_incoming_webhook: {
     does: 'acts',
-    effect: 'Reports for a channel of Slack are sent through it, also those that wait already. Members, and keys that may not change it, see its mask.',
+    effect: 'Reports for a Slack channel are sent through it, including those that are already waiting. Only administrators of the project change it. Members, and keys that may not change it, see its mask.',
   },
   anonymize_ips: {
     does: 'acts',
@@ -19,7 +19,7 @@ export const effects = {
   },
   test_account_filters: {
     does: 'acts',
-    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members.',
+    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A user cannot name a cohort that is closed to them here.',
   },
   test_account_filters_default_checked: {
     does: 'stored only',
