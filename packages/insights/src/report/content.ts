@@ -14,6 +14,8 @@ import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 /** Kept as it was sent; mails, messages and pictures are made of it. */
 export interface ReportContent {
   kind: 'insight' | 'dashboard';
+  /** Of the insight or dashboard. */
+  id: number;
   name: string;
   description: string;
   /** ISO 8601; the numbers are those of this moment. */
@@ -89,6 +91,7 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
   for (const insight of insights.slice(0, mostInsights)) reported.push(await reportOn(deps, insight, about.dueAt));
   return {
     kind: subject.kind,
+    id: subject.id,
     name: subject.name,
     description: subject.description,
     due_at: about.dueAt.toISOString(),

@@ -20,6 +20,7 @@ export interface SubjectTile {
 
 export interface Subject {
   kind: 'insight' | 'dashboard';
+  id: number;
   name: string;
   description: string;
   timezone: string;
@@ -39,7 +40,7 @@ export async function findSubject(
   const rows =
     insight !== null
       ? await sql.query<Subject & Record<string, unknown>>(
-          `SELECT 'insight' AS kind, coalesce(nullif(i.name, ''), nullif(i.derived_name, ''), 'Insight ' || i.id) AS name,
+          `SELECT 'insight' AS kind, i.id, coalesce(nullif(i.name, ''), nullif(i.derived_name, ''), 'Insight ' || i.id) AS name,
                   coalesce(i.description, '') AS description, e.timezone, NULL AS filters,
                   json_build_array(json_build_object('id', i.id, 'deleted', false, 'layouts', '{}'::json,
                                                      'filters_overrides', NULL, 'insight', ${insightColumns})) AS tiles
@@ -48,7 +49,7 @@ export async function findSubject(
           [insight, projectId],
         )
       : await sql.query<Subject & Record<string, unknown>>(
-          `SELECT 'dashboard' AS kind, coalesce(nullif(d.name, ''), 'Dashboard ' || d.id) AS name,
+          `SELECT 'dashboard' AS kind, d.id, coalesce(nullif(d.name, ''), 'Dashboard ' || d.id) AS name,
                   coalesce(d.description, '') AS description, e.timezone, d.filters,
                   (SELECT coalesce(json_agg(json_build_object('id', t.id, 'deleted', t.deleted, 'layouts', t.layouts,
                             'filters_overrides', t.filters_overrides, 'insight', ${insightColumns})), '[]')

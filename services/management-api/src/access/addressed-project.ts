@@ -1,7 +1,7 @@
 // The project or environment that a path addresses.
 
-import { isRowId } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
+import { parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { BaseContext } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
@@ -43,17 +43,12 @@ function addressedProject(sql: Sql) {
     if (!found) throw new AppError('not_found', 'Project not found.');
     requireInKey(caller, found, params.project_id);
     const addressed = await requireAccess(sql, caller, found, "You don't have access to the project.");
-    const { environmentId, rights } = addressed;
-    await requireRouteRights(sql, rights, { environmentId, route, id: params.id?.toString() });
+    requireRouteRights(addressed.rights, route);
     return addressed;
   };
 }
 
-/** `id` is what a route below names. */
-type ProjectContext = Pick<
-  BaseContext<Caller, { project_id: string; id?: string | number }>,
-  'caller' | 'params' | 'route'
->;
+type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;
 
 /**
  * The environment or, for `kind` project, the first environment of the project whose id ends the path.
@@ -93,10 +88,9 @@ async function requireAccess(
   return { ...found, level, rights: await readRecordRights(sql, userId, { ...found, level }) };
 }
 
-/** Nothing has an id that is no number from 1 to what a column holds. */
 async function findByNumber<T>(text: string, find: (id: number) => Promise<T | undefined>): Promise<T | undefined> {
-  const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  return id > 0 && id <= 2_147_483_647 ? find(id) : undefined;
+  const id = parseRecordId(text);
+  return id === undefined ? undefined : find(id);
 }
 
 async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
@@ -117,8 +111,8 @@ export function parentEnvironment(sql: Sql) {
     try {
       return await address(context);
     } catch (error) {
-      const id = Number(context.params.project_id);
-      if (isAppError(error, 'not_found') && isRowId(id) && (await environmentExists(sql, id))) {
+      const id = parseRecordId(context.params.project_id);
+      if (isAppError(error, 'not_found') && id !== undefined && (await environmentExists(sql, id))) {
         throw new AppError('forbidden', "You don't have access to the project.", { cause: error });
       }
       throw error;

@@ -6,7 +6,7 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
-/** Kinds of records that rules of access can close or open, by the scope of their routes. */
+/** Kinds of records that access rules can close or open, by the scope of their routes. `name` is another way to address one. */
 export const governedKinds = {
   cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },
   dashboard: { path: 'dashboards', table: 'dashboard', name: 'NULL', creator: 'created_by_id' },
@@ -16,7 +16,7 @@ export const governedKinds = {
     name: 'NULL',
     creator: 'NULL::int',
   },
-  feature_flag: { path: 'feature_flags', table: 'feature_flag', name: 'key', creator: 'created_by_id' },
+  feature_flag: { path: 'feature_flags', table: 'feature_flag', name: 'NULL', creator: 'created_by_id' },
   insight: { path: 'insights', table: 'insight', name: 'short_id', creator: 'created_by_id' },
 } as const;
 export type GovernedKind = keyof typeof governedKinds;
@@ -125,12 +125,28 @@ export function requireRecord(
   if (!mayDo(rights, kind, needed, record)) throw refused(needed);
 }
 
+/**
+ * A record that was loaded for the caller. Every function that loads a governed record by an address ends with this, so that what
+ * is checked is what is used.
+ * @throws AppError `not_found` or `forbidden`.
+ */
+export function requireFound<Row extends { id: string | number; created_by?: { id: number } | null }>(
+  rights: RecordRights,
+  { kind, needed }: { kind: GovernedKind; needed: RecordAccessLevel },
+  row: Row | undefined,
+): Row {
+  if (row === undefined) throw new AppError('not_found', 'Not found.');
+  requireRecord(rights, kind, needed, { id: row.id, createdById: row.created_by?.id ?? null });
+  return row;
+}
+
 /** For a new record. @throws AppError `forbidden`. */
 export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
   if (!reaches(levelOnKind(rights, kind), needed)) throw refused(needed);
 }
 
-function refused(needed: RecordAccessLevel): AppError {
+/** The caller does not have the level on a record. */
+export function refused(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
@@ -189,49 +205,34 @@ export function addShown(
 const kindsByPath = new Map<string, GovernedKind>(kindsOfRecords.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
- * Before a route does anything: whether its caller may do that with the kind of record it is about, and with the record it
- * names. A route that lists is left to leave out what is not for the caller.
+ * Before a route does anything: whether its caller may do that with the kinds of records it is about. A list leaves out what is
+ * closed to the caller; a route that addresses one record checks the one it finds (`requireFound`).
  * @throws AppError `forbidden`.
  */
-export async function requireRouteRights(
-  sql: Sql,
-  rights: RecordRights,
-  {
-    environmentId,
-    route,
-    id,
-  }: { environmentId: number; route: { path: string; scope: Scope }; id: string | undefined },
-): Promise<void> {
+export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {
   if (rights.rules === null || rights.rules.length === 0) return;
   const [object, action] = route.scope.split(':') as [string, 'read' | 'write'];
   const needed = action === 'write' ? 'editor' : 'viewer';
   const kind = kindsByPath.get(route.path.split('/')[1] ?? '');
   const ofScope = kindsOfRecords.find((known) => known === object);
   if (ofScope !== undefined && ofScope !== kind) requireKind(rights, ofScope, needed);
-  if (kind === undefined) return;
-  // A route below a record of another kind, such as its history, looks at the record.
-  const ofRecord = ofScope === kind ? needed : 'viewer';
-  if (id === undefined || !route.path.includes('/:id')) {
-    const isSome = ofRecord === 'viewer' && idsWithRules(rights, kind, true).length > 0;
-    if (!isSome) requireKind(rights, kind, ofRecord);
-    return;
-  }
-  const records = await findRecords(sql, environmentId, { kind, named: id });
-  for (const record of records) requireRecord(rights, kind, ofRecord, record);
+  if (kind === undefined || route.path.includes('/:id')) return;
+  const ofKind = ofScope === kind ? needed : 'viewer';
+  const isSome = ofKind === 'viewer' && idsWithRules(rights, kind, true).length > 0;
+  if (!isSome) requireKind(rights, kind, ofKind);
 }
 
-/** The record with a number, else those that are called so, deleted ones too; none: the route says that there is none. */
-export async function findRecords(
+/** The record with an id as addresses write it, else the one with that name. Deleted ones too. */
+export async function findRecord(
   sql: Sql,
   environmentId: number,
-  { kind, named }: { kind: GovernedKind; named: string },
-): Promise<RecordName[]> {
+  { kind, id }: { kind: GovernedKind; id: string | number },
+): Promise<RecordName | undefined> {
   const { table, name, creator } = governedKinds[kind];
   const rows = await sql.query<{ id: string; createdById: number | null }>(
     `SELECT id::text AS id, ${creator} AS "createdById" FROM ${table}
-      WHERE project_id = $1 AND (id::text = lower($2) OR ${name} = $2)`,
-    [environmentId, named],
+      WHERE project_id = $1 AND (id::text = $2 OR ${name} = $2) ORDER BY id::text = $2 DESC LIMIT 1`,
+    [environmentId, String(id)],
   );
-  const numbered = rows.filter(({ id }) => id === named.toLowerCase());
-  return numbered.length > 0 ? numbered : rows;
+  return rows[0];
 }

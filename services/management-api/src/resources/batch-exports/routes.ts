@@ -60,7 +60,7 @@ function exportsOfEnvironment(sql: Sql): ExportsOfEnvironment {
   const find = parentEnvironment(sql);
   return environmentBases(async (context) => {
     const { organizationId, environmentId } = await find(context);
-    return { userId: context.caller.userId, organizationId, environmentId };
+    return { ...context.caller, organizationId, environmentId };
   }, 'projects_');
 }
 
@@ -74,7 +74,7 @@ function exportsOfOrganization(sql: Sql): Exports {
       params: organizationParams,
       find: async (context) => {
         const { organizationId } = await find(context);
-        return { userId: context.caller.userId, organizationId, environmentId: null };
+        return { ...context.caller, organizationId, environmentId: null };
       },
     }),
   ];
@@ -143,7 +143,8 @@ function createRoutes(
     ...defineRoutes({
       ...creation,
       below: ofEnvironment,
-      description: 'Makes an export. Its first run comes when the interval that is running now has ended.',
+      description:
+        'Creates an export. Its first run comes when the interval that is running now has ended. Also needs `event:read` for events, and `person:read`, unless it is paused.',
       handler: async ({ target: address, body }) =>
         transaction(async (tx) => {
           const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets });
@@ -174,7 +175,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets }: 
         operationId: `batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
         description:
-          'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again.',
+          'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again. Also needs `event:read` for events, and `person:read`, unless the export is paused.',
         tags,
         scope: 'batch_export:write',
         params,
@@ -251,7 +252,7 @@ function pauseRoutes(below: Exports, { transaction, destinationSecrets }: BatchE
       operationId: 'batch_exports_unpause_create',
       summary: 'Unpause a batch export',
       description:
-        'Runs are triggered again from the running interval on. `backfill: true` also exports the intervals that were missed, beginning with the one in which it was paused.',
+        'Runs are triggered again from the running interval on. `backfill: true` also exports the intervals that were missed, beginning with the one in which it was paused. Also needs `event:read` for events, and `person:read`.',
       tags,
       scope: 'batch_export:write',
       params,

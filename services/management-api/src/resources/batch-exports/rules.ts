@@ -1,6 +1,7 @@
 // Making, changing and pausing a batch export, and the activity records about it.
 
 import { recordActivity } from '@millrace/accounts';
+import { findEnvironment } from '@millrace/accounts/access';
 import type { ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { readEventFilters } from '@millrace/insights';
@@ -8,6 +9,9 @@ import { AppError, isAppError } from '@millrace/runtime';
 import { exportIntervalAt, isTimeZone, nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { readRecordRights } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import { startBackfill } from './backfills.ts';
 import { changeDestination, type Destination, type DestinationSecrets } from './destinations.ts';
@@ -28,6 +32,25 @@ type Changes = Static<typeof batchExportChanges>;
 interface Writing {
   now: Date;
   destinationSecrets: DestinationSecrets;
+}
+
+/**
+ * An export reads what it exports, so who creates or changes one that runs, or starts a run, needs the scopes for it, and access to the
+ * cohorts that its filters name. Events come with the properties of their persons.
+ * @throws AppError `forbidden`, or `not_found` where the environment is out of reach by now.
+ */
+export async function requireExported(
+  tx: Transaction,
+  { userId, scopes }: ExportAddress,
+  { team_id: environmentId, model, filters }: Pick<BatchExportRow, 'team_id' | 'model' | 'filters'>,
+): Promise<void> {
+  if (model === 'events') requireScope({ scopes }, 'event:read');
+  requireScope({ scopes }, 'person:read');
+  if (filters === null || filters.length === 0) return;
+  const environment = await findEnvironment(tx, userId, environmentId);
+  if (!environment || environment.level === null) throw new AppError('not_found', 'Not found.');
+  const rights = await readRecordRights(tx, userId, { ...environment, level: environment.level });
+  await requireNamedRecords(tx, { environmentId, rights }, filters);
 }
 
 /** @throws AppError `invalid` naming the field. */
@@ -56,6 +79,7 @@ export async function createBatchExport(
     end_at: toTime(body.end_at),
   };
   await checkFields(tx, address.environmentId, { fields, now });
+  if (!fields.paused) await requireExported(tx, address, { ...fields, team_id: address.environmentId });
   await insertBatchExport(
     tx,
     { id, environmentId: address.environmentId },
@@ -93,6 +117,7 @@ export async function changeBatchExport(
     end_at: changes.end_at === undefined ? before.end_at : toTime(changes.end_at),
   };
   await checkFields(tx, before.team_id, { fields, now });
+  if (!fields.paused) await requireExported(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
   // A position in the future is that of `start_at`.

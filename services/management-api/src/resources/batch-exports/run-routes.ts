@@ -16,7 +16,7 @@ import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { timePosition, toTimePosition } from '../../time/time-range.ts';
 import { cancelBackfill, listBackfills, parseRange, type Range, spansOfRange, startBackfill } from './backfills.ts';
-import { recordExportWork } from './rules.ts';
+import { recordExportWork, requireExported } from './rules.ts';
 import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
   type BatchExportRow,
@@ -152,7 +152,7 @@ export function runRoutes(
       operationId: 'batch_exports_runs_retry_create',
       summary: 'Repeat a run of a batch export',
       description:
-        'Exports the interval of the run again, as a backfill, and takes events by the same time as the run did.',
+        'Exports the interval of the run again, as a backfill, and takes events by the same time as the run did. Also needs `event:read` for events, and `person:read`.',
       params: runParams,
       responses: { 200: { description: 'It will be repeated.', schema: backfillAnswer } },
       examples: { response: { backfill_id: backfillExample.id } },
@@ -210,7 +210,8 @@ export function runRoutes(
       path: `${path}/:id/backfill`,
       operationId: 'batch_exports_backfill_create',
       summary: 'Export a range of the past',
-      description: 'One run for each interval. Asking for the same range again while it is running changes nothing.',
+      description:
+        'One run for each interval. Asking for the same range again while it is running changes nothing. Also needs `event:read` for events, and `person:read`.',
       params,
       body: backfillRequest,
       responses: { 200: { description: 'It has begun.', schema: backfillAnswer } },
@@ -267,6 +268,7 @@ async function begin(
   address: ExportAddress,
   { row, range }: { row: BatchExportRow; range: Range & { byStoredTime?: boolean } },
 ): Promise<{ backfill_id: string }> {
+  await requireExported(tx, address, row);
   const { id, hasBegun } = await startBackfill(tx, row, range);
   const what = { id, ...written(range.start, range.end) };
   if (hasBegun) await recordExportWork(tx, address, { row, field: 'backfill', action: 'created', what });

@@ -4,6 +4,7 @@ import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access'
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+import type { Caller } from '../../access/caller.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
@@ -12,9 +13,7 @@ import type { TimePosition } from '../../time/time-range.ts';
  * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
  * to others.
  */
-export interface ExportAddress {
-  /** Who asks. */
-  userId: number;
+export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
   /** Null: all of the organization. */
   environmentId: number | null;

@@ -1,5 +1,5 @@
 import { isObject } from '@millrace/contracts';
-import { propertyOperators } from '@millrace/flags';
+import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 
@@ -44,17 +44,13 @@ const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
 const withoutValue = new Set(['is_set', 'is_not_set']);
 /** What they ask for is the whole value. */
 const comparesWhole = new Set(['exact', 'is_not']);
-const largestId = 2_147_483_647;
 
 /** One filter. @throws AppError `invalid` with attr `filters`. */
 function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
+  if (cohortFilterTypes.has(leaf.type)) return parseCohortLeaf(leaf);
   switch (leaf.type) {
     case 'person':
       return parsePersonLeaf(leaf);
-    case 'cohort':
-    case 'precalculated-cohort':
-    case 'static-cohort':
-      return parseCohortLeaf(leaf);
     case 'behavioral':
       throw leafError(`${path}: Behavioral filters are not supported. Use filters of the types 'person' and 'cohort'.`);
     default:
@@ -83,10 +79,8 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
 /** `exact` is how older clients say `in`; by any other name a cohort would have no members. */
 function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('cohort', leaf, ['key', 'value']);
-  const value = typeof leaf.value === 'string' && /^\d{1,10}$/.test(leaf.value) ? Number(leaf.value) : leaf.value;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > largestId) {
-    throw leafError('Invalid Cohort ID in filter');
-  }
+  const value = namedCohort(leaf);
+  if (value === undefined) throw leafError('Invalid Cohort ID in filter');
   const { operator = 'in' } = leaf;
   const normal = operator === 'exact' || operator === null ? 'in' : operator;
   if (normal !== 'in' && normal !== 'not_in') {

@@ -1,12 +1,12 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
-import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
-import { findCohort, listCalculations } from './store.ts';
+import { listCalculations } from './store.ts';
+import { foundCohort } from './write.ts';
 
 const scopes = ['Cohort'];
 const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
@@ -38,10 +38,6 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
     below,
   } as const;
 
-  async function requireCohort(environmentId: number, id: number): Promise<void> {
-    if (!(await findCohort(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
-  }
-
   return [
     ...defineRoutes({
       ...activity,
@@ -64,8 +60,9 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       summary: 'Show who changed a cohort',
       description: 'What was done to one cohort, the latest first.',
       params: cohortParams,
-      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
-        await requireCohort(environmentId, id);
+      handler: async ({ target, params: { id }, query, request }) => {
+        const { environmentId } = target;
+        await foundCohort(sql, target, { id, needed: 'viewer' });
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),
@@ -97,8 +94,8 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
           ],
         },
       },
-      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
-        await requireCohort(environmentId, id);
+      handler: async ({ target, params: { id }, query, request }) => {
+        await foundCohort(sql, target, { id, needed: 'viewer' });
         return offsetPage(request, query, async (window) => {
           const { count, rows } = await listCalculations(sql, id, window);
           const results = rows.map((row) => ({

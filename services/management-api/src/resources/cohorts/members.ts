@@ -7,7 +7,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { removeMember } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
-import { type CohortRow, findCohort, setMemberCount } from './store.ts';
+import { type CohortRow, setMemberCount } from './store.ts';
 import { type CohortAuthor, foundCohort, recordMemberActivity } from './write.ts';
 
 const done = {
@@ -24,9 +24,8 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   const below = belowEnvironment(sql);
 
-  async function requireStatic({ environmentId }: AddressedProject, id: number, otherwise: string): Promise<void> {
-    const cohort = await findCohort(sql, environmentId, id);
-    if (!cohort) throw new AppError('not_found', 'Not found.');
+  async function requireStatic(target: AddressedProject, id: number, otherwise: string): Promise<void> {
+    const cohort = await foundCohort(sql, target, { id, needed: 'editor' });
     if (!cohort.is_static) throw new AppError('invalid', otherwise, { code: 'invalid_input' });
   }
 
@@ -138,10 +137,10 @@ async function countMembers(
 ): Promise<CohortRow> {
   const { environmentId: projectId } = author.target;
   return transaction(async (tx) => {
-    const cohort = await foundCohort(tx, projectId, id);
+    const cohort = await foundCohort(tx, author.target, { id, needed: 'editor' });
     const after = await countCohortMembers(tx, { projectId, cohortId: id });
     await setMemberCount(tx, id, after);
     await recordMemberActivity(tx, author, { cohort, before: cohort.count ?? 0, after });
-    return foundCohort(tx, projectId, id);
+    return foundCohort(tx, author.target, { id, needed: 'editor' });
   });
 }

@@ -2,7 +2,6 @@ import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import { decodeCursor, encodeCursor, keysetQuery, PageStream, pageLink, TextContent } from '@millrace/http';
 import { csvText } from '@millrace/insights/table';
-import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -14,7 +13,7 @@ import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import { listMemberUuids, readPersons } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
-import { findCohort } from './store.ts';
+import { foundCohort } from './write.ts';
 
 const position = Type.Object({ after: Type.String({ format: 'uuid' }) });
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -56,8 +55,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'person:read');
       const { environmentId } = target;
-      const cohort = await findCohort(sql, environmentId, id);
-      if (!cohort) throw new AppError('not_found', 'Not found.');
+      const cohort = await foundCohort(sql, target, { id, needed: 'viewer' });
       const after = decodeCursor(position, query.cursor)?.after ?? null;
       const place = { projectId: environmentId, cohortId: id, isStatic: cohort.is_static };
       const portions = portionsOf({ after, limit: query.limit }, (window) => {

@@ -5,7 +5,6 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import type { Searches } from '../../access/searches.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import { cohortHistoryRoutes } from './history-routes.ts';
@@ -23,8 +22,8 @@ import {
   cohortTags as tags,
   toCohort,
 } from './schema.ts';
-import { type CohortRow, findCohort, listCohorts } from './store.ts';
-import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic } from './write.ts';
+import { type CohortRow, listCohorts } from './store.ts';
+import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic, foundCohort } from './write.ts';
 
 const listQuery = Type.Object({
   ...offsetQuery,
@@ -83,18 +82,14 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       params: cohortParams,
       responses: { 200: { description: 'The cohort.', schema: cohort } },
       examples: { response: cohortExample },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
-        const row = await findCohort(sql, environmentId, id);
-        if (!row) throw new AppError('not_found', 'Not found.');
-        return toCohort(row);
-      },
+      handler: async ({ target, params: { id } }) => toCohort(await foundCohort(sql, target, { id, needed: 'viewer' })),
     }),
   ];
 }
 
 function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
-  const { sql, transaction } = database;
-  const below = belowEnvironment(sql);
+  const { transaction } = database;
+  const below = belowEnvironment(database.sql);
 
   /** Members that come with the cohort: a file, or uuids. */
   async function withMembers(
@@ -128,7 +123,6 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
       examples: { request: newCohortExample, response: { ...cohortExample, count: null, last_calculation: null } },
       handler: async ({ caller: { userId }, target: place, body, file }) => {
         requireStaticForFile(body.is_static ?? false, file);
-        await requireNamedCohorts(sql, place, body.filters, body.query);
         const author = { userId, target: place };
         const made = await transaction((tx) => createCohort(tx, author, { body }));
         return toCohort(await withMembers(author, made, { body: made.is_static ? body : {}, file }));
@@ -154,7 +148,6 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
           response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
         },
         handler: async ({ caller: { userId }, target: place, params: { id }, body, file }) => {
-          await requireNamedCohorts(sql, place, body.filters, body.query);
           const author = { userId, target: place };
           const after = await transaction(async (tx) => {
             const changed = await changeCohort(tx, author, { id, changes: body });

@@ -148,7 +148,7 @@ const namedIn = (filters: string) =>
   `SELECT (leaf.value #>> '{}')::int AS id
      FROM jsonb_path_query(${filters}, 'strict $.** ? (@.type() == "object" && @.type == "cohort" && exists(@.value)).value')
        AS leaf (value)
-    WHERE (leaf.value #>> '{}') ~ '^[0-9]{1,9}$'`;
+    WHERE (leaf.value #>> '{}') ~ '^[1-9][0-9]{0,8}$'`;
 
 /**
  * Those of some cohorts that exist, and all they are made of: each once, however they name each other. A static one is made

@@ -3,6 +3,8 @@ import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireFound, requireKind } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import {
   type CohortChanges,
@@ -29,6 +31,8 @@ export async function createCohort(
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
   const fields = fieldsOfNew(body);
+  requireKind(author.target.rights, 'cohort', 'editor');
+  await requireNamedRecords(tx, author.target, fields.filters, fields.query);
   await lockEnvironment(tx, environmentId);
   await checkReferences(tx, { environmentId, id: null }, fields);
   const id = await insertCohort(
@@ -36,7 +40,7 @@ export async function createCohort(
     { environmentId, userId: author.userId },
     { fields, cohortType: cohortTypeOf(fields), ...(fillFrom && { fillFrom }) },
   );
-  const after = await foundCohort(tx, environmentId, id);
+  const after = await writtenCohort(tx, environmentId, id);
   await recordCohortActivity(tx, author, { after });
   return after;
 }
@@ -52,13 +56,15 @@ export async function changeCohort(
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
-  const before = await foundCohort(tx, environmentId, id);
+  const before = await foundCohort(tx, author.target, { id, needed: 'editor' });
   const fields = withChanges(before, changes);
+  const isDefined = [changes.filters, changes.groups, changes.query].some((sent) => sent !== undefined);
+  if (isDefined) await requireNamedRecords(tx, author.target, fields.filters, fields.query);
   if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });
   await checkReferences(tx, { environmentId, id }, fields);
   const isRecounted = membershipOf(fields) !== membershipOf(before);
   await updateCohort(tx, id, { fields, cohortType: cohortTypeOf(fields), isRecounted });
-  const after = await foundCohort(tx, environmentId, id);
+  const after = await writtenCohort(tx, environmentId, id);
   await recordCohortActivity(tx, author, { before, after });
   return after;
 }
@@ -68,10 +74,18 @@ function membershipOf({ filters, is_static, deleted }: CohortFields): string {
   return JSON.stringify([filters, is_static, deleted]);
 }
 
-/** @throws AppError `not_found`. */
-export async function foundCohort(tx: Transaction, environmentId: number, id: number): Promise<CohortRow> {
+/** A cohort that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+export async function foundCohort(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { id, needed }: { id: number; needed: 'viewer' | 'editor' },
+): Promise<CohortRow> {
+  return requireFound(rights, { kind: 'cohort', needed }, await findCohort(sql, environmentId, id));
+}
+
+async function writtenCohort(tx: Transaction, environmentId: number, id: number): Promise<CohortRow> {
   const row = await findCohort(tx, environmentId, id);
-  if (!row) throw new AppError('not_found', 'Not found.');
+  if (!row) throw new Error('A cohort was written and is not there.');
   return row;
 }
 
@@ -83,7 +97,7 @@ const maxNameLength = 400;
  * @throws AppError `not_found`, or `invalid` for a static cohort.
  */
 export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
-  const source = await foundCohort(tx, author.target.environmentId, id);
+  const source = await foundCohort(tx, author.target, { id, needed: 'viewer' });
   if (source.is_static || source.deleted) {
     throw new AppError('invalid', 'Cannot duplicate a static cohort as a static cohort.', { code: 'invalid_input' });
   }

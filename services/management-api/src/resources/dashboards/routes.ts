@@ -6,8 +6,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
-import { nameOf, requireRecord } from '../../access/record-rights.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { askOneOfMany, readFilters, readRefresh, refreshQuery, variablesQuery } from '../insights/result.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
@@ -106,9 +105,9 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       examples: { response: dashboardExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
         const filters = readFilters(query.filters_override);
-        await requireNamedCohorts(sql, target, filters);
-        await noteAccess(sql, { environmentId: target.environmentId, id });
-        const row = await liveDashboard(sql, target.environmentId, id);
+        await requireNamedRecords(sql, target, filters);
+        const found = await liveDashboard(sql, target, { id, needed: 'viewer' });
+        const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
         const inTurn = limitConcurrency(askedAtOnce);
         const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.leaves() };
         return showDashboard(sql, row, viewerOf(caller, target), {
@@ -129,7 +128,8 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       path: dashboardsPath,
       operationId: 'dashboards_create',
       summary: 'Create a dashboard',
-      description: 'Makes a dashboard: an empty one, or a copy of another (`use_dashboard`).',
+      description:
+        'Creates a dashboard: an empty one, or a copy of another (`use_dashboard`). `duplicate_tiles` also needs `insight:write`.',
       tags,
       scope: 'dashboard:write',
       body: newDashboard,
@@ -137,7 +137,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       examples: { request: newDashboardExample, response: { ...dashboardExample, tiles: [] } },
       handler: async ({ caller, target, body }) =>
         transaction(async (tx) => {
-          const row = await createDashboard(tx, { userId: caller.userId, target }, body);
+          const row = await createDashboard(tx, { ...caller, target }, body);
           return showDashboard(tx, row, viewerOf(caller, target));
         }),
     }),
@@ -149,7 +149,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         operationId: `dashboards_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a dashboard' : 'Change or delete a dashboard',
         description:
-          'What is not sent stays as it is, also tiles. `deleted: true` is the only way to remove a dashboard; `false` brings it back with its tiles.',
+          'What is not sent stays as it is, also tiles. `deleted: true` is the only way to remove a dashboard; `false` brings it back with its tiles. Also needs `insight:write` if insights are deleted (`delete_insights`) or restored with it.',
         tags,
         scope: 'dashboard:write',
         params: dashboardParams,
@@ -161,7 +161,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         },
         handler: async ({ caller, target, params: { id }, body: changes }) =>
           transaction(async (tx) => {
-            const row = await changeDashboard(tx, { userId: caller.userId, target }, { id, changes });
+            const row = await changeDashboard(tx, { ...caller, target }, { id, changes });
             return showDashboard(tx, row, viewerOf(caller, target));
           }),
       }),
@@ -218,8 +218,8 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         { title: 'MovedTile' },
       ),
       examples: { request: { tile: { id: 12 }, toDashboard: 4 }, response: { ...dashboardExample, tiles: [] } },
-      handler: async ({ caller: { userId }, target, params: { id }, body: { tile, toDashboard } }) => {
-        const author = { userId, target };
+      handler: async ({ caller, target, params: { id }, body: { tile, toDashboard } }) => {
+        const author = { ...caller, target };
         return changing(author, id, async (tx, from) => {
           const to = await changeableDashboard(tx, author, toDashboard);
           return recordingTiles(tx, author, from, async () => {
@@ -237,11 +237,10 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       description: 'The insight is then on both dashboards; a text is copied.',
       body: Type.Object({ fromDashboardId: numberOf('dashboard'), tileId: numberOf('tile') }, { title: 'CopiedTile' }),
       examples: { request: { fromDashboardId: 4, tileId: 12 }, response: dashboardExample },
-      handler: async ({ caller: { userId }, target, params: { id }, body: { fromDashboardId, tileId } }) => {
-        const author = { userId, target };
+      handler: async ({ caller, target, params: { id }, body: { fromDashboardId, tileId } }) => {
+        const author = { ...caller, target };
         return changing(author, id, async (tx, to) => {
-          const from = await liveDashboard(tx, target.environmentId, fromDashboardId);
-          requireRecord(target.rights, 'dashboard', 'viewer', nameOf(from));
+          const from = await liveDashboard(tx, target, { id: fromDashboardId, needed: 'viewer' });
           return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId }, author));
         });
       },
@@ -258,8 +257,8 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         { title: 'TileOrder' },
       ),
       examples: { request: { tile_order: [12] }, response: dashboardExample },
-      handler: async ({ caller: { userId }, target, params: { id }, body: { tile_order: order } }) => {
-        const author = { userId, target };
+      handler: async ({ caller, target, params: { id }, body: { tile_order: order } }) => {
+        const author = { ...caller, target };
         return changing(author, id, async (tx, row) =>
           recordingTiles(tx, author, row, () => reorderTiles(tx, id, order)),
         );

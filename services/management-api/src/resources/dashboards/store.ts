@@ -139,16 +139,18 @@ export async function updateDashboard(tx: Transaction, id: number, fields: Dashb
   );
 }
 
-/** Notes that somebody has opened it; exact to the minute, so that reading it often does not write it often. */
-export async function noteAccess(
-  sql: Sql,
-  { environmentId, id }: { environmentId: number; id: number },
-): Promise<void> {
-  await sql.query(
+/**
+ * Notes that a user has opened it; exact to the minute, so that reading it often does not write it often.
+ * @returns the time that was noted; undefined where the last one is recent.
+ */
+export async function noteAccess(sql: Sql, id: number): Promise<Date | undefined> {
+  const rows = await sql.query<{ last_accessed_at: Date }>(
     `UPDATE dashboard SET last_accessed_at = now()
-      WHERE id = $1 AND project_id = $2 AND (last_accessed_at IS NULL OR last_accessed_at < now() - interval '1 minute')`,
-    [id, environmentId],
+      WHERE id = $1 AND (last_accessed_at IS NULL OR last_accessed_at < now() - interval '1 minute')
+      RETURNING last_accessed_at`,
+    [id],
   );
+  return rows[0]?.last_accessed_at;
 }
 
 /** Takes a dashboard from its place on the project's start page. @returns whether it had it. */

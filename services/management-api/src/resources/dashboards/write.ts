@@ -5,9 +5,11 @@ import { inOrderOfLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
 import { mayRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
-import { mayDo, nameOf, requireRecord } from '../../access/record-rights.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { mayDo, nameOf, requireFound, requireRecord } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
@@ -24,8 +26,7 @@ import {
 import { deleteInsightsOf, insertTile, listTiles, restoreInsightsOf, type TileRow } from './tile-store.ts';
 import { changeTiles } from './tiles.ts';
 
-export interface DashboardAuthor {
-  userId: number;
+export interface DashboardAuthor extends Pick<Caller, 'userId' | 'scopes'> {
   target: AddressedProject;
 }
 
@@ -60,15 +61,16 @@ export async function createDashboard(
     }
     throw refusal('use_template', `Invalid template provided: ${template}`);
   }
-  await requireNamedCohorts(tx, author.target, changes.filters);
+  await requireNamedRecords(tx, author.target, changes.filters);
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
   if (source) requireRecord(author.target.rights, 'dashboard', 'viewer', nameOf(source));
+  if (duplicate_tiles) requireScope(author, 'insight:write');
   const fields = withChanges(source ? copiedFields(source) : defaults, changes);
   const id = await insertDashboard(tx, { environmentId, userId: author.userId }, fields);
   if (source) await copyTiles(tx, author, { from: source.id, to: id, withInsights: duplicate_tiles });
-  const after = await foundDashboard(tx, environmentId, id);
+  const after = await writtenDashboard(tx, environmentId, id);
   await recordDashboardActivity(tx, author, { after });
   return after;
 }
@@ -154,9 +156,9 @@ export async function changeDashboard(
 ): Promise<DashboardRow> {
   const { environmentId } = author.target;
   const editor = { ...author.target, userId: author.userId };
-  await requireNamedCohorts(tx, author.target, changes.filters, changes.tiles);
+  await requireNamedRecords(tx, author.target, changes.filters, changes.tiles);
   await lockEnvironment(tx, environmentId);
-  const before = await foundDashboard(tx, environmentId, id);
+  const before = await foundDashboard(tx, author.target, { id, needed: 'editor' });
   requireChange(before, editor);
   const fields = withChanges(before, changes);
   if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
@@ -179,17 +181,17 @@ export async function changeDashboard(
 /** Insights that are on no other dashboard may go with it, and then come back with it. */
 async function followDeletion(
   tx: Transaction,
-  { userId, target }: DashboardAuthor,
+  { userId, scopes, target }: DashboardAuthor,
   { id, isDeleted, withInsights }: { id: number; isDeleted: boolean; withInsights: boolean },
 ): Promise<void> {
   const { organizationId, environmentId } = target;
   const common = { organizationId, environmentId, actor: { userId } };
-  if (isDeleted && withInsights) {
-    const ids = (await listTiles(tx, id)).flatMap(({ insight_id }) => insight_id ?? []);
-    const insights = await findInsights(tx, environmentId, ids);
-    for (const insight of insights) requireRecord(target.rights, 'insight', 'editor', nameOf(insight));
-  }
   const following = isDeleted ? (withInsights ? await deleteInsightsOf(tx, id) : []) : await restoreInsightsOf(tx, id);
+  if (following.length > 0 || withInsights) requireScope({ scopes }, 'insight:write');
+  const ids = following.map((insight) => insight.id);
+  for (const insight of await findInsights(tx, environmentId, ids)) {
+    requireRecord(target.rights, 'insight', 'editor', nameOf(insight));
+  }
   for (const insight of following) {
     const about = { itemId: insight.id, name: insight.name, activity: isDeleted ? 'deleted' : 'restored' } as const;
     await recordActivity(tx, { ...common, scope: 'Insight', ...about });
@@ -206,16 +208,33 @@ async function followDeletion(
   });
 }
 
-/** @throws AppError `not_found`. */
-async function foundDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow> {
-  const row = await findDashboard(sql, environmentId, id);
-  if (!row) throw new AppError('not_found', 'Not found.');
+interface Sought {
+  id: number;
+  needed: 'viewer' | 'editor';
+}
+
+/** A dashboard that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+async function foundDashboard(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { id, needed }: Sought,
+): Promise<DashboardRow> {
+  return requireFound(rights, { kind: 'dashboard', needed }, await findDashboard(sql, environmentId, id));
+}
+
+async function writtenDashboard(tx: Transaction, environmentId: number, id: number): Promise<DashboardRow> {
+  const row = await findDashboard(tx, environmentId, id);
+  if (!row) throw new Error('A dashboard was written and is not there.');
   return row;
 }
 
 /** As `foundDashboard`; a deleted one is not there. */
-export async function liveDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow> {
-  const row = await foundDashboard(sql, environmentId, id);
+export async function liveDashboard(
+  sql: Sql,
+  target: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  sought: Sought,
+): Promise<DashboardRow> {
+  const row = await foundDashboard(sql, target, sought);
   if (row.deleted) throw new AppError('not_found', 'Not found.');
   return row;
 }
@@ -226,8 +245,7 @@ export async function changeableDashboard(
   { userId, target }: DashboardAuthor,
   id: number,
 ): Promise<DashboardRow> {
-  const row = await liveDashboard(tx, target.environmentId, id);
-  requireRecord(target.rights, 'dashboard', 'editor', nameOf(row));
+  const row = await liveDashboard(tx, target, { id, needed: 'editor' });
   requireChange(row, { ...target, userId });
   return row;
 }
@@ -241,7 +259,7 @@ export async function recordingTiles(
 ): Promise<DashboardRow> {
   const tilesBefore = inOrderOfLayout(await listTiles(tx, before.id));
   await work();
-  const after = await foundDashboard(tx, author.target.environmentId, before.id);
+  const after = await writtenDashboard(tx, author.target.environmentId, before.id);
   const tilesAfter = inOrderOfLayout(await listTiles(tx, before.id));
   await recordDashboardActivity(tx, author, { before, after, tiles: changedTiles(tilesBefore, tilesAfter) });
   return after;

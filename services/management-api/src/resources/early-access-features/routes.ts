@@ -5,6 +5,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { mayDo, nameOf, type RecordRights } from '../../access/record-rights.ts';
 import type { FlagDeps } from '../feature-flags/payloads.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
@@ -16,8 +17,8 @@ import {
   newFeatureExample,
   replacedFeature,
 } from './schema.ts';
-import { type FeatureRow, findFeature, flagsOf, listFeatures } from './store.ts';
-import { changeFeature, createFeature, type FeatureWriter, removeFeature } from './write.ts';
+import { type FeatureRow, flagsOf, listFeatures } from './store.ts';
+import { changeFeature, createFeature, type FeatureWriter, foundFeature, removeFeature } from './write.ts';
 
 const path = '/early_access_feature';
 const tags: [string] = ['early access features'];
@@ -29,9 +30,9 @@ const params = Type.Object({
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const below = belowEnvironment(sql);
   const writerOf = (
-    { userId }: Caller,
+    { userId, scopes }: Caller,
     { environmentId, organizationId, rights }: AddressedProject,
-  ): FeatureWriter => ({ userId, environmentId, organizationId, rights, secrets });
+  ): FeatureWriter => ({ userId, scopes, environmentId, organizationId, rights, secrets });
 
   return [
     ...defineRoutes({
@@ -50,7 +51,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         offsetPage(request, query, async (window) => {
           const { count, rows } = await listFeatures(sql, target, window);
           const flags = await flagsOf(sql, target.environmentId, rows);
-          return { count, results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id))) };
+          return { count, results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id), target.rights)) };
         }),
     }),
     ...defineRoutes({
@@ -59,7 +60,8 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       path,
       operationId: 'early_access_feature_create',
       summary: 'Create an early access feature',
-      description: 'Makes a feature of a flag, or with a new flag that is on only for those who have enrolled.',
+      description:
+        'Creates a feature for a flag, or with a new flag that is on only for those who have enrolled. Also needs `feature_flag:write`.',
       tags,
       scope: 'early_access_feature:write',
       body: newFeature,
@@ -67,7 +69,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       examples: { request: newFeatureExample, response: featureExample },
       handler: async ({ caller, target: place, body }) => {
         const { feature, flag } = await transaction((tx) => createFeature(tx, writerOf(caller, place), body));
-        return toFeature(feature, flag);
+        return toFeature(feature, flag, place.rights);
       },
     }),
     ...defineRoutes({
@@ -82,10 +84,13 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       params,
       responses: { 200: { description: 'The feature.', schema: earlyAccessFeature } },
       examples: { response: featureExample },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
-        const row = await findFeature(sql, environmentId, id);
-        if (!row) throw new AppError('not_found', 'Not found.');
-        return toFeature(row, (await flagsOf(sql, environmentId, [row])).get(row.feature_flag_id));
+      handler: async ({ target, params: { id } }) => {
+        const row = await foundFeature(sql, target, { id, needed: 'viewer' });
+        return toFeature(
+          row,
+          (await flagsOf(sql, target.environmentId, [row])).get(row.feature_flag_id),
+          target.rights,
+        );
       },
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
@@ -96,7 +101,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         operationId: `early_access_feature_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an early access feature' : 'Change an early access feature',
         description:
-          'What is not sent stays as it is. The flag follows the stage: persons enrol in it, or do not any more.',
+          'What is not sent stays as it is. The flag follows the stage: persons enrol in it, or do not any more. Also needs `feature_flag:write` if the flag changes.',
         tags,
         scope: 'early_access_feature:write',
         params,
@@ -108,7 +113,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         },
         handler: async ({ caller, target: place, params: { id }, body: changes }) => {
           const written = await transaction((tx) => changeFeature(tx, writerOf(caller, place), { id, changes }));
-          return toFeature(written.feature, written.flag);
+          return toFeature(written.feature, written.flag, place.rights);
         },
       }),
     ),
@@ -118,7 +123,8 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       path: `${path}/:id`,
       operationId: 'early_access_feature_destroy',
       summary: 'Delete an early access feature',
-      description: 'Removes the feature for good. Its flag stays, and what persons chose counts no more.',
+      description:
+        'Removes the feature for good. Its flag stays, and what persons chose counts no more. Also needs `feature_flag:write` if the flag changes.',
       tags,
       scope: 'early_access_feature:write',
       params,
@@ -131,8 +137,14 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
   ];
 }
 
-/** A row as the API shows it. */
-function toFeature(row: FeatureRow, flag: FlagRow | undefined) {
+/** A row as the API shows it. Of a flag that is closed to the caller only the key is shown, which SDKs know. */
+function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');
-  return { ...row, feature_flag: toMinimalFlag(flag), created_at: formatDateTime(row.created_at) };
+  const shown = toMinimalFlag(flag);
+  const isSeen = mayDo(rights, 'feature_flag', 'viewer', nameOf(flag));
+  return {
+    ...row,
+    feature_flag: isSeen ? shown : { ...shown, name: '', filters: {} },
+    created_at: formatDateTime(row.created_at),
+  };
 }

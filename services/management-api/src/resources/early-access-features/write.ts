@@ -3,7 +3,10 @@ import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { nameOf, type RecordRights, requireKind, requireRecord } from '../../access/record-rights.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { nameOf, type RecordRights, requireFound, requireRecord } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { type FlagRow, findFlag } from '../feature-flags/store.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/write.ts';
@@ -23,7 +26,7 @@ export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
 /** Who writes a feature, and what they may do with its flag: whoever turns a feature on turns its flag on. */
-export interface FeatureWriter extends FlagWriter {
+export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
 
@@ -46,7 +49,7 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
   const found = flagId ? await findSuitableFlag(tx, writer, flagId) : await makeFlag(tx, writer, name);
   const id = await insertFeature(tx, { environmentId, flagId: found.id }, fields);
   const flag = await enroll(tx, writer, { flag: found, stage });
-  const feature = await foundFeature(tx, environmentId, id);
+  const feature = await writtenFeature(tx, environmentId, id);
   await recordFeatureActivity(tx, writer, { after: feature });
   return { feature, flag };
 }
@@ -62,13 +65,13 @@ export async function changeFeature(
 ): Promise<WrittenFeature> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = await foundFeature(tx, environmentId, id);
+  const before = await foundFeature(tx, writer, { id, needed: 'editor' });
   const fields: FeatureFields = { ...before, ...changes };
   checkUrl(fields);
   await updateFeature(tx, id, fields);
   const stored = await foundFlag(tx, environmentId, before.feature_flag_id);
   const flag = await enroll(tx, writer, { flag: stored, stage: fields.stage });
-  const feature = await foundFeature(tx, environmentId, id);
+  const feature = await writtenFeature(tx, environmentId, id);
   await recordFeatureActivity(tx, writer, { before, after: feature });
   return { feature, flag };
 }
@@ -80,7 +83,7 @@ export async function changeFeature(
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = await foundFeature(tx, environmentId, id);
+  const before = await foundFeature(tx, writer, { id, needed: 'editor' });
   await deleteFeature(tx, id);
   const flag = await foundFlag(tx, environmentId, before.feature_flag_id);
   await enroll(tx, writer, { flag, stage: null });
@@ -90,9 +93,10 @@ export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: 
 /** @throws AppError `invalid` for a flag that cannot belong to a feature, or `forbidden`. */
 async function findSuitableFlag(
   tx: Transaction,
-  { environmentId, rights }: FeatureWriter,
+  { environmentId, rights, scopes }: FeatureWriter,
   flagId: number,
 ): Promise<FlagRow> {
+  requireScope({ scopes }, 'feature_flag:write');
   const refuse = (detail: string) =>
     new AppError('invalid', detail, { code: 'invalid_input', attr: 'feature_flag_id' });
   const flag = await findFlag(tx, environmentId, flagId);
@@ -115,7 +119,7 @@ async function findSuitableFlag(
 
 /** A flag that is on for nobody who has not enrolled. */
 async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): Promise<FlagRow> {
-  requireKind(writer.rights, 'feature_flag', 'editor');
+  requireScope(writer, 'feature_flag:write');
   const key = slug(name);
   if (key === '') {
     const detail = 'No key of a flag can be made of this name. Name a flag by feature_flag_id.';
@@ -137,7 +141,7 @@ async function enroll(
   const filters = enrollmentFilters(flag.key, stage);
   const isSame = (flag.filters.feature_enrollment ?? null) === filters.feature_enrollment;
   if (isSame) return flag;
-  requireRecord(writer.rights, 'feature_flag', 'editor', nameOf(flag));
+  requireScope(writer, 'feature_flag:write');
   return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
@@ -149,9 +153,18 @@ function checkUrl({ documentation_url: url }: FeatureFields): void {
   throw new AppError('invalid', 'Enter a valid URL.', { code: 'invalid_input', attr: 'documentation_url' });
 }
 
-async function foundFeature(tx: Transaction, environmentId: number, id: string): Promise<FeatureRow> {
+/** A feature that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+export async function foundFeature(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { id, needed }: { id: string; needed: 'viewer' | 'editor' },
+): Promise<FeatureRow> {
+  return requireFound(rights, { kind: 'early_access_feature', needed }, await findFeature(sql, environmentId, id));
+}
+
+async function writtenFeature(tx: Transaction, environmentId: number, id: string): Promise<FeatureRow> {
   const row = await findFeature(tx, environmentId, id);
-  if (!row) throw new AppError('not_found', 'Not found.');
+  if (!row) throw new Error('A feature was written and is not there.');
   return row;
 }
 

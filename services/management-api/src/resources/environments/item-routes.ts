@@ -13,6 +13,7 @@ import { type TSchema, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type ItemDeps, type ItemKind, showItem } from './item.ts';
 import { checkDemoChange, requireAccessControlLevel } from './rules.ts';
@@ -51,6 +52,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
   const change: ItemKind['change'] = async (tx, context) => {
     await checkDemoChange(tx, context.caller, context);
     requireAccessControlLevel(context.caller, context.target.organizationId, context.sent);
+    await requireNamedRecords(tx, context.target, context.sent.test_account_filters);
     return itemKind.change(tx, context);
   };
 

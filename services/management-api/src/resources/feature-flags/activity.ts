@@ -1,13 +1,13 @@
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/runtime';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireFound } from '../../access/record-rights.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type FlagDeps, payloadsOf, redactedFilters } from './payloads.ts';
 import { fieldsOf } from './rules.ts';
 import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
-import { type FlagRow, findFlagKeys } from './store.ts';
+import { type FlagRow, findFlag } from './store.ts';
 
 const scopes = ['FeatureFlag'];
 
@@ -44,9 +44,8 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       summary: 'Show who changed a feature flag',
       description: 'What was done to one flag, the latest first.',
       params: flagParams,
-      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
-        const isKnown = (await findFlagKeys(sql, environmentId, [id])).has(id);
-        if (!isKnown) throw new AppError('not_found', 'Not found.');
+      handler: async ({ target: { environmentId, rights }, params: { id }, query, request }) => {
+        requireFound(rights, { kind: 'feature_flag', needed: 'viewer' }, await findFlag(sql, environmentId, id));
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),

@@ -14,7 +14,8 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { countGroups, readGroupPage, type StoredGroup } from '../groups/store.ts';
 import type { FlagFilters } from './filters/filters.ts';
 import { parseFlagFilters } from './filters/parse.ts';
@@ -52,7 +53,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
     summary: 'Count the persons a condition of a feature flag reaches',
-    description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at.`,
+    description: `Persons, or groups of a type, that have what the filters of a condition ask for. In a project with more than ${mostLookedAt} of them, or with such large ones that looking takes more than ${mostMs / 1000} seconds, an estimate from those that were looked at. Also needs \`person:read\`, or \`group:read\` for groups.`,
     tags,
     scope: 'feature_flag:read',
     body: asked,
@@ -62,12 +63,13 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
       response: { users_affected: 120, total_users: 1000, is_estimate: false },
     },
     handler: async ({ caller, target, body: { condition, group_type_index: groupType = null } }) => {
+      requireScope(caller, groupType === null ? 'person:read' : 'group:read');
       const { environmentId } = target;
       if (!condition) {
         const detail = 'Missing condition for which to get blast radius';
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'condition' });
       }
-      await requireNamedCohorts(sql, target, condition);
+      await requireNamedRecords(sql, target, condition);
       const { aggregation_group_type_index: _, variant: __, ...conditionAlone } = condition;
       const sent = {
         aggregation_group_type_index: groupType,

@@ -1,12 +1,14 @@
 import { findEnvironment } from '@millrace/accounts/access';
+import { isObject } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
-import { tryPatterns } from '@millrace/flags';
+import { namedCohort, tryPatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { mayDo, nameOf, readRecordRights, requireKind, requireRecord } from '../../access/record-rights.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { mayDo, nameOf, readRecordRights, requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { type CohortRow, findCohort, findCohortsWithin } from '../cohorts/store.ts';
 import { createCohort } from '../cohorts/write.ts';
@@ -42,7 +44,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
     try {
       if (!target) throw new AppError('not_found', 'Project not found.');
       const copy = await deps.transaction((tx) =>
-        copyTo(tx, flag, { target, caller: copier.caller, secrets: deps.secrets, tried }),
+        copyTo(tx, flag, { source, target, caller: copier.caller, secrets: deps.secrets, tried }),
       );
       success.push(await showFlag(deps.sql, copy, { secrets: deps.secrets, rights: target.rights }));
     } catch (error) {
@@ -67,14 +69,21 @@ const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
 async function copyTo(
   tx: Transaction,
   flag: FlagRow,
-  { target, caller, ...kept }: { target: AddressedProject; caller: Caller } & Pick<FlagWriter, 'secrets' | 'tried'>,
+  {
+    source,
+    target,
+    caller,
+    ...kept
+  }: { source: AddressedProject; target: AddressedProject; caller: Caller } & Pick<FlagWriter, 'secrets' | 'tried'>,
 ): Promise<FlagRow> {
   const { environmentId, organizationId } = target;
-  const writer: FlagWriter = { userId: caller.userId, organizationId, environmentId, ...kept };
+  const writer: FlagWriter = { userId: caller.userId, organizationId, environmentId, rights: target.rights, ...kept };
   const opened = openedFilters(flag, kept.secrets) as FlagFilters;
-  const cohorts = await copyCohorts(tx, { from: flag.environment_id, target, caller }, cohortsIn(opened));
+  await requireNamedRecords(tx, source, opened);
+  const cohorts = await copyCohorts(tx, { source, target, caller }, cohortsIn(opened));
   const flags = await sameFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));
   const filters = withReferences(opened, { cohorts, flags });
+  await requireNamedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);
   // What the other one has beyond that goes.
@@ -83,11 +92,7 @@ async function copyTo(
     ...Object.fromEntries(cleared.map((name) => [name, null])),
     ...Object.fromEntries(copied),
   });
-  if (existing === undefined) {
-    requireKind(target.rights, 'feature_flag', 'editor');
-    return createFlag(tx, writer, body);
-  }
-  requireRecord(target.rights, 'feature_flag', 'editor', nameOf(existing));
+  if (existing === undefined) return createFlag(tx, writer, body);
   return changeFlag(tx, writer, { id: existing.id, changes: body });
 }
 
@@ -174,7 +179,7 @@ export const copyExample = {
 };
 
 interface CohortCopy {
-  from: number;
+  source: AddressedProject;
   target: AddressedProject;
   caller: Caller;
 }
@@ -185,13 +190,14 @@ interface CohortCopy {
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
-  const waiting = (await findCohortsWithin(tx, copy.from, ids)).map(({ id }) => id);
+  const waiting = (await findCohortsWithin(tx, copy.source.environmentId, ids)).map(({ id }) => id);
   // A cohort comes after those it is made of; they make no circle, or nothing would have let them be written.
   while (waiting.length > 0) {
     const before = waiting.length;
     for (const id of waiting.splice(0)) {
-      const cohort = await findCohort(tx, copy.from, id);
+      const cohort = await findCohort(tx, copy.source.environmentId, id);
       if (!cohort) continue;
+      requireRecord(copy.source.rights, 'cohort', 'viewer', nameOf(cohort));
       if (partsOf(cohort).every((part) => copied.has(part)))
         copied.set(id, await copyCohort(tx, copy, { cohort, copied }));
       else waiting.push(id);
@@ -209,7 +215,6 @@ async function copyCohort(
   const existing = await findCohortIdByName(tx, target.environmentId, cohort.name ?? '');
   if (existing !== null) return existing;
   requireScope(caller, 'cohort:write');
-  requireKind(target.rights, 'cohort', 'editor');
   const { name, description, is_static } = cohort;
   const filters = is_static ? {} : { filters: renumbered(cohort.filters, copied) };
   const body = { name, description, is_static, ...filters };
@@ -220,8 +225,9 @@ async function copyCohort(
 function partsOf({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {
-    JSON.stringify(filters, (_key, part: { type?: unknown; value?: unknown } | null) => {
-      if (part?.type === 'cohort') parts.push(Number(part.value));
+    JSON.stringify(filters, (_key, part: unknown) => {
+      const cohort = isObject(part) ? namedCohort(part) : undefined;
+      if (cohort !== undefined) parts.push(cohort);
       return part;
     });
   }
@@ -229,8 +235,9 @@ function partsOf({ is_static, filters }: CohortRow): number[] {
 }
 
 function renumbered(filters: CohortRow['filters'], ids: ReadonlyMap<number, number>): Record<string, unknown> | null {
-  const text = JSON.stringify(filters, (_key, part: { type?: unknown; value?: unknown } | null) =>
-    part?.type === 'cohort' ? { ...part, value: ids.get(Number(part.value)) ?? part.value } : part,
-  );
+  const text = JSON.stringify(filters, (_key, part: unknown) => {
+    const cohort = isObject(part) ? namedCohort(part) : undefined;
+    return isObject(part) && cohort !== undefined ? { ...part, value: ids.get(cohort) ?? part.value } : part;
+  });
   return JSON.parse(text) as Record<string, unknown> | null;
 }

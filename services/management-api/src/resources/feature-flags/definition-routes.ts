@@ -4,6 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireRecord } from '../../access/record-rights.ts';
 import type { FlagDeps } from './payloads.ts';
 import { flagsPath, flagTags as tags } from './schema.ts';
 
@@ -58,15 +59,19 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       description:
         'Its payload as JSON text, decrypted; null without one. Conditions, and whether it is active, do not matter.',
       params: Type.Object({
-        id: Type.String({ description: 'The key of the flag, or its number.' }),
+        id: Type.String({
+          description:
+            'The key of the flag, or its number. A flag with this key goes before the flag with this number.',
+        }),
       }),
       responses: {
         200: { description: 'The payload.', schema: Type.Union([Type.String(), Type.Null()]) },
       },
       examples: { response: '{"theme":"dark"}' },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
+      handler: async ({ target: { environmentId, rights }, params: { id } }) => {
         const found = await findRemoteConfig(sql, environmentId, id);
         if (found === null) throw notFound();
+        requireRecord(rights, 'feature_flag', 'viewer', found);
         return found.payload === null
           ? null
           : (payloadSecrets.open({ true: found.payload }, environmentId).true ?? null);

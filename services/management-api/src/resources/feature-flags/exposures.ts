@@ -4,6 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import type { EventDeps } from '../events/routes.ts';
@@ -15,7 +16,7 @@ import {
   findStartOfDay,
 } from './exposure-store.ts';
 import { flagParams, flagsPath, flagTags as tags } from './schema.ts';
-import { findFlag } from './store.ts';
+import { foundFlag } from './write.ts';
 
 const mostExposures = 1_000_000;
 const mostVariants = 50;
@@ -28,7 +29,7 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     path: `${flagsPath}/:id/exposures`,
     operationId: 'feature_flags_exposures',
     summary: 'Count who was exposed to a feature flag',
-    description: `Counts the \`$feature_flag_called\` events of a flag by variant and day, the persons behind them, and who of these did the conversion event afterwards. At most ${mostDays} days and ${mostExposures} calls.`,
+    description: `Counts the \`$feature_flag_called\` events of a flag by variant and day, the persons behind them, and who of these did the conversion event afterwards. At most ${mostDays} days and ${mostExposures} calls. Also needs \`query:read\`.`,
     tags,
     scope: 'feature_flag:read',
     params: flagParams,
@@ -47,9 +48,9 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
     examples: { response: exposuresExample },
     handler: async ({ caller, target, params: { id }, query, request }) => {
+      requireScope(caller, 'query:read');
       const { environmentId } = target;
-      const flag = await findFlag(sql, environmentId, id);
-      if (!flag) throw new AppError('not_found', 'Not found.');
+      const flag = await foundFlag(sql, target, { id, needed: 'viewer' });
       const timeZone = await findTimeZone(sql, environmentId);
       const counted = {
         environmentId,

@@ -1,14 +1,12 @@
-import type { Sql } from '@millrace/db';
 import { tryPatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
 import { offsetPage, offsetPageOf } from '@millrace/http';
-import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
 import { sightOf } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../cohorts/schema.ts';
@@ -33,8 +31,8 @@ import {
   flagTags as tags,
 } from './schema.ts';
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
-import { type FlagRow, findFlag, findFlagKeys, listFlags } from './store.ts';
-import { changeFlag, createFlag, type FlagWriter } from './write.ts';
+import { listFlags } from './store.ts';
+import { changeFlag, createFlag, type FlagWriter, foundFlag } from './write.ts';
 
 /** Feature flags of an environment. Words in a path come before `:id`, which would take them for one. */
 export function featureFlagRoutes(deps: FlagDeps) {
@@ -97,8 +95,11 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'The flag.', schema: featureFlag } },
       examples: { response: featureFlagExample },
-      handler: async ({ target: { environmentId, rights }, params: { id } }) =>
-        showFlag(sql, await requireFlag(sql, environmentId, id), { secrets: payloadSecrets, rights }),
+      handler: async ({ target, params: { id } }) =>
+        showFlag(sql, await foundFlag(sql, target, { id, needed: 'viewer' }), {
+          secrets: payloadSecrets,
+          rights: target.rights,
+        }),
     }),
     ...defineRoutes({
       ...common,
@@ -110,8 +111,8 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'Its status.', schema: statusAnswer } },
       examples: { response: { status: 'active', reason: 'Flag is in use' } },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
-        const row = await requireFlag(sql, environmentId, id);
+      handler: async ({ target, params: { id } }) => {
+        const row = await foundFlag(sql, target, { id, needed: 'viewer' });
         return { status: flagStatus(row), reason: flagStatusReason(row) };
       },
     }),
@@ -124,8 +125,9 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'The flags.', schema: dependentFlags } },
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
-      handler: async ({ target: { environmentId, rights }, params: { id } }) => {
-        const dependents = await dependentsOf(sql, await requireFlag(sql, environmentId, id));
+      handler: async ({ target, params: { id } }) => {
+        const { environmentId, rights } = target;
+        const dependents = await dependentsOf(sql, await foundFlag(sql, target, { id, needed: 'viewer' }));
         const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         return dependents
           .filter((flag) => flag.active && isSeen(flag))
@@ -133,13 +135,6 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       },
     }),
   ];
-}
-
-/** @throws AppError `not_found`. */
-async function requireFlag(sql: Sql, environmentId: number, id: number): Promise<FlagRow> {
-  const row = await findFlag(sql, environmentId, id);
-  if (!row) throw new AppError('not_found', 'Not found.');
-  return row;
 }
 
 /** Making, changing and deleting flags. */
@@ -150,10 +145,10 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
     target: AddressedProject,
     { filters }: { filters?: unknown },
   ): Promise<FlagWriter> => {
-    const { environmentId, organizationId } = target;
-    await requireNamedCohorts(sql, target, filters);
+    const { environmentId, organizationId, rights } = target;
+    await requireNamedRecords(sql, target, filters);
     const tried = await inTimeSlices(tryPatterns(filters));
-    return { userId, environmentId, organizationId, secrets, tried };
+    return { userId, environmentId, organizationId, rights, secrets, tried };
   };
   return [
     ...defineRoutes({
@@ -234,8 +229,8 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
     examples: { response: { cohort: cohortExample } },
     handler: async ({ caller, target, params: { id } }) => {
       requireScope(caller, 'feature_flag:read');
-      const key = (await findFlagKeys(sql, target.environmentId, [id])).get(id);
-      if (key === undefined) throw new AppError('not_found', 'Not found.');
+      const { key, filters } = await foundFlag(sql, target, { id, needed: 'viewer' });
+      await requireNamedRecords(sql, target, filters);
       const body = { name: `Users with feature flag ${key} enabled at ${new Date().toISOString()}`, is_static: true };
       const row = await transaction((tx) =>
         createCohort(tx, { userId: caller.userId, target }, { body, fillFrom: { flag: id } }),
@@ -280,9 +275,8 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       params: flagParams,
       responses: { 400: { description: 'Always, of a flag that is there.', schema: refusal } },
       examples: { response: { success: false, error } },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
-        const isKnown = (await findFlagKeys(sql, environmentId, [id])).has(id);
-        if (!isKnown) throw new AppError('not_found', 'Not found.');
+      handler: async ({ target, params: { id } }) => {
+        await foundFlag(sql, target, { id, needed: 'editor' });
         return { success: false, error };
       },
     }),

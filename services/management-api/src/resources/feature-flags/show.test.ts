@@ -114,13 +114,15 @@ test('a hundred flags with what they name are two queries, flags that name nothi
     },
   } as Sql;
   const { environmentId } = tenant;
+  const everything = { userId: tenant.userId, rules: null };
   const named = { groups: [...ofGroups.groups, ...groups(...Array.from({ length: 50 }, () => inCohort(id))).groups] };
   const shown = await withNames(
     sql,
     Array.from({ length: 100 }, () => ({ environmentId, filters: structuredClone(named) })),
+    everything,
   );
   expect(texts).toHaveLength(2);
   expect(JSON.stringify(shown).match(/"Testers"/g)).toHaveLength(2000);
-  await withNames(sql, [{ environmentId, filters: everybody }]);
+  await withNames(sql, [{ environmentId, filters: everybody }], everything);
   expect(texts).toHaveLength(2);
 });

@@ -1,8 +1,8 @@
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { sdkWarnings } from '@millrace/flags';
+import { namedCohort, sdkWarnings } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
-import { mayDo, nameOf, type RecordRights } from '../../access/record-rights.ts';
+import { mayDo, nameOf, type RecordRights, sightOf } from '../../access/record-rights.ts';
 import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
 import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './reference-store.ts';
@@ -15,6 +15,7 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   const shown = await withNames(
     sql,
     rows.map((row) => ({ environmentId: row.environment_id, filters: redactedFilters(row) })),
+    rights,
   );
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
@@ -26,7 +27,7 @@ export async function showFlag(
   { secrets, rights }: { secrets: PayloadSecrets; rights: RecordRights },
 ): Promise<FeatureFlag> {
   const filters = openedFilters(row, secrets);
-  const [shown = filters] = await withNames(sql, [{ environmentId: row.environment_id, filters }]);
+  const [shown = filters] = await withNames(sql, [{ environmentId: row.environment_id, filters }], rights);
   return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
 
@@ -118,7 +119,6 @@ export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_c
 
 /** Of one page: names are many times as long as the numbers they stand beside. */
 const mostNames = 2000;
-const largestId = 2_147_483_647;
 
 interface FiltersOf {
   environmentId: number;
@@ -132,11 +132,17 @@ interface Found extends FiltersOf {
 /**
  * Filters of flags with what cohorts and groups are called that they name: `cohort_name` and `group_key_names`. Two queries
  * for all flags of a page, and none where they name nothing.
+ * A cohort that is closed to the caller stays without its name.
+ * @param rights the caller's, in the environment that the flags belong to.
  * @returns the filters in the order of the flags.
  */
-export async function withNames(sql: Sql, flags: readonly FiltersOf[]): Promise<Record<string, unknown>[]> {
+export async function withNames(
+  sql: Sql,
+  flags: readonly FiltersOf[],
+  rights: RecordRights,
+): Promise<Record<string, unknown>[]> {
   const found = flags.flatMap((flag) => conditionFiltersIn(flag.filters).map((filter) => ({ ...flag, filter })));
-  const [cohortNames, groupNames] = await Promise.all([ofCohorts(sql, found), ofGroups(sql, found)]);
+  const [cohortNames, groupNames] = await Promise.all([ofCohorts(sql, found, rights), ofGroups(sql, found)]);
   return flags.map(({ filters }) =>
     mapConditionFilters(filters, (filter) => ({ ...filter, ...cohortNames.get(filter), ...groupNames.get(filter) })),
   );
@@ -145,13 +151,18 @@ export async function withNames(sql: Sql, flags: readonly FiltersOf[]): Promise<
 /** What each filter gets, by the filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
-async function ofCohorts(sql: Sql, found: readonly Found[]): Promise<Added> {
+async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {
   const references = found
-    .map(({ environmentId, filter }) => ({ environmentId, filter, cohortId: Number(filter.value) }))
-    .filter(({ filter, cohortId }) => filter.type === 'cohort' && isId(cohortId))
+    .flatMap(({ environmentId, filter }) => {
+      const cohortId = namedCohort(filter);
+      return cohortId === undefined ? [] : [{ environmentId, filter, cohortId }];
+    })
     .slice(0, mostNames);
+  const [first] = references;
+  if (first === undefined) return new Map();
+  const isSeen = await sightOf(sql, rights, { environmentId: first.environmentId, kind: 'cohort' });
   const names = await findCohortNames(sql, references);
-  const named = references.filter(({ cohortId }) => names.has(cohortId));
+  const named = references.filter(({ cohortId }) => names.has(cohortId) && isSeen({ id: cohortId }));
   return new Map(named.map(({ filter, cohortId }) => [filter, { cohort_name: names.get(cohortId) }]));
 }
 
@@ -179,8 +190,4 @@ function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Foun
 
 function textOf({ environmentId, groupTypeIndex, groupKey }: GroupReference): string {
   return JSON.stringify([environmentId, groupTypeIndex, groupKey]);
-}
-
-function isId(id: number): boolean {
-  return Number.isInteger(id) && id > 0 && id <= largestId;
 }

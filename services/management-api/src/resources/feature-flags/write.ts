@@ -1,7 +1,9 @@
 import { isObject } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import type { TriedPatterns } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { type RecordRights, requireFound, requireKind } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { violates } from '../../sql/violates.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
@@ -25,6 +27,7 @@ import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from 
 /** Who changes the flags of which environment, and how their secrets are kept. */
 export interface FlagWriter extends FlagAuthor {
   environmentId: number;
+  rights: RecordRights;
   secrets: PayloadSecrets;
   /** Patterns of what is written that were tried before, so that nothing waits in a transaction for them. */
   tried?: TriedPatterns;
@@ -35,7 +38,8 @@ export interface FlagWriter extends FlagAuthor {
  * @throws AppError `invalid` naming the field, or what is wrong with the filters.
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
-  const { environmentId } = writer;
+  const { environmentId, rights } = writer;
+  requireKind(rights, 'feature_flag', 'editor');
   await lockEnvironment(tx, environmentId);
   const filters = filtersOfNew(body, writer.tried);
   const fields: FlagFields = { ...fieldsOfNew(body), filters };
@@ -44,7 +48,7 @@ export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewF
   const stored = sealed(fields, { writer, before: null });
   const id = await refusingTakenKey(() => insertFlag(tx, writer, stored));
   await checkFlagLimits(tx, environmentId);
-  const after = found(await findFlag(tx, environmentId, id));
+  const after = await writtenFlag(tx, environmentId, id);
   await recordFlagActivity(tx, writer, { after });
   return after;
 }
@@ -60,7 +64,7 @@ export async function changeFlag(
 ): Promise<FlagRow> {
   const { environmentId, secrets, tried } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = found(await findFlag(tx, environmentId, id));
+  const before = await foundFlag(tx, writer, { id, needed: 'editor' });
   const shown = openedFilters(before, secrets);
   refuseConflict(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
@@ -74,7 +78,7 @@ export async function changeFlag(
   await checkDependents(tx, before, fields);
   await refusingTakenKey(() => updateFlag(tx, { id, userId: writer.userId }, sealed(fields, { writer, before })));
   if (filters !== null || (before.deleted && !fields.deleted)) await checkFlagLimits(tx, environmentId);
-  const after = found(await findFlag(tx, environmentId, id));
+  const after = await writtenFlag(tx, environmentId, id);
   await recordFlagActivity(tx, writer, { before, after });
   return after;
 }
@@ -122,7 +126,17 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-function found(row: FlagRow | undefined): FlagRow {
-  if (!row) throw new AppError('not_found', 'Not found.');
+/** A flag that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+export async function foundFlag(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { id, needed }: { id: number; needed: 'viewer' | 'editor' },
+): Promise<FlagRow> {
+  return requireFound(rights, { kind: 'feature_flag', needed }, await findFlag(sql, environmentId, id));
+}
+
+async function writtenFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {
+  const row = await findFlag(tx, environmentId, id);
+  if (!row) throw new Error('A flag was written and is not there.');
   return row;
 }

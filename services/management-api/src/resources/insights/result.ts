@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import { withFilters } from '@millrace/insights';
-import { AppError, isAppError } from '@millrace/runtime';
+import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { QueryStatus } from '../query/background-runs.ts';
 import { type Asker, type Questions, type RefreshMode, refreshModes } from '../query/questions.ts';
@@ -125,9 +125,8 @@ export async function askOneOfMany(
   try {
     return await askInsight(...asked);
   } catch (error) {
-    const isTold =
-      isAppError(error, 'invalid') || isAppError(error, 'rate_limited') || isAppError(error, 'unavailable');
-    if (!isTold) throw error;
+    const kinds = ['invalid', 'forbidden', 'rate_limited', 'unavailable'] as const;
+    if (!(error instanceof AppError) || !kinds.some((kind) => kind === error.kind)) throw error;
     return { query_status: { complete: true, error: true, error_message: error.message } };
   }
 }

@@ -5,8 +5,9 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
 import { requireRecord } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { idsOf } from '../../sql/listed-values.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { csvContent, csvDeclaration } from '../query/csv.ts';
@@ -104,7 +105,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       operationId: 'insights_retrieve',
       summary: 'Show an insight',
       description:
-        'One insight with the result that is kept of it, or with `refresh` one that is computed now or behind the request (`GET query/:id/` tells how far it is). A deleted one is not there.',
+        'One insight with the result that is kept of it, or with `refresh` one that is computed now or behind the request (`GET query/:id/` tells how far it is). A deleted one is not there. `from_dashboard` also needs `dashboard:read`.',
       tags,
       scope: 'insight:read',
       params: insightParams,
@@ -112,18 +113,18 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'The insight.', schema: insight, text: csvDeclaration } },
       examples: { response: insightExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
-        const { environmentId } = target;
         if (formerQuestions.has(id)) {
           throw new AppError(
             'invalid',
             'This form of questions is no longer supported. Store an insight with a query.',
           );
         }
-        const row = await foundInsight(sql, environmentId, id);
+        const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
         if (row.deleted) throw new AppError('not_found', 'Not found.');
         const dashboardId = idsOf(query.from_dashboard).at(0);
+        if (dashboardId !== undefined) requireScope(caller, 'dashboard:read');
         const override = readFilters(query.filters_override);
-        await requireNamedCohorts(sql, target, override);
+        await requireNamedRecords(sql, target, override);
         const filters = override ?? (await filtersOn(sql, row, { target, dashboardId }));
         const shown = underFilters(row, filters);
         const question = {
@@ -168,15 +169,15 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       path: insightsPath,
       operationId: 'insights_create',
       summary: 'Create an insight',
-      description: 'Stores a question. Nothing is computed.',
+      description: 'Stores a query. Nothing is computed. Also needs `dashboard:write` if it is put on dashboards.',
       tags,
       scope: 'insight:write',
       body: insightChanges,
       responses: { 201: { description: 'The new insight.', schema: insight } },
       examples: { request: newInsightExample, response: insightExample },
-      handler: async ({ caller: { userId }, target, body }) => {
-        const row = await transaction((tx) => createInsight(tx, { userId, target }, body));
-        return toInsight(row, { ...target, userId });
+      handler: async ({ caller, target, body }) => {
+        const row = await transaction((tx) => createInsight(tx, { ...caller, target }, body));
+        return toInsight(row, { ...target, userId: caller.userId });
       },
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
@@ -187,7 +188,7 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
         operationId: `insights_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace an insight' : 'Change or delete an insight',
         description:
-          'What is not sent stays as it is. `dashboards` replaces the whole list. `deleted: true` is the only way to remove an insight, and takes it off its dashboards; `false` brings it back.',
+          'What is not sent stays as it is. `dashboards` replaces the whole list, and also needs `dashboard:write` if that changes it. `deleted: true` is the only way to remove an insight, and takes it off its dashboards; `false` brings it back.',
         tags,
         scope: 'insight:write',
         params: insightParams,
@@ -197,9 +198,9 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
           request: method === 'PUT' ? newInsightExample : { favorited: true, dashboards: [3] },
           response: insightExample,
         },
-        handler: async ({ caller: { userId }, target, params: { id: name }, body: changes }) => {
-          const row = await transaction((tx) => changeInsight(tx, { userId, target }, { name, changes }));
-          return toInsight(row, { ...target, userId });
+        handler: async ({ caller, target, params: { id: name }, body: changes }) => {
+          const row = await transaction((tx) => changeInsight(tx, { ...caller, target }, { name, changes }));
+          return toInsight(row, { ...target, userId: caller.userId });
         },
       }),
     ),
@@ -254,8 +255,9 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       summary: 'Show who changed an insight',
       description: 'What was done to one insight, the latest first.',
       params: insightParams,
-      handler: async ({ target: { environmentId }, params, query, request }) => {
-        const { id } = await foundInsight(sql, environmentId, params.id);
+      handler: async ({ target, params, query, request }) => {
+        const { environmentId } = target;
+        const { id } = await foundInsight(sql, target, { name: params.id, needed: 'viewer' });
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),

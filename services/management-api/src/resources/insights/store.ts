@@ -1,6 +1,7 @@
 // What is stored of insights, and of who opened them.
 
 import { randomInt } from 'node:crypto';
+import { parseRecordId } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { Conditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
@@ -95,12 +96,10 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
  * @param name its number, or its short id where no insight has such a number.
  */
 export async function findInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow | undefined> {
-  const number = /^\d{1,10}$/.test(name) ? Number(name) : 0;
-  const id = number <= 2_147_483_647 ? number : 0;
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM ${tables} WHERE i.project_id = $1 AND (i.id = $2::int OR i.short_id = $3)
       ORDER BY i.id = $2::int DESC LIMIT 1`,
-    [environmentId, id, name],
+    [environmentId, parseRecordId(name) ?? 0, name],
   );
   return rows[0];
 }

@@ -3,12 +3,13 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { mayDo, nameOf, sightOf } from '../../access/record-rights.ts';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { insightConditions } from './list-query.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
 import { toInsight } from './show.ts';
-import { findInsight, listLastViewed, listTrending, noteViews } from './store.ts';
+import { listLastViewed, listTrending, noteViews } from './store.ts';
+import { foundInsight } from './write.ts';
 
 /** What `my_last_viewed` shows. */
 const shown = 5;
@@ -17,7 +18,7 @@ const viewedInsights = Type.Object(
   {
     insight_ids: Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), {
       maxItems: 2500,
-      description: 'Numbers of insights. Unknown ones are passed over.',
+      description: 'Numbers of insights. Unknown ones, and those that are closed to the caller, are left out.',
     }),
   },
   { title: 'ViewedInsights' },
@@ -94,8 +95,10 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       body: viewedInsights,
       responses: { 201: { description: 'It is noted.' } },
       examples: { request: { insight_ids: [7] } },
-      handler: async ({ caller: { userId }, target: { environmentId }, body }) => {
-        await noteViews(sql, { environmentId, userId }, body.insight_ids);
+      handler: async ({ caller: { userId }, target: { environmentId, rights }, body }) => {
+        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'insight' });
+        const ids = body.insight_ids.filter((id) => isSeen({ id }));
+        await noteViews(sql, { environmentId, userId }, ids);
         return undefined;
       },
     }),
@@ -110,10 +113,10 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       scope: 'insight:read',
       params: insightParams,
       responses: { 201: { description: 'It is noted.' } },
-      handler: async ({ caller: { userId }, target: { environmentId }, params: { id } }) => {
-        const row = await findInsight(sql, environmentId, id);
-        if (!row || row.deleted) throw new AppError('not_found', 'Not found.');
-        await noteViews(sql, { environmentId, userId }, [row.id]);
+      handler: async ({ caller: { userId }, target, params: { id } }) => {
+        const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
+        if (row.deleted) throw new AppError('not_found', 'Not found.');
+        await noteViews(sql, { environmentId: target.environmentId, userId }, [row.id]);
         return undefined;
       },
     }),

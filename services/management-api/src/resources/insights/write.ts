@@ -3,34 +3,35 @@ import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
 import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../../access/dashboard-restriction.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
-import { mayDo } from '../../access/record-rights.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { mayDo, requireFound } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
 
-export interface InsightAuthor {
-  userId: number;
+export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
   target: AddressedProject;
 }
 
 /** Makes an insight. @throws AppError `invalid` naming the field. */
 export async function createInsight(
   tx: Transaction,
-  { userId, target }: InsightAuthor,
+  { userId, scopes, target }: InsightAuthor,
   body: InsightChanges,
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const fields = fieldsOfNew(body);
-  await requireNamedCohorts(tx, target, fields.query);
+  await requireNamedRecords(tx, target, fields.query);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
   if (body.dashboards && !fields.deleted) {
-    const place = { environmentId, editor: { ...target, userId } };
+    const place = { environmentId, editor: { ...target, userId, scopes } };
     await placeInsight(tx, place, { insight: { id, tiles: [] }, dashboards: body.dashboards });
   }
-  const after = await foundInsight(tx, environmentId, String(id));
+  const after = await writtenInsight(tx, environmentId, id);
   await recordInsightActivity(tx, { userId, target }, { after });
   return after;
 }
@@ -41,14 +42,14 @@ export async function createInsight(
  */
 export async function changeInsight(
   tx: Transaction,
-  { userId, target }: InsightAuthor,
+  { userId, scopes, target }: InsightAuthor,
   { name, changes }: { name: string; changes: InsightChanges },
 ): Promise<InsightRow> {
   const { environmentId } = target;
-  const editor = { ...target, userId };
-  await requireNamedCohorts(tx, target, changes.query);
+  const editor = { ...target, userId, scopes };
+  await requireNamedRecords(tx, target, changes.query);
   await lockEnvironment(tx, environmentId);
-  const before = await foundInsight(tx, environmentId, name);
+  const before = await foundInsight(tx, target, { name, needed: 'editor' });
   if (!mayChangeInsight(before.tiles, editor)) {
     const detail = 'This insight is on a dashboard that can only be edited by its owner and project admins.';
     throw new AppError('forbidden', detail);
@@ -61,7 +62,7 @@ export async function changeInsight(
     const dashboards = changes.dashboards ?? [];
     await placeInsight(tx, { environmentId, editor }, { insight: before, dashboards });
   }
-  const after = await foundInsight(tx, environmentId, String(id));
+  const after = await writtenInsight(tx, environmentId, id);
   await recordInsightActivity(tx, { userId, target }, { before, after });
   return after;
 }
@@ -73,10 +74,18 @@ function isModified(before: InsightFields, after: InsightFields): boolean {
   );
 }
 
-/** @throws AppError `not_found`. */
-export async function foundInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow> {
-  const row = await findInsight(sql, environmentId, name);
-  if (!row) throw new AppError('not_found', 'Not found.');
+/** An insight that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+export async function foundInsight(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  { name, needed }: { name: string; needed: 'viewer' | 'editor' },
+): Promise<InsightRow> {
+  return requireFound(rights, { kind: 'insight', needed }, await findInsight(sql, environmentId, name));
+}
+
+async function writtenInsight(tx: Transaction, environmentId: number, id: number): Promise<InsightRow> {
+  const row = await findInsight(tx, environmentId, String(id));
+  if (!row) throw new Error('An insight was written and is not there.');
   return row;
 }
 
@@ -93,7 +102,7 @@ function visible(row: InsightRow) {
 /** Records who made, changed, deleted or restored an insight, in the transaction that does it. */
 async function recordInsightActivity(
   tx: Sql,
-  { userId, target }: InsightAuthor,
+  { userId, target }: Omit<InsightAuthor, 'scopes'>,
   { before, after }: { before?: InsightRow; after: InsightRow },
 ): Promise<void> {
   await recordActivity(tx, {
@@ -127,7 +136,7 @@ const mostTiles = 200;
  */
 async function placeInsight(
   tx: Transaction,
-  { environmentId, editor }: { environmentId: number; editor: Editor },
+  { environmentId, editor }: { environmentId: number; editor: Editor & Pick<Caller, 'scopes'> },
   { insight, dashboards }: { insight: Pick<InsightRow, 'id' | 'tiles'>; dashboards: readonly number[] },
 ): Promise<void> {
   const known = new Map((await findDashboards(tx, environmentId, dashboards)).map((one) => [one.id, one]));
@@ -141,6 +150,7 @@ async function placeInsight(
   const before = new Set(insight.tiles.map(({ dashboard_id }) => dashboard_id));
   for (const dashboard of known.values()) {
     if (before.has(dashboard.id)) continue;
+    requireScope(editor, 'dashboard:write');
     requireMayChange(
       { ...dashboard, dashboard_id: dashboard.id },
       editor,
@@ -150,6 +160,7 @@ async function placeInsight(
   }
   for (const tile of insight.tiles) {
     if (known.has(tile.dashboard_id)) continue;
+    requireScope(editor, 'dashboard:write');
     requireMayChange(tile, editor, `remove insights from dashboard: ${tile.dashboard_id}`);
   }
   await writeTiles(tx, insight.id, dashboards);

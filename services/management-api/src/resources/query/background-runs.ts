@@ -26,9 +26,14 @@ export interface QueryStatus {
   labels: null;
 }
 
-/** What a run is for. */
-export interface RunOf {
+/** Whose runs: a status has the whole result, so only the user who started the run finds it. */
+export interface RunOwner {
   projectId: number;
+  userId: number;
+}
+
+/** What a run is for. */
+export interface RunOf extends RunOwner {
   /** Of the client's own; made here without one. */
   id?: string | undefined;
   insightId?: number | null;
@@ -50,20 +55,20 @@ export function createBackgroundRuns({
   logger: Logger;
 }) {
   const running = new Map<string, { cancel: AbortController; ended: Promise<void> }>();
-  const nameOf = (projectId: number, id: string) => `query status:${projectId}:${id}`;
+  const nameOf = ({ projectId, userId }: RunOwner, id: string) => `query status:${projectId}:${userId}:${id}`;
   const subscribed = keyValue.subscribe(cancelChannel, (name) => running.get(name)?.cancel.abort());
 
-  async function keep(status: QueryStatus): Promise<void> {
+  async function keep(name: string, status: QueryStatus): Promise<void> {
     const text = JSON.stringify(status);
     const isSmall = text.length <= maxCharacters;
     const kept = isSmall ? text : JSON.stringify({ ...status, results: null, error: true, error_message: tooLarge });
-    await keyValue.set(nameOf(status.team_id, status.id), kept, keptForSeconds);
+    await keyValue.set(name, kept, keptForSeconds);
   }
 
   return {
     /** @throws AppError `unavailable` where there is no place for the status. */
     async start(
-      { projectId, id = randomUUID().replaceAll('-', ''), insightId = null, dashboardId = null }: RunOf,
+      { projectId, userId, id = randomUUID().replaceAll('-', ''), insightId = null, dashboardId = null }: RunOf,
       work: (signal: AbortSignal) => Promise<unknown>,
     ): Promise<QueryStatus> {
       await subscribed;
@@ -75,32 +80,32 @@ export function createBackgroundRuns({
         expiration_time: formatDateTime(new Date(now + keptForSeconds * 1000)),
         ...{ task_id: null, query_progress: null, labels: null },
       };
-      await keep(status);
+      const name = nameOf({ projectId, userId }, id);
+      await keep(name, status);
       const cancel = new AbortController();
-      const name = nameOf(projectId, id);
       const ended = work(cancel.signal)
         .then(
           (results) => ({ ...status, results }),
           (error: unknown) => ({ ...status, error: true, error_message: sentenceOf(error, cancel.signal, logger) }),
         )
-        .then((last) => keep({ ...last, complete: true, end_time: formatDateTime(new Date()) }))
+        .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('the end of a query behind its request cannot be told', { error, id }))
         // A client may have used its name again meanwhile.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
     },
-    /** Null: there is none of this project. */
-    async find(projectId: number, id: string): Promise<QueryStatus | null> {
-      const text = await keyValue.get(nameOf(projectId, id));
+    /** @returns null where the user has started no run of this name in the project. */
+    async find(owner: RunOwner, id: string): Promise<QueryStatus | null> {
+      const text = await keyValue.get(nameOf(owner, id));
       if (text === null) return null;
       const status = JSON.parse(text) as QueryStatus;
       if (status.complete || Date.now() < Date.parse(status.start_time) + longestMs) return status;
       return { ...status, complete: true, error: true, error_message: lost };
     },
     /** In whichever process it runs. One that is not there is fine. */
-    async cancel(projectId: number, id: string): Promise<void> {
-      await keyValue.publish(cancelChannel, nameOf(projectId, id));
+    async cancel(owner: RunOwner, id: string): Promise<void> {
+      await keyValue.publish(cancelChannel, nameOf(owner, id));
     },
     /** Ends all that run here; who asks for them is told. */
     async stop(): Promise<void> {

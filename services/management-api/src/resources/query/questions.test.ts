@@ -194,7 +194,7 @@ test('a run whose process died without a word is lost after its time', async () 
   await eventually(async () => expect((await questions.status(asker.target, id))?.complete).toBe(true));
   const start_time = new Date(Date.now() - 60_000).toISOString();
   const kept = { ...status, id: 'lost', start_time };
-  await keyValue.set(`query status:${own.environmentId}:lost`, JSON.stringify(kept), 60);
+  await keyValue.set(`query status:${own.environmentId}:${own.userId}:lost`, JSON.stringify(kept), 60);
   expect(await questions.status(asker.target, 'lost')).toMatchObject({
     ...{ complete: true, error: true, error_message: 'The query was lost with the process that ran it. Ask again.' },
   });

@@ -15,8 +15,9 @@ import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
 import type { Searches } from '../../access/searches.ts';
-import { createBackgroundRuns, type QueryStatus, type RunOf } from './background-runs.ts';
+import { createBackgroundRuns, type QueryStatus, type RunOf, type RunOwner } from './background-runs.ts';
 import {
   agesOfKept,
   cacheKey,
@@ -43,7 +44,7 @@ export interface Question {
   signal: AbortSignal;
   now?: Date;
   /** Should it be answered behind the request. */
-  run?: Omit<RunOf, 'projectId'>;
+  run?: Omit<RunOf, keyof RunOwner>;
 }
 
 /** An answer with what clients keep with it. */
@@ -111,11 +112,15 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
   }
 
   return {
-    /** @throws AppError `invalid` naming the part of the query or the limit that was reached, `rate_limited`, `unavailable`. */
+    /**
+     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` where it names a cohort
+     *   that is closed to the caller, `rate_limited`, `unavailable`.
+     */
     async ask(asker: Asker, question: Question): Promise<Asked> {
       const { query: sent, filters, refresh, signal, run, now = new Date() } = question;
-      const projectId = asker.target.environmentId;
+      const { projectId, userId } = ownerOf(asker.target);
       const query = withFilters(sent, filters);
+      await requireNamedRecords(deps.sql, asker.target, query);
       const key = cacheKey(await readSettings(deps.sql, projectId), query);
       const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
@@ -126,20 +131,25 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
         case 'now':
           return { answer: shown(await compute(asker, { query, key, now, signal }), false), status: null };
         case 'behind': {
-          const status = await runs.start({ ...run, projectId }, async (until) =>
+          const status = await runs.start({ ...run, projectId, userId }, async (until) =>
             shown(await compute(asker, { query, key, now, signal: until }), false),
           );
           return { answer: there, status };
         }
       }
     },
-    /** Of a question that is answered behind its request; null: the project has none of this name. */
-    status: ({ environmentId }: AddressedProject, id: string) => runs.find(environmentId, id),
+    /** Of a query that the caller runs in the background; null: the caller has none of this name. */
+    status: (target: AddressedProject, id: string) => runs.find(ownerOf(target), id),
     /** Ends it in the database too. One that is not there is fine. */
-    cancel: ({ environmentId }: AddressedProject, id: string) => runs.cancel(environmentId, id),
+    cancel: (target: AddressedProject, id: string) => runs.cancel(ownerOf(target), id),
     stop: () => runs.stop(),
   };
 }
+
+const ownerOf = ({ environmentId, rights }: AddressedProject): RunOwner => ({
+  projectId: environmentId,
+  userId: rights.userId,
+});
 
 interface Computed {
   query: unknown;

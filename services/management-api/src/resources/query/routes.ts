@@ -9,7 +9,6 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { requireNamedCohorts } from '../../access/named-cohorts.ts';
 import { csvContent, csvDeclaration } from './csv.ts';
 import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 
@@ -192,7 +191,6 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     const id = more.client_query_id ?? undefined;
     const wanted = more.refresh ?? (more.async === true ? 'async' : 'blocking');
     const refresh = readRefreshOfQuery(wanted);
-    await requireNamedCohorts(sql, target, query, filters);
     const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
     const { answer: found, status } = await questions.ask({ caller, target }, question);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
@@ -266,7 +264,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_retrieve',
       summary: 'Show how far a query is',
       description:
-        'Of one that is answered behind its request, for twenty minutes. A failed one is 400, with the reason in its status.',
+        'The status of a query that the caller runs in the background, for twenty minutes. A failed one is 400, with the reason in its status.',
       params,
       responses: {
         200: { description: 'It is complete; `results` is the whole answer.', schema: statusAnswer },

@@ -9,7 +9,7 @@ import { belowEnvironment, hideMissing } from '../../access/addressed-project.ts
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import {
-  findRecords,
+  findRecord,
   type GovernedKind,
   governedKinds,
   kindsOfRecords,
@@ -187,10 +187,11 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
   ];
 }
 
-/** @throws AppError `not_found`. */
+/** @throws AppError `not_found` or `forbidden`. */
 async function recordOf(sql: Sql, found: AddressedProject, { kind, id }: { kind: GovernedKind; id: string }) {
-  const [record] = await findRecords(sql, found.environmentId, { kind, named: id });
+  const record = await findRecord(sql, found.environmentId, { kind, id });
   if (!record) throw new AppError('not_found', 'Not found.');
+  requireRecord(found.rights, kind, 'viewer', record);
   return { ...found, record };
 }
 

@@ -110,7 +110,7 @@ describe('what was sent', () => {
     const { sql } = api.database;
     const content = {
       ...{
-        kind: 'insight',
+        ...{ kind: 'insight', id: insight },
         name: 'As it was called',
         description: '',
         due_at: '2026-11-02T09:00:00Z',

@@ -23,9 +23,8 @@ import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { seesSecrets } from '../../access/caller.ts';
 import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { requireScope } from '../../access/require-scope.ts';
 import type { Questions } from '../query/questions.ts';
-import { requireReported } from './rules.ts';
+import { requireReported, requireReportScopes, requireSent } from './rules.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
 import {
   type DeliveryRow,
@@ -84,15 +83,15 @@ export function reportRoutes(
       operationId: 'subscriptions_preview_retrieve',
       summary: 'Show what a subscription would send',
       description:
-        'The report of an insight or a dashboard, or that of a subscription about neither, with the numbers of now, or those that are kept of them. Nothing is stored or sent. Needs `insight:read` too.',
+        'The report of an insight or a dashboard, or that of a subscription about neither, with the numbers of now, or those that are kept of them. Nothing is stored or sent. Also needs `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       query: previewQuery,
       responses: { 200: { description: 'The report.', schema: shownReport, text: page } },
       examples: { response: reportExample },
       handler: async ({ caller, target, query, request }) => {
-        requireScope(caller, 'insight:read');
         const { insight = null, dashboard = null, dashboard_export_insights, title, invite_message: invite } = query;
+        requireReportScopes(caller, { dashboard });
         await requireReported(sql, target, { insight, dashboard });
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
@@ -134,7 +133,7 @@ export function reportRoutes(
       operationId: 'subscriptions_deliveries_retrieve',
       summary: 'Show a report that was sent',
       description:
-        'A report with its numbers as they were sent. `report` is null while they are computed, and for the one that tells of the end. Needs `insight:read` too.',
+        'A report with its numbers as they were sent. `report` is null while they are computed, and for the one that tells of the end. Also needs `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       params: Type.Object({
@@ -145,13 +144,12 @@ export function reportRoutes(
       responses: { 200: { description: 'The report.', schema: sentReport, text: page } },
       examples: { response: { ...deliveryExample, report: reportExample } },
       handler: async ({ caller, target, params: { id, delivery_id: deliveryId }, query }) => {
-        requireScope(caller, 'insight:read');
         const { environmentId, level } = target;
         const subscription = await findSubscription(sql, environmentId, id);
         const found = subscription && (await findDelivery(sql, id, deliveryId));
         if (!subscription || !found) throw new AppError('not_found', 'Not found.');
-        await requireReported(sql, target, subscription);
         const { content, ...delivery } = found;
+        await requireSent(sql, { caller, target }, { subscription, content });
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
         const message = content && messageOf(subscription, content, addresses, environmentId);
         const shown = message && (await show(message, { format: query.format, logger }));

@@ -14,6 +14,7 @@ import {
   createSubscription,
   recordSubscriptionActivity,
   requireReported,
+  requireReportScopes,
   withinSubscriptionLimit,
 } from './rules.ts';
 import {
@@ -97,7 +98,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       operationId: 'subscriptions_create',
       summary: 'Create a subscription',
       description:
-        'Makes a subscription. A first report goes out at once, with `invite_message`, unless `enabled` or `send_test_now` is false.',
+        'Creates a subscription. A first report is sent at once, with `invite_message`, unless `enabled` or `send_test_now` is false. Also needs the scopes that read the report: `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:write',
       body: newSubscription,
@@ -108,6 +109,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
           const author = { userId: caller.userId, environmentId: address.environmentId };
           const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
+            if (!after.deleted) requireReportScopes(caller, after);
             await requireReported(tx, address, after);
             return { after, isOneMore: !after.deleted };
           });
@@ -141,7 +143,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         operationId: `subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
         description:
-          'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back.',
+          'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back. Except for a deletion, also needs `insight:read`, and `dashboard:read` for a dashboard.',
         tags,
         scope: 'subscription:write',
         params,
@@ -156,7 +158,8 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
             const { environmentId } = address;
             const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
-              await requireReported(tx, address, change.after);
+              if (!change.after.deleted) requireReportScopes(caller, change.after);
+              for (const about of [change.before, change.after]) await requireReported(tx, address, about);
               return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
             });
             await recordSubscriptionActivity(tx, { actor: caller, address }, change);

@@ -3,11 +3,15 @@
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { maskedTarget, targetsOf } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
+import type { ReportContent } from '@millrace/insights/report';
 import { AppError, hasLink } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { findRecords, requireRecord } from '../../access/record-rights.ts';
+import type { Caller } from '../../access/caller.ts';
+import { requireNamedRecords } from '../../access/named-records.ts';
+import { findRecord, refused, requireRecord, sightOf } from '../../access/record-rights.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
   checkSubscription,
@@ -230,7 +234,19 @@ export async function recordSubscriptionActivity(
 }
 
 /**
- * A report shows its insight, or all of a dashboard: nobody has one sent of what is closed to them.
+ * A report shows its insight, or a dashboard with its insights, so a key needs the scopes that read them.
+ * @throws AppError `forbidden`.
+ */
+export function requireReportScopes(
+  caller: Pick<Caller, 'scopes'>,
+  { dashboard }: Pick<SubscriptionRow, 'dashboard'>,
+): void {
+  requireScope(caller, 'insight:read');
+  if (dashboard !== null) requireScope(caller, 'dashboard:read');
+}
+
+/**
+ * A report shows its insight, or all of a dashboard. Both have to be open to the caller.
  * @throws AppError `forbidden`.
  */
 export async function requireReported(
@@ -239,11 +255,33 @@ export async function requireReported(
   { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
 ): Promise<void> {
   if (rights.rules === null || rights.rules.length === 0) return;
-  const named = { kind: 'dashboard', named: String(dashboard) } as const;
-  const dashboards = dashboard === null ? [] : await findRecords(sql, environmentId, named);
-  for (const found of dashboards) requireRecord(rights, 'dashboard', 'viewer', found);
+  const found =
+    dashboard === null ? undefined : await findRecord(sql, environmentId, { kind: 'dashboard', id: dashboard });
+  if (found) requireRecord(rights, 'dashboard', 'viewer', found);
   const insights = await findReportedInsights(sql, environmentId, { insight, dashboard });
-  for (const found of insights) requireRecord(rights, 'insight', 'viewer', found);
+  for (const one of insights) requireRecord(rights, 'insight', 'viewer', one);
+  const queried = insights.map((one) => one.queried);
+  await requireNamedRecords(sql, { environmentId, rights }, queried);
+}
+
+/**
+ * The caller may see what a report that was sent contains. The subscription may be about something else by now.
+ * @throws AppError `forbidden`.
+ */
+export async function requireSent(
+  sql: Sql,
+  { caller, target }: { caller: Pick<Caller, 'scopes'>; target: Pick<AddressedProject, 'environmentId' | 'rights'> },
+  { subscription, content }: { subscription: SubscriptionRow; content: ReportContent | null },
+): Promise<void> {
+  requireReportScopes(caller, subscription);
+  await requireReported(sql, target, subscription);
+  if (content === null) return;
+  const { environmentId, rights } = target;
+  const { kind, id, insights } = content;
+  if (kind === 'dashboard') requireReportScopes(caller, { dashboard: id });
+  const isSubjectSeen = await sightOf(sql, rights, { environmentId, kind });
+  const isInsightSeen = await sightOf(sql, rights, { environmentId, kind: 'insight' });
+  if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw refused('viewer');
 }
 
 /** Takes an address out of a subscription by the wish of who got a mail of it. Without any other the subscription ends. */

@@ -301,16 +301,18 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** The insights of an environment that a report would show. */
+/** The insights of an environment that a report would show, with everything that decides their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,
   { insight, dashboard }: Pick<SubscriptionFields, 'insight' | 'dashboard'>,
-): Promise<{ id: number; createdById: number | null }[]> {
+): Promise<{ id: number; createdById: number | null; queried: unknown[] }[]> {
   return sql.query(
-    `SELECT i.id, i.created_by_id AS "createdById" FROM insight i
-      WHERE i.project_id = $1
-        AND (i.id = $2 OR i.id IN (SELECT t.insight_id FROM dashboard_tile t WHERE t.dashboard_id = $3 AND NOT t.deleted))`,
+    `SELECT i.id, i.created_by_id AS "createdById", json_build_array(i.query, d.filters, t.filters_overrides) AS queried
+       FROM insight i
+       LEFT JOIN dashboard_tile t ON t.insight_id = i.id AND t.dashboard_id = $3 AND NOT t.deleted
+       LEFT JOIN dashboard d ON d.id = t.dashboard_id
+      WHERE i.project_id = $1 AND (i.id = $2 OR t.id IS NOT NULL)`,
     [environmentId, insight, dashboard],
   );
 }

@@ -1,9 +1,10 @@
-import { isObject } from '@millrace/contracts';
+import { isObject, parseRecordId } from '@millrace/contracts';
 import {
   isFilterDate,
   isNeedleTooLong,
   isPropertyOperator,
   longestNeedle,
+  namedCohort,
   type PropertyOperator,
   patternProblem,
   type TriedPatterns,
@@ -50,9 +51,9 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
 }
 
 /** Absent and `exact` mean `in`: servers and SDKs would not agree on them. */
-function parseCohortFilter({ value, operator }: Record<string, unknown>, { path }: FilterRules) {
-  const cohortId = idOf(value);
-  if (cohortId === null) throw filterProblem(`${path}.value: must be the id of a cohort, not ${quoted(value)}`);
+function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
+  const cohortId = namedCohort({ type, value });
+  if (cohortId === undefined) throw filterProblem(`${path}.value: must be the id of a cohort, not ${quoted(value)}`);
   if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
   if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
     return { key: 'id', value: cohortId, operator: 'in' };
@@ -64,8 +65,8 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
   if (operator !== 'flag_evaluates_to') {
     throw filterProblem("Flag properties must use the 'flag_evaluates_to' operator");
   }
-  const flagId = idOf(key);
-  if (flagId === null) {
+  const flagId = parseRecordId(key);
+  if (flagId === undefined) {
     throw filterProblem(
       `Flag dependencies must reference flag IDs (integers), not flag keys. Invalid reference: '${brief(key)}'`,
     );
@@ -74,12 +75,6 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
     throw filterProblem(`${path}.value: must be true, false or the key of a variant, not ${quoted(value)}`);
   }
   return { key: String(flagId), operator, value };
-}
-
-/** Ids come as numbers and as decimal text. */
-function idOf(value: unknown): number | null {
-  const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : null;
 }
 
 /** Names that older clients have for the same operators. */

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { Route } from '@millrace/http';
+import { declaredRoutes } from '../testing/declared-routes.ts';
+import { markedOrganization, markedPerson, markedProject, startHighIds } from '../testing/marked-records.ts';
+import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * A record has one address. Every route is called with other spellings of each id in its path, and none of them may find the
+ * record (docs/api-rules.md#paths-and-ids). A new route is covered as soon as it is declared.
+ */
+const spellings: [string, (id: string) => string][] = [
+  ['0<id>', (id) => `0${id}`],
+  ['+<id>', (id) => `+${id}`],
+  ['<id>.0', (id) => `${id}.0`],
+  ['" <id>"', (id) => ` ${id}`],
+  ['full-width digits', (id) => id.replaceAll(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0))],
+];
+
+/** Parameters that are names chosen by clients: another spelling is another name. */
+const names = new Set(['key', 'query_id', 'email']);
+const parametersOf = ({ path }: Route<Caller>) =>
+  [...path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, collection = '', parameter = '']) => ({ collection, parameter }));
+const idsOf = (route: Route<Caller>) => parametersOf(route).filter(({ parameter }) => !names.has(parameter));
+const addressed = declaredRoutes().filter((route) => idsOf(route).length > 0);
+
+let api: TestApi;
+let session: string;
+/** Ids by the part of a path before them. */
+let ids: Record<string, string>;
+beforeAll(async () => {
+  api = await startTestApi();
+  await startHighIds(api);
+  const { sql } = api.database;
+  const owner = await markedPerson(api, 'wordowner');
+  const organization = await markedOrganization(api, 'wordorganization', owner);
+  const { first } = await markedProject(api, owner, { organization, words: ['wordproject', 'wordfirst'] });
+  session = await signInAs(api, owner.userId);
+  const send = (method: 'GET' | 'POST', path: string, body?: object) => api.send(method, path, { key: session, body });
+  const roles = `/api/organizations/${organization.id}/roles/`;
+  const role = (await send('POST', roles, { name: 'Role' })).body.id;
+  const held = await send('POST', `${roles}${role}/role_memberships/`, { user_uuid: organization.records.members });
+  await sql.query(`INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, 'a', now())`, [first.id]);
+  await sql.query(`INSERT INTO property_definition (project_id, name, type, last_seen_at) VALUES ($1, 'a', 1, now())`, [
+    first.id,
+  ]);
+  const firstOf = async (path: string) =>
+    (await send('GET', `/api/projects/${first.id}/${path}/`)).body.results[0].id as string;
+  const annotations = `/api/projects/${first.id}/annotations/`;
+  ids = {
+    ...organization.records,
+    ...first.records,
+    organizations: organization.id,
+    projects: String(first.projectId),
+    environments: String(first.id),
+    annotations: String((await send('POST', annotations, { content: 'a', scope: 'project' })).body.id),
+    roles: role,
+    role_memberships: held.body.id,
+    personal_api_keys: (await send('GET', '/api/personal_api_keys/')).body[0].id,
+    login_sessions: (await send('GET', '/api/users/@me/login_sessions/')).body[0].id,
+    event_definitions: await firstOf('event_definitions'),
+    property_definitions: await firstOf('property_definitions'),
+  };
+});
+afterAll(() => api.stop());
+
+const anyId = randomUUID();
+
+/** The address of the fixture's records, one of them in another spelling. */
+function addressOf(route: Route<Caller>, changed?: { parameter: string; value: string }): string {
+  return route.path.replaceAll(/([\w-]+)\/:(\w+)/g, (_match, collection: string, parameter: string) => {
+    const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
+    const value = changed?.parameter === parameter ? changed.value : id;
+    return `${collection}/${encodeURIComponent(value)}`;
+  });
+}
+
+const send = (route: Route<Caller>, address: string) =>
+  api.send(route.method, `${address}/`, {
+    ...(route.scope !== 'public' && { key: session }),
+    ...(route.body !== undefined && { body: route.examples.request ?? {} }),
+  });
+
+/** Whether the path ends in a project or environment, whose id is 400 where it is not a number. */
+const isNumbered = ({ path }: Route<Caller>, parameter: string) =>
+  parameter === 'id' && /\/(projects|environments)\/:id/.test(path);
+
+test.each(addressed.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {
+  const asked = idsOf(route).flatMap(({ collection, parameter }) =>
+    spellings.map(([spelling, spell]) => {
+      const id = parameter === 'at' ? '1' : (ids[collection] ?? anyId);
+      return { parameter, spelling, address: addressOf(route, { parameter, value: spell(id) }) };
+    }),
+  );
+  const answers = await Promise.all(
+    asked.map(async (one) => ({ ...one, status: (await send(route, one.address)).status })),
+  );
+  const isRefused = ({ parameter, status }: { parameter: string; status: number }) =>
+    status === 404 ||
+    (status === 400 && isNumbered(route, parameter)) ||
+    (status === 405 && parameter === 'id') ||
+    // Users see themselves, and 403 for every other text.
+    (status === 403 && parameter === 'uuid' && route.path === '/api/users/:uuid');
+  expect(answers.filter((answer) => !isRefused(answer))).toEqual([]);
+});
+
+/** Records that the fixture does not have, and streams. */
+const isElsewhere =
+  /remote_config|:(run_id|delivery_id|query_id|uuid|report_id|unsubscribe_id|user_uuid)|signup|dead_letters|two_factor|live|test_event|matching_ids|bulk/;
+const reads = addressed.filter(
+  ({ method, path, isUnsafe }) =>
+    method === 'GET' && !isUnsafe && !isElsewhere.test(path) && !path.endsWith('backfill'),
+);
+test('and every record is found by its own id', async () => {
+  const statuses = await Promise.all(
+    reads.map(async (route) => [route.path, (await send(route, addressOf(route))).status] as const),
+  );
+  const isFound = (status: number) => status !== 404 && status < 500;
+  expect(statuses.filter(([, status]) => !isFound(status))).toEqual([]);
+});

@@ -1,0 +1,59 @@
+// Records that filters name: a caller who may not see a cohort or a flag cannot find out by a query whom it contains.
+
+import { isObject, parseRecordId } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
+import { namedCohort } from '@millrace/flags';
+import { readSettings } from '@millrace/insights';
+import type { AddressedProject } from './addressed-store.ts';
+import { findRecord, requireRecord } from './record-rights.ts';
+
+interface Named {
+  cohort: Set<number>;
+  feature_flag: Set<number>;
+  /** Whether the project's `test_account_filters` are part of it. */
+  withTestAccountFilters: boolean;
+}
+
+/** What is named anywhere in filters, conditions or a query, as everything that evaluates them reads them. */
+function namedIn(value: unknown): Named {
+  const named: Named = { cohort: new Set(), feature_flag: new Set(), withTestAccountFilters: false };
+  const open = [value];
+  while (open.length > 0) {
+    const part = open.pop();
+    if (Array.isArray(part)) open.push(...part);
+    else if (isObject(part)) {
+      const cohort = namedCohort(part);
+      if (cohort !== undefined) named.cohort.add(cohort);
+      const flag = part.type === 'flag' ? parseRecordId(part.key) : undefined;
+      if (flag !== undefined) named.feature_flag.add(flag);
+      if (part.filterTestAccounts) named.withTestAccountFilters = true;
+      open.push(...Object.values(part));
+    }
+  }
+  return named;
+}
+
+/**
+ * Before filters are evaluated or stored for the caller.
+ * @throws AppError `forbidden` where they name a cohort or a flag that is closed to the caller. Names of records that do not exist
+ * are left to what reads the filters.
+ */
+export async function requireNamedRecords(
+  sql: Sql,
+  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  ...filters: unknown[]
+): Promise<void> {
+  if (rights.rules === null || rights.rules.length === 0) return;
+  const named = namedIn(filters);
+  if (named.withTestAccountFilters) {
+    const { testAccountFilters } = await readSettings(sql, environmentId);
+    for (const id of namedIn(testAccountFilters).cohort) named.cohort.add(id);
+  }
+  for (const kind of ['cohort', 'feature_flag'] as const) {
+    if (!rights.rules.some(({ resource }) => resource === kind)) continue;
+    for (const id of named[kind]) {
+      const record = await findRecord(sql, environmentId, { kind, id });
+      if (record) requireRecord(rights, kind, 'viewer', record);
+    }
+  }
+}
