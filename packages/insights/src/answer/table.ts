@@ -108,12 +108,3 @@ function retention(groups: Result[]): ResultTable {
     ]),
   };
 }
-
-/** Rows as CSV (RFC 4180). What is not there is an empty cell. */
-export function csvText(rows: readonly (readonly Cell[])[]): string {
-  return rows.map((row) => `${row.map((cell) => quoted(String(cell ?? ''))).join(',')}\r\n`).join('');
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

@@ -1,3 +1,4 @@
+import { csvText } from '@millrace/contracts/csv';
 import { useRef, useState } from 'react';
 import { type ApiCall, call, cursorOf, type Query } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
@@ -70,17 +71,11 @@ async function readCsv(
     onRows(lines.length - 1);
     cursor = cursorOf(page.next);
   } while (cursor !== undefined && lines.length <= mostRows);
-  return { csv: lines.map((line) => `${line.map(cell).join(',')}\r\n`).join(''), isCut: cursor !== undefined };
+  return { csv: csvText(lines), isCut: cursor !== undefined };
 }
 
 const asText = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-
-/** Table programs run what begins like a formula; a plain number is none. */
-function cell(value: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^[+-]?\d+(\.\d+)?$/.test(value);
-  return `"${(isFormula ? `'${value}` : value).replaceAll('"', '""')}"`;
-}
 
 function save(name: string, csv: string): void {
   // The mark tells table programs that it is UTF-8.

@@ -1,7 +1,7 @@
+import { csvText } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import { decodeCursor, encodeCursor, keysetQuery, PageStream, pageLink, TextContent } from '@millrace/http';
-import { csvText } from '@millrace/insights/table';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';

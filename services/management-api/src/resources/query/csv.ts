@@ -1,5 +1,6 @@
+import { csvText } from '@millrace/contracts/csv';
 import { TextContent } from '@millrace/http';
-import { csvText, resultTable } from '@millrace/insights/table';
+import { resultTable } from '@millrace/insights/table';
 
 /** How a route declares that its result may be a file. */
 export const csvDeclaration = {
