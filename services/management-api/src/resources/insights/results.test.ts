@@ -218,6 +218,35 @@ test.each<[string, object, string]>([
   expect(await again.text()).toBe(file);
 });
 
+it('does not write event values as spreadsheet formulas', async () => {
+  const [timestamp, personId] = [
+    '2026-11-11T12:00:00Z',
+    await storePerson(api.database.sql, acme.projectId, { distinctIds: ['eve'] }),
+  ];
+  const properties = { plan: '=HYPERLINK("https://evil.example","Open")' };
+  await storeEvent(api.database.sql, acme.projectId, { event: '@SUM(A1)', personId, timestamp, properties });
+  const rows = { kind: 'EventsQuery', select: ['event', 'properties.plan'], after: '2026-11-11', before: '2026-11-12' };
+  const series = { ...source, series: [{ kind: 'EventsNode' }], breakdownFilter: { breakdown: 'plan' } };
+  for (const query of [rows, series]) {
+    const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ query });
+    const answer = await fetch(`${api.url}${base}/query/?format=csv`, { method: 'POST', headers, body });
+    const text = await answer.text();
+    expect(text).toContain(`"'=HYPERLINK(""https://evil.example"",""Open"")"`);
+    expect(text).not.toMatch(/(^|,)"?[=@]/m);
+  }
+});
+
+it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
+  'returns 400 for the pattern %s, which not every store can read',
+  async (value) => {
+    const properties = [{ key: 'plan', value, operator: 'regex', type: 'event' }];
+    const body = { query: { ...source, properties } };
+    const answer = await api.send('POST', `${base}/query/`, { key: acme.M.key, body });
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('properties.0.value') } });
+  },
+);
+
 test('results of one organization are no one else’s', async () => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);

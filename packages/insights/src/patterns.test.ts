@@ -1,0 +1,49 @@
+import { patternProblem } from './patterns.ts';
+
+const unsupported = expect.stringMatching(/^The escape \\. is not supported in regular expressions\.$/);
+const nul = 'No text contains the character NUL.';
+const empty = 'Brackets in a regular expression may not be empty.';
+
+describe('patternProblem', () => {
+  it.each([
+    '^a$',
+    '(?i)a|b',
+    '(?:a){2,3}?',
+    '[a-z\\d]+',
+    '[^a]',
+    '[\\]]',
+    '\\bword\\B',
+    '\\x41\\t\\n',
+    '\\.\\[\\]\\\\',
+    '\\\\0',
+    'a{255}',
+  ])('accepts %j, which all engines read alike', (pattern) => {
+    expect(patternProblem(pattern)).toBeNull();
+  });
+
+  it.each([
+    ['\\0', nul],
+    ['\\x00', nul],
+    ['[\\x00-a]', nul],
+    ['a\\\\\\0', nul],
+    ['\\u0041', unsupported],
+    ['\\u{41}', unsupported],
+    ['\\cA', unsupported],
+    ['\\p{L}', unsupported],
+    ['\\P{Lu}', unsupported],
+    ['\\k', unsupported],
+    ['\\Qa\\E', unsupported],
+    ['\\z', unsupported],
+    ['\\x4', 'The escape \\x4 is not supported in regular expressions.'],
+    ['[\\b]', 'The escapes \\b and \\B are not supported in brackets of a regular expression.'],
+    ['[]', empty],
+    ['[^]', empty],
+    ['[]a]', empty],
+    ['a{256}', 'A repetition may not be above 255.'],
+    ['a{2,300}', 'A repetition may not be above 255.'],
+    ['(a{100}){20}', 'Repetitions may not make more than 1000 copies of anything.'],
+    ['(a)\\1', 'Back references are not supported in regular expressions.'],
+  ])('refuses %j', (pattern, problem) => {
+    expect(patternProblem(pattern)).toEqual(problem);
+  });
+});
