@@ -20,7 +20,7 @@ export function slackBlocks(
   const more =
     content !== null && content.total > insights.length ? ` ${insights.length} of ${content.total} insights.` : '';
   return {
-    text: textOf(message),
+    text: escaped(textOf(message)),
     blocks: [
       ...said.map((text) => section(escaped(text))),
       { type: 'header', text: { type: 'plain_text', text: title.slice(0, longestHeader) } },
@@ -61,5 +61,5 @@ function figureLine(figure: ReportedInsight['figures'][number]): string {
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text: text.slice(0, longestText) } });
 const context = (text: string) => ({ type: 'context', elements: [{ type: 'mrkdwn', text }] });
 
-/** What Slack itself reads as marks. */
+/** Slack reads these as marks, also in the text that programs without blocks show: `<!channel>` notifies everybody. */
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

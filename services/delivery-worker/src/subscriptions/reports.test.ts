@@ -380,6 +380,8 @@ test('Slack gets blocks with the numbers, a picture it can load, and text for pr
   await send();
   const { text, blocks } = post();
   expect(text).toContain('order: 21');
+  expect(text).toContain('Orders &lt;!channel&gt;');
+  expect(text).not.toContain('<');
   expect(blocks.map(({ type }: { type: string }) => type)).toEqual([
     'header',
     'section',
