@@ -52,8 +52,8 @@ export const words = {
   outcomes: { dropped: 'dropped', changed: 'stored, but changed', noted: 'stored as it was sent' },
   refresh: 'Refresh',
   mayBeOld: 'What is shown may be old; the server is asked again every ten seconds.',
-  unknownInAddress: (names: readonly string[]) =>
-    `The address has ${names.length === 1 ? 'a part' : 'parts'} this page cannot use: ${names.join(', ')}. The rest holds.`,
+  unknownInAddress: (names: readonly string[], count: number) =>
+    `The address has ${count === 1 ? 'a part' : 'parts'} this page cannot use${names.length === 0 ? '' : `: ${names.join(', ')}`}. The rest holds.`,
   states: {
     loading: 'Loading',
     failedTitle: (what: string) => `${what} could not be loaded`,

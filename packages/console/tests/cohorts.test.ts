@@ -29,6 +29,9 @@ test('no cohort yet, none that fits, one that is not there', async () => {
   await page.goto(console.address('cohorts?search=x&nonsense=1'));
   await page.getByRole('heading', { name: 'No cohort has this in its name' }).waitFor();
   await page.getByText('cannot use: nonsense').waitFor();
+  await page.goto(console.address('cohorts?search=x&nonsense=1&Your%20account%20is%20locked.%20Call%20me=1'));
+  await page.getByText('The address has parts this page cannot use: nonsense. The rest holds.').waitFor();
+  expect(await page.getByText('Call me').count()).toBe(0);
   await page.goto(console.address('cohorts?cohort=4711'));
   await page.locator('[data-state=gone]').waitFor();
   await page.context().close();

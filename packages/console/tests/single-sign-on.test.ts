@@ -75,6 +75,10 @@ test('who does not get in reads why, in words of this page, with an id for the a
   await page.goto(new URL('/console/sign-in?error_code=%3Cb%3ECall%20me%3C/b%3E', console.address('')).href);
   await page.getByText('Signing in by the provider failed.').waitFor();
   expect(await page.getByText('Call me').count()).toBe(0);
+  const link = '/console/sign-in?error_code=no_email&error_id=Your%20account%20is%20locked.%20Call%20me.';
+  await page.goto(new URL(link, console.address('')).href);
+  await page.getByText('The provider tells no e-mail address of you.', { exact: true }).waitFor();
+  expect(await page.getByText('Call me').count()).toBe(0);
   await page.context().close();
 });
 

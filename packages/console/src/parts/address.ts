@@ -33,6 +33,8 @@ export const matching = (isUsable: (value: string) => boolean, absent = ''): Par
   absent,
 });
 
+export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**

@@ -40,12 +40,13 @@ export function Chips({
   );
 }
 
-/** Parts of the address that the page does not know are named, not fatal. */
+/** Parts of the address that the page does not know are not fatal. Anybody can write a link, so only names that say nothing are shown. */
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;
+  const names = unknown.filter((name) => /^[a-z_]{1,20}$/.test(name)).slice(0, 5);
   return (
     <p className="quiet" role="status">
-      {words.unknownInAddress(unknown)}
+      {words.unknownInAddress(names, unknown.length)}
     </p>
   );
 }

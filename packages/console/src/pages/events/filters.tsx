@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
+import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Chip } from '../../parts/chips.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -77,8 +78,6 @@ export function chipsOf(
 
 export const withProperty = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
   writeProperties([...properties.filter((one) => JSON.stringify(one) !== JSON.stringify(added)), added]);
-
-export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** Names of events as they are typed; a uuid opens its event. Enter makes one entry of the history, letters none. */
 export function NameSearch({ onEvent, onUuid }: { onEvent: (name: string) => void; onUuid: (uuid: string) => void }) {

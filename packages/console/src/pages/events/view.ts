@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, cursorOf } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
 import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
-import { type Filters, isUuid, parseProperties } from './filters.tsx';
+import { type Filters, parseProperties } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { walkedFor, worthTrying } from './slow.tsx';
 

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { call } from '../../api/request.ts';
 import { type Methods, SignInForm } from '../../frame/sign-in-form.tsx';
+import { isUuid } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field } from '../../parts/form.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -28,11 +29,12 @@ export function SignInPage() {
   if (halves.isLoading) return <Entry title={text.signIn}>{null}</Entry>;
   const next = asked.get('next') ?? '/';
   const code = asked.get('error_code');
+  const errorId = asked.get('error_id');
   return (
     <Entry title={text.signIn}>
       {code !== null && (
         <p className="bad" role="alert">
-          {text.failed(sentenceOf(code), asked.get('error_id'))}
+          {text.failed(sentenceOf(code), errorId !== null && isUuid(errorId) ? errorId : null)}
         </p>
       )}
       <SignInForm
@@ -45,7 +47,7 @@ export function SignInPage() {
   );
 }
 
-/** Only sentences of our own: the address of the page may be anybody's. */
+/** Only our own sentences, and ids: anybody can write a link to this page. */
 function sentenceOf(code: string): string {
   if (code.endsWith('_sso_enforced')) return text.enforced;
   return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
