@@ -6,6 +6,7 @@ import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
 import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';
 
 const [key, otherKey, ecKey] = [createTestKey(), createTestKey(), createTestKey({ type: 'ec' })];
+const expiredKey = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
 const sixKeys = Array.from({ length: 6 }, () => createTestKey({ type: 'ec' }));
 const now = new Date('2026-11-20T12:00:00Z');
 const expected: SamlExpectation = {
@@ -99,6 +100,11 @@ describe('a good answer', () => {
             { key },
           ),
         ),
+    ],
+    [
+      'S-134 signed with the key of an expired certificate',
+      () => encode(signed({}, { key: expiredKey })),
+      { certificates: [expiredKey.certificate] },
     ],
     ['S-142 no attributes at all', () => encode(signed({ attributes: {} }))],
     ['references to signs in a name', () => encode(signed({ nameId: 'a&amp;b&#x41;' }))],

@@ -40,6 +40,9 @@ const environmentSummaryExample = {
   access_control: false,
 };
 
+const secondFactorRule =
+  'Whether members must have a second factor to sign in. API keys are exempt, and sessions that began at an identity provider.';
+
 const nullable = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Boolean>, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
@@ -65,7 +68,7 @@ export const organization = Type.Object(
     is_member_join_email_enabled: Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
     metadata: Type.Object({ instance_tag: Type.String() }, { description: 'About the installation.' }),
     customer_id: nullable(Type.String(), 'There is no billing: always null.'),
-    enforce_2fa: nullable(Type.Boolean(), 'Whether members must have a second factor to sign in.'),
+    enforce_2fa: nullable(Type.Boolean(), secondFactorRule),
     member_count: Type.Integer({ description: 'Number of active members.' }),
   },
   { title: 'Organization' },
@@ -79,9 +82,7 @@ const settings = {
   is_member_join_email_enabled: Type.Optional(
     Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
   ),
-  enforce_2fa: Type.Optional(
-    Type.Union([Type.Boolean(), Type.Null()], { description: 'Whether members must have a second factor to sign in.' }),
-  ),
+  enforce_2fa: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: secondFactorRule })),
 };
 export const newOrganization = Type.Object({ name, ...settings }, { title: 'OrganizationToCreate' });
 export const organizationChanges = Type.Object(
