@@ -132,6 +132,7 @@ export {
   findAddressDomain,
   forgetIdentities,
   hasIdentity,
+  hasProofInTime,
   isProofInTime,
   type ProviderKind,
   providerKinds,

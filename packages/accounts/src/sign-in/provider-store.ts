@@ -23,13 +23,21 @@ export interface AddressDomain
   has_oidc: boolean;
 }
 
-/** So long a TXT record may be away before nobody joins by it any more. */
+/** For how long a verified domain counts as verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
-/** SQL: whether who speaks for the verified domain `d` may still make people members. */
+/** SQL: whether the verified domain `d` still counts as verified. After that another organization can prove it. */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
-/** @param name of the domain in lower case and ASCII. */
+/** The same as `isProofInTime`, for a row. */
+export function hasProofInTime(
+  { proof_missing_since: since }: Columns<'organization_domain', 'proof_missing_since'>,
+  now: Date,
+): boolean {
+  return since === null || since.getTime() > now.getTime() - proofGraceDays * 24 * 3600 * 1000;
+}
+
+/** @param name of the domain in lower case and ASCII. @returns undefined where no organization has a proof in time. */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
   const rows = await sql.query<AddressDomain & Record<string, unknown>>(
     `SELECT d.id, d.organization_id, d.domain, d.sso_enforcement, d.sso_proved, d.sso_owner_exception,
@@ -38,10 +46,9 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
               AND coalesce(d.saml_x509_cert, '') <> '' AS has_saml,
             coalesce(d.oidc_issuer, '') <> '' AND coalesce(d.oidc_client_id, '') <> ''
               AND coalesce(d.oidc_client_secret, '') <> '' AS has_oidc,
-            d.jit_provisioning_enabled
-              AND ${isProofInTime} AS provisions
+            d.jit_provisioning_enabled AS provisions
        FROM organization_domain d JOIN organization o ON o.id = d.organization_id
-      WHERE d.domain = $1 AND d.verified_at IS NOT NULL`,
+      WHERE d.domain = $1 AND d.verified_at IS NOT NULL AND ${isProofInTime}`,
     [name],
   );
   return rows[0];

@@ -18,8 +18,8 @@ const missesUntilMail = 3;
 const certificateMails = [30, 14, 7, 3, 1, 0];
 
 /**
- * Looks once a day whether a verified domain still shows its TXT record. An answer that does not come is no miss. Nothing that
- * signs people in is taken away: after seven days nobody new joins by the domain (`findAddressDomain`).
+ * Looks once a day whether a verified domain still shows its TXT record. A DNS timeout does not count as
+ * missing. After seven days without the record the domain counts as not verified (`isProofInTime`).
  *
  * @returns whether there may be more.
  */
@@ -34,7 +34,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
     if (misses === missesUntilMail) {
       await tell(deps, domain, {
         subject: `The proof of ${domain.domain} is away`,
-        sentence: `The TXT record that proves ${domain.domain} to be yours (_millrace-challenge.${domain.domain}) was not found for ${misses} days. Put it back, or remove the domain. After seven days nobody joins your organization by it any more; who has an account signs in as before.`,
+        sentence: `The TXT record that proves ${domain.domain} to be yours (_millrace-challenge.${domain.domain}) was not found for ${misses} days. Put it back, or remove the domain. After seven days without it the domain counts as not verified: nobody joins your organization by it, its identity provider signs nobody in, single sign-on is not required, and another organization can verify the domain.`,
       });
     }
   }

@@ -270,12 +270,13 @@ function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof
   return [...(state === null ? [] : [state]), ...(isExcepted ? (['owner_exception'] as const) : [])];
 }
 
-interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' | 'installed'> {
+interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' | 'installed' | 'accountMailing'> {
   lookUpChallenge: LookUpChallenge;
 }
 
 /** Proving that a domain is the organization's own (docs/api-rules.md#routes-and-fields). */
-export function verifyDomainRoute({ sql, transaction, lookUpChallenge, installed }: VerifyDomainDeps) {
+export function verifyDomainRoute(deps: VerifyDomainDeps) {
+  const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({
     method: 'POST',
     path: '/api/organizations/:organization_id/domains/:id/verify',
@@ -292,7 +293,7 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge, installed
     level: membershipLevels.administrator,
     target: addressedOrganization(sql),
     handler: async ({ caller, target, params }) => {
-      const { row, check } = await verifyDomain({ sql, transaction }, lookUpChallenge, {
+      const { row, check, lost } = await verifyDomain({ sql, transaction }, lookUpChallenge, {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
@@ -301,6 +302,7 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge, installed
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },
       });
+      if (lost) accountMailing.tellAdministrators(lost, 'domain_lost');
       return { ...toDomain(row, installed), check };
     },
   });

@@ -136,7 +136,8 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-function withoutProof(row: DomainRow): DomainRow {
+/** A domain whose proof counts for nothing any more, without the settings that need one. */
+export function withoutProof(row: DomainRow): DomainRow {
   return {
     ...row,
     verified_at: null,
@@ -175,7 +176,7 @@ const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'
 /** Records what was done to a domain. */
 export async function recordDomainActivity(
   tx: Transaction,
-  actor: Caller,
+  actor: Caller | null,
   { activity, before, after }: Pick<Activity, 'activity'> & { before?: DomainRow; after?: DomainRow },
 ): Promise<void> {
   const row = after ?? before;

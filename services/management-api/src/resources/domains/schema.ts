@@ -1,6 +1,6 @@
 // Domains as requests and answers have them.
 
-import { enforcementOf, type Installed } from '@millrace/accounts';
+import { enforcementOf, hasProofInTime, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { organizationParams } from '../../access/addressed-organization.ts';
@@ -77,12 +77,15 @@ export const signOn = Type.Object(
         'Whether `sso_enforcement` is in force: `waiting` until an administrator of the organization has signed in by that provider.',
     }),
     sso_enforcement_reason: Type.Union(
-      [Type.Enum(['unknown_provider', 'feature_not_available', 'provider_not_configured']), Type.Null()],
+      [
+        Type.Enum(['unknown_provider', 'feature_not_available', 'provider_not_configured', 'proof_missing']),
+        Type.Null(),
+      ],
       { description: 'Why it has no effect; null otherwise.' },
     ),
     proof_missing_since: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'Since when the daily look at the TXT record finds nothing; null while it is there. After seven days nobody joins by the domain.',
+        'Since when the daily check does not find the TXT record; null while it is there. After seven days the domain counts as not verified until the record is found again.',
     }),
   },
   { title: 'DomainSignOn' },
@@ -195,7 +198,11 @@ export const checkedDomainExample = {
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = samlOf(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];
-  const enforcement = enforcementOf({ ...row, has_saml, has_oidc }, installed);
+  const inForce = enforcementOf({ ...row, has_saml, has_oidc }, installed);
+  const enforcement =
+    inForce.state === 'off' || hasProofInTime(row, new Date())
+      ? inForce
+      : ({ state: 'no effect', reason: 'proof_missing' } as const);
   return {
     ...row,
     is_verified: row.verified_at !== null,

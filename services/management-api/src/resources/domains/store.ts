@@ -1,3 +1,4 @@
+import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { violates } from '../../sql/violates.ts';
@@ -64,14 +65,15 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/** Whose it is by its proof, whatever organization that is. @param by `name` in lower case and ASCII. */
+/** The domain of any organization whose proof is in time. @param by `name` in lower case and ASCII. */
 export async function findVerifiedDomain(
   sql: Sql,
   by: { id: string } | { name: string },
 ): Promise<DomainRow | undefined> {
-  const [column, value] = 'id' in by ? ['id::text', by.id] : ['domain', by.name];
+  const [column, value] = 'id' in by ? ['d.id::text', by.id] : ['d.domain', by.name];
   const rows = await sql.query<DomainRow>(
-    `SELECT ${columns} FROM organization_domain WHERE ${column} = $1 AND verified_at IS NOT NULL`,
+    `SELECT ${columns} FROM organization_domain d
+      WHERE ${column} = $1 AND verified_at IS NOT NULL AND ${isProofInTime}`,
     [value],
   );
   return rows[0];
@@ -86,14 +88,15 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Whether an organization has the name already, in another row than this one, or somebody else has proved it. */
+/** Whether the organization has the name already, in another row than this one, or another organization's proof of it is in time. */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
 ): Promise<boolean> {
   const rows = await tx.query(
-    `SELECT 1 FROM organization_domain
-      WHERE id <> $1 AND (organization_id = $2 AND ${nameOf} = $3 OR domain = $3 AND verified_at IS NOT NULL)`,
+    `SELECT 1 FROM organization_domain d
+      WHERE id <> $1 AND (organization_id = $2 AND ${nameOf} = $3
+                          OR domain = $3 AND verified_at IS NOT NULL AND ${isProofInTime})`,
     [id, organization_id, domain],
   );
   return rows.length > 0;
@@ -184,13 +187,27 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
   }
 }
 
-/** Makes whoever added a name first, and has not proved it, step aside for a row that is about to be verified. */
-export async function releaseName(tx: Transaction, { id, domain }: Pick<DomainRow, 'id' | 'domain'>): Promise<void> {
-  await tx.query(
-    `UPDATE organization_domain SET contested_name = domain, domain = id::text
-      WHERE domain = $2 AND id <> $1 AND verified_at IS NULL`,
+/**
+ * Frees a name for a row that is about to be verified. The name is taken from the row that was added first and is not
+ * verified, or that was verified and has no proof in time any more.
+ *
+ * @returns the row as it was before, with its name; undefined where the name was free.
+ */
+export async function releaseName(
+  tx: Transaction,
+  { id, domain }: Pick<DomainRow, 'id' | 'domain'>,
+): Promise<DomainRow | undefined> {
+  const rows = await tx.query<DomainRow>(
+    `SELECT ${columns} FROM organization_domain d
+      WHERE domain = $2 AND id <> $1 AND (verified_at IS NULL OR NOT ${isProofInTime}) FOR UPDATE OF d`,
     [id, domain],
   );
+  const [holder] = rows;
+  if (!holder) return undefined;
+  await tx.query('UPDATE organization_domain SET contested_name = domain, domain = id::text WHERE id = $1', [
+    holder.id,
+  ]);
+  return holder;
 }
 
 /** Notes when a proof was looked for in vain. */

@@ -1,17 +1,20 @@
 // Whether an organization holds a domain, by the TXT record it published.
 
-import type { ChallengeCheck, LookUpChallenge } from '@millrace/accounts';
+import { type ChallengeCheck, forgetIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { domainIsTaken } from './rules.ts';
+import { domainIsTaken, recordDomainActivity, withoutProof } from './rules.ts';
 import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
 
 /**
  * Looks for the proof and keeps what it finds (docs/api-rules.md#domains). The DNS is asked while nothing is
  * locked; if the domain was renamed or removed meanwhile, the answer counts for nothing.
  *
+ * A domain whose proof was missing may be verified again. Where another organization had proved the name and its own proof is
+ * no longer in time, the new proof wins, and that organization loses the domain.
+ *
  * @param onVerified runs in the transaction that keeps the proof.
- * @returns the domain afterwards, verified or not, and what the DNS said.
+ * @returns the domain afterwards, verified or not, what the DNS said, and the domain of an organization that lost it.
  * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` when another organization has proved
  * the name.
  */
@@ -27,7 +30,7 @@ export async function verifyDomain(
     id: string;
     onVerified: (tx: Transaction, before: DomainRow, after: DomainRow) => Promise<void>;
   },
-): Promise<{ row: DomainRow; check: ChallengeCheck }> {
+): Promise<{ row: DomainRow; check: ChallengeCheck; lost: DomainRow | null }> {
   const asked = refuseVerified(await findDomain(database.sql, organizationId, id));
   const check = await lookUp(asked.domain, asked.verification_challenge);
   return database.transaction(async (tx) => {
@@ -35,18 +38,28 @@ export async function verifyDomain(
     const isSame = row.domain === asked.domain && row.verification_challenge === asked.verification_challenge;
     if (check.outcome !== 'shown' || !isSame) {
       await noteVerificationRetry(tx, id, new Date());
-      return { row, check };
+      return { row, check, lost: null };
     }
     const verified = { ...row, verified_at: new Date() };
-    await releaseName(tx, row);
+    const holder = await releaseName(tx, row);
     if (!(await updateDomain(tx, verified))) throw domainIsTaken();
     await onVerified(tx, row, verified);
-    return { row: verified, check };
+    const lost = holder?.verified_at ? holder : null;
+    if (lost) await withdrawProof(tx, lost);
+    return { row: { ...verified, proof_missing_since: null }, check, lost };
   });
+}
+
+/** Its provider signs in nobody any more, neither now nor after the organization proves the name again. */
+async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
+  const after = withoutProof(before);
+  await updateDomain(tx, after);
+  await forgetIdentities(tx, before.id);
+  await recordDomainActivity(tx, null, { activity: 'updated', before, after });
 }
 
 function refuseVerified(row: DomainRow | undefined): DomainRow {
   if (!row) throw new AppError('not_found', 'Not found.');
-  if (row.verified_at === null) return row;
+  if (row.verified_at === null || row.proof_missing_since !== null) return row;
   throw new AppError('invalid', 'This domain has already been verified.', { code: 'already_verified' });
 }

@@ -84,6 +84,10 @@ const domainNotices = {
     'Single sign-on is the only way in now',
     'An administrator has signed in by single sign-on. From now on people of {domain} sign in by it only. Personal API keys go on working.',
   ],
+  domain_lost: [
+    'Another organization has verified a domain of yours',
+    'The TXT record that proved {domain} to be yours was missing for more than seven days, and another organization has published its own. The domain is no longer verified in your organization: nobody joins it or signs in to it by the domain.',
+  ],
   sso_off: ['Single sign-on is not demanded any more', 'People of {domain} may sign in by any way again.'],
   owner_exception: [
     'Owners may sign in without single sign-on',

@@ -237,15 +237,18 @@ describe('an OpenID provider of the installation', () => {
       () =>
         api.database.transaction((tx) => setOrganizationPlan(tx, tenant.organizationId, { plan: 'free', actor: null })),
     ],
-    [
-      'S-168: the proof away for more than seven days',
-      () =>
-        sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [domainId]),
-    ],
   ];
   test.each(withoutJit)('S-161: nobody joins by themselves where that is %s', async (_, prepare) => {
     await prepare();
     expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
+  });
+
+  test('S-168: nobody joins by a domain whose proof has been missing for more than seven days', async () => {
+    await sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [
+      domainId,
+    ]);
+    const { end } = await byGitLab(verified(`ada@${domain}`));
+    expect(end).toBe('/console/sign-in?error_code=no_new_organizations');
   });
 
   test('S-161: who has an account joins with the next sign-in, and a member stays as they are', async () => {

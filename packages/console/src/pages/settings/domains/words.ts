@@ -91,9 +91,10 @@ export const text = {
       unknown_provider: 'There is no such provider.',
       feature_not_available: 'The plan of this organization does not include it.',
       provider_not_configured: 'The provider is not set up.',
+      proof_missing: 'The TXT record of the domain has been missing for more than seven days.',
     } as Record<string, string>,
     proofAway: (day: string) =>
-      `The TXT record is away since ${day}. After seven days nobody joins by this domain; signing in goes on.`,
+      `The TXT record has been missing since ${day}. After seven days the domain counts as not verified: nobody joins or signs in by it.`,
     tries: 'The last tries',
     noTries: 'Nobody has tried yet.',
     columns: { when: 'When', how: 'By', who: 'Who', what: 'What came of it' },
