@@ -100,6 +100,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['H-057', 'an end without a response', (socket) => void socket.end(), 'cut', 'cut'],
   ['H-058', 'a reset', (socket) => void socket.resetAndDestroy(), 'cut', 'cut'],
   ['H-059', 'a reset within the headers', begin('HTTP/1.1 200 OK\r\na:', (socket) => setTimeout(() => socket.resetAndDestroy(), 20)), 'cut', 'cut'],
+  ['H-060', 'an XML error whose code is no code', end(answer('403 No', `<Error><Code>a&#0;b ${'x'.repeat(100_000)}</Code></Error>`)), 'refused', 'refused'],
 ];
 
 /** Ways in which an HTTP server misbehaves, for every client that connects to servers of tenants. */

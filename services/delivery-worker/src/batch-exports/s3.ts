@@ -152,7 +152,9 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  const what = name === 'AbortError' ? 'no answer in time' : (code ?? name ?? 'no answer');
+  const word = code ?? name ?? 'no answer';
+  // The storage writes the code of its errors, so it may be any text.
+  const what = name === 'AbortError' ? 'no answer in time' : /^[\w.-]{1,80}$/.test(word) ? word : 'EBADMESSAGE';
   return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
     isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
     cause,
@@ -262,7 +264,12 @@ function limitAnswers(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
-      const answer = result.response as { body?: unknown };
+      const answer = result.response as { statusCode: number; body?: unknown };
+      // The SDK takes every status below 300 as success.
+      if (!(answer.statusCode >= 200 && answer.statusCode <= 599)) {
+        if (answer.body instanceof Readable) answer.body.destroy();
+        throw Object.assign(new Error('The status is not between 200 and 599.'), { code: 'EBADSTATUS' });
+      }
       if (answer.body instanceof Readable) answer.body = limited(answer.body);
       return result;
     },

@@ -1,0 +1,115 @@
+import {
+  afterHeaders,
+  brokenTls,
+  createTestTenant,
+  eventually,
+  type HostileServer,
+  httpMisbehaviors,
+  patienceMs,
+  startHostileServer,
+} from '@millrace/testing';
+import { oneRound } from '../testing/one-round.ts';
+import { storeEvents, storeExport } from '../testing/stored-export.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { planRun } from './plan.ts';
+import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+
+/**
+ * Cases by what the table of misbehaviors says of clients that read only the status. The SDK repeats a request of which nothing came back,
+ * and reads the bodies.
+ */
+const cases = [
+  ...httpMisbehaviors.map(({ status, ...rest }) => ({ ...rest, scheme: 'http', outcome: status })),
+  ...brokenTls.map(([id, title, script]) => ({ id, title, script, scheme: 'https', outcome: 'tls' })),
+];
+/** What makes the SDK wait for more, until the time for the answer is over. */
+const slow = new Set(['H-008', 'H-038', 'H-039', 'H-064']);
+const isSlow = ({ id, outcome }: { id: string; outcome: string }) => outcome === 'late' || slow.has(id);
+const good = afterHeaders((socket) => void socket.end('HTTP/1.1 200 OK\r\netag: "a"\r\ncontent-length: 0\r\n\r\n'));
+
+interface Run {
+  name: string;
+  status: string;
+  latest_error: string | null;
+}
+let fixture: WorkerFixture;
+let deps: ExportRunDeps;
+const servers = new Map<string, HostileServer>();
+const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
+
+/** One export to each storage, all at the same time; then once more, when the storages behave. */
+beforeAll(async () => {
+  fixture = await startWorkerFixture();
+  deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
+  for (const { id, script } of cases) servers.set(id, await startHostileServer(script));
+  await exportAll(cases.filter(isSlow), 1000);
+  await exportAll(
+    cases.filter((one) => !isSlow(one)),
+    patienceMs,
+  );
+});
+afterAll(async () => {
+  for (const server of servers.values()) await server.stop();
+  await fixture.stop();
+});
+
+async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<void> {
+  const { sql } = fixture.database;
+  const { environmentId } = await createTestTenant(fixture.database);
+  await storeEvents(sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+  for (const { id, scheme } of some) {
+    await storeExport(sql, environmentId, {
+      ...{ name: id, destination_type: 'S3', end_at: '2026-11-10T11:00:00Z' },
+      destination_config: { bucket_name: 'b', endpoint_url: `${scheme}://127.0.0.1:${servers.get(id)?.port}` },
+      destination_secrets: { aws_access_key_id: 'a', aws_secret_access_key: 'b' },
+    });
+  }
+  while (await planRun(fixture));
+  const run = async (outcomes: Map<string, Run>, timeoutMs: number) => {
+    const stopping = new AbortController().signal;
+    const begin = (slots: Parameters<typeof exportDue>[2]) =>
+      exportDue({ ...deps, answerTimeoutMs: timeoutMs }, stopping, slots);
+    while (await oneRoundOfAll(begin));
+    const rows = await sql.query<Run>(
+      `SELECT e.name, r.status, r.latest_error FROM batch_export_run r JOIN batch_export e ON e.id = r.batch_export_id`,
+    );
+    for (const row of rows) outcomes.set(row.name, row);
+  };
+  await run(before, answerTimeoutMs);
+  for (const { id } of some) servers.get(id)?.behave(good);
+  await sql.query(
+    `UPDATE batch_export_run SET attempt_at = now() FROM batch_export e
+      WHERE e.id = batch_export_id AND status = 'FailedRetryable' AND e.destination_config->>'endpoint_url' LIKE 'http:%'`,
+  );
+  await run(after, patienceMs);
+  await sql.query('DELETE FROM batch_export');
+}
+
+/** Begins all runs that are due, and waits for their ends. */
+function oneRoundOfAll(begin: (slots: Parameters<typeof exportDue>[2]) => Promise<boolean>): Promise<boolean> {
+  return oneRound(
+    async (slots) => {
+      let hasBegun = false;
+      while (await begin(slots)) hasBegun = true;
+      return hasBegun;
+    },
+    { max: 200, maxEach: 200 },
+  );
+}
+
+describe('an export to a storage that answers with', () => {
+  it.each(cases)('$id: $title', async ({ id, outcome, scheme }) => {
+    const server = servers.get(id);
+    const run = before.get(id);
+    // The client reads the body of a response as well, and fails or does not, depending on the body.
+    if (outcome !== 'ok' || run?.status !== 'Completed') {
+      expect(run).toMatchObject({
+        status: 'FailedRetryable',
+        latest_error: expect.stringMatching(/^The object storage failed: (no answer in time|[\w.-]+)( \(\d{3}\))?\.$/),
+      });
+      if (scheme === 'http') expect(after.get(id)).toMatchObject({ status: 'Completed', latest_error: null });
+    }
+    await eventually(() => expect(server?.openConnections()).toBe(0));
+    expect(server?.bytesSent()).toBeLessThan(32 * 1024 * 1024);
+  });
+});
