@@ -37,7 +37,12 @@ export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): Look
       const records = await resolver.resolveTxt(asked.name);
       const isShown = records.some(([first]) => first === challenge);
       const found = records.slice(0, 20).map((parts) => parts.join('" "').slice(0, 255));
-      return { ...asked, outcome: isShown ? 'shown' : 'not shown', found, error: null };
+      return {
+        ...asked,
+        outcome: isShown ? 'shown' : 'not shown',
+        found,
+        error: records.length === 0 ? 'ENODATA' : null,
+      };
     } catch (error) {
       const { code } = error as { code?: unknown };
       const isEmpty = code === 'ENOTFOUND' || code === 'ENODATA';

@@ -1,0 +1,102 @@
+import { createSocket } from 'node:dgram';
+import { patienceMs } from '@millrace/testing';
+import { createChallengeLookup } from './challenge.ts';
+
+const name = '_millrace-challenge.a.example';
+/** The question again, without its header. */
+const questionOf = (query: Buffer) => query.subarray(12, query.indexOf(0, 12) + 5);
+const pointer = [0xc0, 12];
+const words = (...values: number[]) => values.flatMap((value) => [(value >> 8) & 255, value & 255]);
+
+/** A response to the query: id and question are its own, unless they are given. */
+function response(
+  query: Buffer,
+  { flags = 0x8580, id = query.readUInt16BE(0), counts = [1, 1, 0, 0], question = questionOf(query) } = {},
+  ...answer: number[]
+): Buffer {
+  return Buffer.concat([Buffer.from(words(id, flags, ...counts)), question, Buffer.from(answer)]);
+}
+const record = (data: number[], { type = 16, length = data.length, owner = pointer } = {}) => [
+  ...owner,
+  ...words(type, 1, 0, 60, length),
+  ...data,
+];
+const text = (value: string) => [value.length, ...Buffer.from(value, 'latin1')];
+const code = (number: number) => ({ flags: 0x8580 | number, counts: [1, 0, 0, 0] });
+
+const shown = { outcome: 'shown' };
+const notShown = { outcome: 'not shown' };
+const noAnswer = { outcome: 'no answer', error: expect.stringMatching(/^E[A-Z]+$/) };
+const late = { outcome: 'no answer', error: 'ETIMEOUT' };
+
+// biome-ignore format: a case is one line
+const cases: [string, string, (query: Buffer) => (Buffer | string)[], object][] = [
+  ['H-301', 'silence', () => [], late],
+  ['H-302', 'an empty packet', () => [''], noAnswer],
+  ['H-303', 'one byte', () => ['x'], noAnswer],
+  ['H-304', 'half a header', (query) => [query.subarray(0, 6)], noAnswer],
+  ['H-305', 'its own question', (query) => [query], notShown],
+  ['H-306', 'noise', () => [Buffer.alloc(500, 'noise')], noAnswer],
+  ['H-307', 'another id', (query) => [response(query, { id: query.readUInt16BE(0) ^ 1 }, ...record(text('challenge')))], late],
+  ['H-308', 'another question', (query) => [response(query, { question: Buffer.from([1, 97, 0, ...words(16, 1)]) }, ...record(text('challenge')))], noAnswer],
+  ['H-309', 'no question', (query) => [response(query, { counts: [0, 1, 0, 0], question: Buffer.alloc(0) }, ...record(text('challenge'), { owner: [0] }))], noAnswer],
+  ['H-310', 'a truncated response, and no TCP', (query) => [response(query, { flags: 0x8780, counts: [1, 0, 0, 0] })], noAnswer],
+  ['H-311', 'FORMERR', (query) => [response(query, code(1))], noAnswer],
+  ['H-312', 'SERVFAIL', (query) => [response(query, code(2))], noAnswer],
+  ['H-313', 'NXDOMAIN', (query) => [response(query, code(3))], notShown],
+  ['H-314', 'NOTIMP', (query) => [response(query, code(4))], noAnswer],
+  ['H-315', 'REFUSED', (query) => [response(query, code(5))], noAnswer],
+  ['H-316', 'an unknown code', (query) => [response(query, code(15))], noAnswer],
+  ['H-317', 'no records', (query) => [response(query, { counts: [1, 0, 0, 0] })], notShown],
+  ['H-318', 'more records announced than sent', (query) => [response(query, { counts: [1, 65535, 0, 0] }, ...record(text('challenge')))], noAnswer],
+  ['H-319', 'a name that points to itself', (query) => [response(query, {}, ...record(text('challenge'), { owner: [0xc0, 12 + questionOf(query).length] }))], noAnswer],
+  ['H-320', 'names that point to each other', (query) => [response(query, {}, ...record(text('challenge'), { owner: [0xc0, 14 + questionOf(query).length, 0xc0, 12 + questionOf(query).length] }))], noAnswer],
+  ['H-321', 'a name that points behind the packet', (query) => [response(query, {}, ...record(text('challenge'), { owner: [0xff, 0xff] }))], noAnswer],
+  ['H-322', 'a label of 200 bytes', (query) => [response(query, {}, ...record(text('challenge'), { owner: [0xbf, 1, 2, 3] }))], noAnswer],
+  ['H-323', 'a record longer than the packet', (query) => [response(query, {}, ...record(text('challenge'), { length: 65535 }))], noAnswer],
+  ['H-324', 'a record of no bytes', (query) => [response(query, {}, ...record([]))], expect.objectContaining({ outcome: expect.stringMatching(/^no/) })],
+  ['H-325', 'a text longer than its record', (query) => [response(query, {}, ...record([255, 97]))], noAnswer],
+  ['H-326', 'an address instead of a text', (query) => [response(query, {}, ...record([1, 2, 3, 4], { type: 1 }))], notShown],
+  ['H-327', 'a record cut short', (query) => [response(query, {}, ...pointer, 0, 16)], noAnswer],
+  ['H-328', 'another text', (query) => [response(query, {}, ...record(text('other')))], notShown],
+  ['H-329', 'the challenge in two texts', (query) => [response(query, {}, ...record([...text('chal'), ...text('lenge')]))], notShown],
+  ['H-330', 'invalid UTF-8', (query) => [response(query, {}, ...record(text('\xff\xfe\x00')))], notShown],
+  ['H-331', 'aliases in a circle', (query) => [response(query, { counts: [1, 1, 0, 0] }, ...record(pointer, { type: 5 }))], expect.objectContaining({ outcome: expect.stringMatching(/^no/) })],
+  ['H-332', 'bytes behind the end', (query) => [Buffer.concat([response(query, {}, ...record(text('challenge'))), Buffer.alloc(300, 7)])], expect.objectContaining({ outcome: expect.any(String) })],
+  ['H-333', 'a thousand responses at once', (query) => Array.from({ length: 1000 }, () => response(query, {}, ...record(text('other')))), notShown],
+];
+
+async function startNameServer(answer: (query: Buffer) => (Buffer | string)[]) {
+  const socket = createSocket('udp4');
+  let current = answer;
+  socket.on('message', (query, { port, address }) => {
+    for (const packet of current(query)) socket.send(packet, port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    behave(next: typeof answer) {
+      current = next;
+    },
+    stop: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+  };
+}
+
+describe('a name server that answers with', () => {
+  it.concurrent.each(cases)('%s: %s', async (_id, _title, answer, expected) => {
+    const server = await startNameServer(answer);
+    try {
+      // A resolver drops what does not belong to its question, and waits until its time is over.
+      const impatient = createChallengeLookup({ servers: [server.address], timeoutMs: 300 });
+      const check = await impatient('a.example', 'challenge');
+      expect(check).toMatchObject({ name, servers: [server.address] });
+      expect(check).toMatchObject(expected);
+      expect(check.outcome === 'shown' || check.error !== null || check.found.length > 0).toBe(true);
+      server.behave((query) => [response(query, {}, ...record(text('challenge')))]);
+      const patient = createChallengeLookup({ servers: [server.address], timeoutMs: patienceMs });
+      expect(await patient('a.example', 'challenge')).toMatchObject(shown);
+    } finally {
+      await server.stop();
+    }
+  });
+});
