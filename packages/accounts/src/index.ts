@@ -106,6 +106,7 @@ export {
   listRoleHolders,
   listScimUsers,
   provisionUser,
+  refuseSharedRole,
   removeProvisioned,
   type ScimDomain,
   type ScimUser,

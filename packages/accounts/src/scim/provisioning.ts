@@ -313,6 +313,23 @@ export async function changeRoleMembers(
   }
 }
 
+/**
+ * A role that people outside the domain have too is not the provider's to rename or delete: that changes what they may do.
+ * @throws AppError `forbidden`.
+ */
+export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, roleId: string): Promise<void> {
+  const others = await tx.query(
+    `SELECT FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
+      WHERE held.role_id = $1 AND split_part(u.email, '@', 2) <> ALL ($2::text[]) LIMIT 1`,
+    [roleId, hostsOf(name)],
+  );
+  if (others.length === 0) return;
+  throw new AppError(
+    'forbidden',
+    `The role has members outside ${name}. Rename or delete it in the console, or remove these members first.`,
+  );
+}
+
 /** Which of these are members of the organization, active and of the domain. */
 async function selectActive(
   sql: Sql,

@@ -10,6 +10,7 @@ import {
   listRoleHolders,
   listScimUsers,
   provisionUser,
+  refuseSharedRole,
   removeProvisioned,
   removeRole,
   renameRole,
@@ -320,13 +321,18 @@ async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promi
   await requireGroup(sql, domain, id);
   if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
   if (method === 'DELETE') {
-    await transaction((tx) => removeRole(tx, { ...of, roleId: id.toLowerCase() }));
+    await transaction(async (tx) => {
+      const role = await requireGroup(tx, domain, id);
+      await refuseSharedRole(tx, domain, role.id);
+      await removeRole(tx, { ...of, roleId: role.id });
+    });
     return { status: 204 };
   }
   const sent = await request.body();
   const change = method === 'PUT' ? readGroup(sent) : patchGroup(sent);
   const body = await transaction(async (tx) => {
     const role = await requireGroup(tx, domain, id);
+    if (change.name !== undefined && change.name !== role.name) await refuseSharedRole(tx, domain, role.id);
     if (change.name !== undefined) await renameRole(tx, { ...of, roleId: role.id, name: change.name });
     await changeGroup(tx, domain, role.id, change);
     return show(tx, role.id);

@@ -24,6 +24,27 @@ const addressOf = async (userId: number) =>
   (await api.database.sql.query<{ email: string }>('SELECT email FROM "user" WHERE id = $1', [userId]))[0]?.email;
 const replace = (path: string, value: unknown) => patchOp({ op: 'replace', path, value });
 
+test('a role with members outside the domain keeps its name and is not deleted', async () => {
+  const domain = await setUpScim(api, acme, 'W');
+  const made = { method: 'POST', path: '/Groups', body: { displayName: 'Support' } } as const;
+  const { id } = (await sendScim(api, domain, made)).body;
+  const roles = `/api/organizations/${acme.organizationId}/roles/${id}/`;
+  const member = { user_uuid: acme.M.uuid };
+  const added = await api.send('POST', `${roles}role_memberships/`, { key: acme.A.key, body: member });
+  expect(added.status).toBe(201);
+  const path = `/Groups/${id}`;
+  const rename = { method: 'PUT', path, body: { displayName: 'Desk' } } as const;
+  const remove = { method: 'DELETE', path } as const;
+  for (const request of [rename, remove]) {
+    expect(await sendScim(api, domain, request)).toMatchObject(scimError(403));
+  }
+  expect((await sendScim(api, domain, { ...rename, body: { displayName: 'Support' } })).status).toBe(200);
+  const left = await api.send('DELETE', `${roles}role_memberships/${added.body.id}/`, { key: acme.A.key });
+  expect(left.status).toBe(204);
+  expect((await sendScim(api, domain, rename)).body.displayName).toBe('Desk');
+  expect((await sendScim(api, domain, remove)).status).toBe(204);
+});
+
 const attacks: [string, (domain: ScimTestDomain, uuid: string) => Parameters<typeof sendScim>[2]][] = [
   ['DELETE', (_, uuid) => ({ method: 'DELETE', path: `/Users/${uuid}` })],
   ['PATCH of active', (_, uuid) => ({ method: 'PATCH', path: `/Users/${uuid}`, body: replace('active', false) })],
