@@ -12,7 +12,7 @@ from millrace_client.api.feature_flags import feature_flags_create, feature_flag
 from millrace_client.api.projects import projects_list
 from millrace_client.api.subscriptions import projects_subscriptions_create
 from millrace_client.models import (
-    CohortsCreateFilesBody,
+    CohortChangesWithFile,
     EnvironmentChanges,
     FeatureFlagChanges,
     FeatureFlagChangesFilters,
@@ -79,7 +79,7 @@ call("bad subscription", projects_subscriptions_create, project, body=Subscripti
 }))
 
 members = File(payload=io.BytesIO(b"distinct_id\nsomebody\n"), file_name="members.csv", mime_type="text/csv")
-call("cohort from a file", cohorts_create, project, body=CohortsCreateFilesBody(name="By file", is_static=True, csv=members))
+call("cohort from a file", cohorts_create, project, body=CohortChangesWithFile(name="By file", is_static=True, csv=members))
 call("cohort of nothing", cohorts_create, project)
 
 stranger = AuthenticatedClient(base_url=url, token="phx_of_nobody", timeout=120)

@@ -26,7 +26,13 @@ import { eventItemRoute, eventRoutes } from './resources/events/routes.ts';
 import { organizationFlagRoutes } from './resources/feature-flags/organization-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
-import { findGroupRoute, groupMemberRoutes, groupRoutes, groupTypeRoute } from './resources/groups/routes.ts';
+import {
+  findGroupRoute,
+  groupMemberRoutes,
+  groupPropertyRoute,
+  groupRoutes,
+  groupTypeRoute,
+} from './resources/groups/routes.ts';
 import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import { insightRoutes } from './resources/insights/routes.ts';
@@ -37,6 +43,7 @@ import { organizationRoutes, organizationWriteRoutes } from './resources/organiz
 import { personalApiKeyRoutes } from './resources/personal-api-keys/routes.ts';
 import { deletePersonRoutes } from './resources/persons/deletion.ts';
 import { personMergeRoute } from './resources/persons/merges.ts';
+import { personPropertyRoutes } from './resources/persons/property-routes.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
@@ -131,11 +138,13 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...testEventRoutes(deps),
     ...personRoutes(ingested),
     ...personActivityRoutes(deps),
+    ...personPropertyRoutes(deps),
     ...personMergeRoute(ingested),
     ...deletePersonRoutes(deps),
     ...personItemRoutes(deps),
     ...cohortRoutes(deps),
     ...groupTypeRoute(deps),
+    ...groupPropertyRoute(deps),
     ...groupRoutes(ingested),
     ...findGroupRoute(deps),
     ...groupMemberRoutes(ingested),

@@ -233,6 +233,37 @@ describe('the persons of a cohort', () => {
     expect([...uuidsOf(first), ...uuidsOf(second)]).toEqual(those(ada, eve));
   });
 
+  test('are listed by persons/?cohort= as well', async () => {
+    const list = (query: string) => api.get(`/api/projects/${acme.projectId}/persons/?${query}`, acme.M.key);
+    for (const body of [paying, { is_static: true, _create_static_person_ids: [ada, eve] }]) {
+      const id = await made(body);
+      const all = await list(`cohort=${id}`);
+      expect([uuidsOf(all), all.body.next]).toEqual([those(ada, eve), null]);
+      const first = await list(`cohort=${id}&limit=1`);
+      const second = await api.get(first.body.next, acme.M.key);
+      expect([...uuidsOf(first), ...uuidsOf(second)]).toEqual(those(ada, eve));
+      for (const other of [
+        'offset=1',
+        'email=a',
+        'distinct_id=ada',
+        'search=a',
+        'properties=[]',
+        'is_identified=true',
+      ]) {
+        const refused = await list(`cohort=${id}&${other}`);
+        expect([refused.status, refused.body.attr]).toEqual([400, other.split('=')[0]]);
+      }
+    }
+    const { value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
+      userId: acme.M.userId,
+      label: 'persons',
+      scopes: ['person:read'],
+    });
+    const denied = await api.get(`/api/projects/${acme.projectId}/persons/?cohort=${await made(paying)}`, value);
+    expect(denied).toMatchObject(PD("API key missing required scope 'cohort:read'"));
+  });
+
   test('fill a page although far more persons do not belong to the cohort', async () => {
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)

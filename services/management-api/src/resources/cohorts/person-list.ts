@@ -1,9 +1,19 @@
 import { csvText } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
-import { decodeCursor, encodeCursor, keysetQuery, PageStream, pageLink, TextContent } from '@millrace/http';
+import {
+  type ApiRequest,
+  decodeCursor,
+  encodeCursor,
+  keysetQuery,
+  PageStream,
+  pageLink,
+  TextContent,
+} from '@millrace/http';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { Searches } from '../../access/searches.ts';
@@ -54,42 +64,55 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     examples: { response: { results: [personExample], next: null, previous: null } },
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'person:read');
-      const { environmentId } = target;
       const cohort = await foundCohort(sql, target, { id, needed: 'viewer' });
-      const after = decodeCursor(position, query.cursor)?.after ?? null;
-      const place = { projectId: environmentId, cohortId: id, isStatic: cohort.is_static };
-      const portions = portionsOf({ after, limit: query.limit }, (window) => {
-        const find = (on: Sql) => findMembers(on, place, window);
-        return cohort.is_static ? find(sql) : searches.run({ caller, target }, 'a smaller limit', find);
-      });
-      const linkTo = (position: string | null) =>
-        position === null ? null : pageLink(request, { cursor: encodeCursor({ after: position }) });
-      if (query.format === 'csv') return csvAnswer(portions, { id, linkTo });
-      return new PageStream(toPage());
-
-      async function* toPage() {
-        for await (const { persons, end } of portions) {
-          const distinctIds = await listDistinctIds(sql, environmentId, persons);
-          const results = persons.map((row) => toPerson(row, distinctIds.get(row.uuid)));
-          yield { results, end: end && { next: linkTo(end.after), previous: null } };
-        }
-      }
+      const read = { cohort, caller, target, request, query };
+      if (query.format === 'csv') return csvAnswer({ sql, searches }, read);
+      return new PageStream(personsOfCohort({ sql, searches }, read));
     },
   });
 }
 
-async function csvAnswer(
-  portions: AsyncGenerator<MemberPortion>,
-  { id, linkTo }: { id: number; linkTo: (position: string | null) => string | null },
-): Promise<TextContent> {
+interface CohortRead {
+  cohort: { id: number; is_static: boolean };
+  caller: Caller;
+  target: AddressedProject;
+  request: ApiRequest;
+  query: { cursor?: string; limit: number };
+}
+
+type Deps = { sql: Sql; searches: Searches };
+
+/** The persons of a page of a cohort, as lists show them. */
+export async function* personsOfCohort(deps: Deps, read: CohortRead) {
+  const { environmentId } = read.target;
+  for await (const { persons, end } of memberPortions(deps, read)) {
+    const distinctIds = await listDistinctIds(deps.sql, environmentId, persons);
+    const results = persons.map((row) => toPerson(row, distinctIds.get(row.uuid)));
+    yield { results, end: end && { next: linkTo(read.request, end.after), previous: null } };
+  }
+}
+
+function memberPortions({ sql, searches }: Deps, { cohort, caller, target, query }: CohortRead) {
+  const after = decodeCursor(position, query.cursor)?.after ?? null;
+  const place = { projectId: target.environmentId, cohortId: cohort.id, isStatic: cohort.is_static };
+  return portionsOf({ after, limit: query.limit }, (window) => {
+    const find = (on: Sql) => findMembers(on, place, window);
+    return cohort.is_static ? find(sql) : searches.run({ caller, target }, 'a smaller limit', find);
+  });
+}
+
+const linkTo = (request: ApiRequest, after: string | null) =>
+  after === null ? null : pageLink(request, { cursor: encodeCursor({ after }) });
+
+async function csvAnswer(deps: Deps, read: CohortRead): Promise<TextContent> {
   const rows: string[][] = [];
   let next: string | null = null;
-  for await (const { persons, end } of portions) {
+  for await (const { persons, end } of memberPortions(deps, read)) {
     rows.push(...persons.map(toCsvRow));
-    if (end) next = linkTo(end.after);
+    if (end) next = linkTo(read.request, end.after);
   }
   return new TextContent(csvText([header, ...rows]), {
-    'Content-Disposition': `attachment; filename="cohort-${id}.csv"`,
+    'Content-Disposition': `attachment; filename="cohort-${read.cohort.id}.csv"`,
     ...(next !== null && { Link: `<${next}>; rel="next"` }),
   });
 }

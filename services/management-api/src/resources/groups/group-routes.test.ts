@@ -69,6 +69,22 @@ test('the types are listed by number, those without a group too, and nobody else
   ]);
 });
 
+test('counts the properties of groups by type', async () => {
+  await storeGroup(api.database.sql, tenant.projectId, {
+    type: 'company',
+    index: 0,
+    key: 'b',
+    properties: { seats: 1 },
+  });
+  const { body } = await api.get(`${path}/property_definitions/`, tenant.personalApiKey);
+  expect(body).toEqual({
+    '0': [
+      { name: 'seats', count: 2 },
+      { name: 'name', count: 1 },
+    ],
+  });
+});
+
 test.each(['5', '-1', 'x', '1.5', ''])('group_type_index=%s is refused by name', async (index) => {
   const { status, body } = await api.get(`${path}?group_type_index=${index}`, tenant.personalApiKey);
   expect([status, body.attr]).toEqual([400, 'group_type_index']);

@@ -15,10 +15,12 @@ import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import {
+  countGroupProperties,
   findGroupKeys,
   findGroupMembers,
   isSearch,
   listGroupTypes,
+  mostGroupsCounted,
   readGroup,
   readGroups,
   readTimesInGroup,
@@ -107,6 +109,46 @@ export function groupTypeRoute({ sql }: { sql: Sql }) {
     },
   });
 }
+
+/** The properties that groups have, by the number of their type. */
+export function groupPropertyRoute({ sql, searches }: Pick<GroupRouteDeps, 'sql' | 'searches'>) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/groups/property_definitions',
+    operationId: 'groups_property_definitions_retrieve',
+    summary: 'Count the properties of groups',
+    description: `For each type of groups, by its number: the properties of its groups and how many groups have them, the most frequent first. Looks at up to ${mostGroupsCounted} groups of a type.`,
+    tags: ['groups'],
+    scope: 'group:read',
+    responses: { 200: { description: 'The properties by type.', schema: groupProperties } },
+    examples: { response: { '0': [{ name: 'seats', count: 12 }] } },
+    handler: async ({ caller, target }) => {
+      const rows = await searches.run({ caller, target }, null, (on) => countGroupProperties(on, target.environmentId));
+      const byType: Record<string, { name: string; count: number }[]> = {};
+      for (const { group_type_index: index, ...property } of rows) {
+        byType[index] ??= [];
+        byType[index].push(property);
+      }
+      return byType;
+    },
+  });
+}
+
+const groupProperties = Type.Unsafe<Record<string, { name: string; count: number }[]>>({
+  type: 'object',
+  title: 'GroupPropertyCounts',
+  additionalProperties: {
+    type: 'array',
+    items: Type.Object(
+      {
+        name: Type.String({ description: 'Name of the property.' }),
+        count: Type.Integer({ description: 'How many groups have it.' }),
+      },
+      { title: 'GroupPropertyCount' },
+    ),
+  },
+});
 
 /** One group: it has no number, so its type and key are asked for. */
 export function findGroupRoute({ sql }: { sql: Sql }) {

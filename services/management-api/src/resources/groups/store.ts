@@ -89,6 +89,28 @@ export async function listGroupTypes(sql: Sql, projectId: number): Promise<Group
   );
 }
 
+/** Groups of a type whose properties are counted. */
+export const mostGroupsCounted = 50_000;
+
+export async function countGroupProperties(
+  sql: Sql,
+  projectId: number,
+): Promise<{ group_type_index: number; name: string; count: number }[]> {
+  return sql.query(
+    `SELECT t.group_type_index, property.name, count(*)::int AS count
+       FROM group_type_mapping t
+      CROSS JOIN LATERAL (
+            SELECT g.group_properties FROM "group" g
+             WHERE g.project_id = t.project_id AND g.group_type_index = t.group_type_index
+             ORDER BY g.group_key LIMIT ${mostGroupsCounted}) AS g
+      CROSS JOIN LATERAL jsonb_object_keys(g.group_properties) AS property (name)
+      WHERE t.project_id = $1::int
+      GROUP BY t.group_type_index, property.name
+      ORDER BY t.group_type_index, count DESC, property.name`,
+    [projectId],
+  );
+}
+
 export interface StoredGroup extends Columns<'group', 'group_key'> {
   group_properties: Record<string, unknown>;
 }

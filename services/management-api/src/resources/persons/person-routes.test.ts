@@ -91,7 +91,7 @@ describe('filters', () => {
     expect(await uuids('?is_identified=false')).toEqual([anonymous]);
   });
 
-  test.each(['cohort=1', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
+  test.each(['cohort=1', 'cohort=x', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
     '%s is refused by name',
     async (query) => {
       const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);

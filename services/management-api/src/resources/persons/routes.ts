@@ -1,14 +1,19 @@
 // The routes that read persons, and their activity.
 
 import { findPerson, type Sql } from '@millrace/db';
-import { decodeCursor, keysetPageOf, keysetQuery } from '@millrace/http';
-import { AppError } from '@millrace/runtime';
+import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
+import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
 import type { Searches } from '../../access/searches.ts';
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { personsOfCohort } from '../cohorts/person-list.ts';
+import { foundCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
@@ -49,12 +54,25 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
           Type.Boolean({ description: 'Only persons who were ever identified, or only those who never were.' }),
         ),
         properties: propertiesQuery(owners),
+        cohort: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 2_147_483_647,
+            description:
+              'Only the persons of the cohort with this number, by uuid. Cannot be combined with other filters or `offset`. Asks for the scope `cohort:read` as well.',
+          }),
+        ),
       }),
       responses: { 200: { description: 'One page of persons.', schema: keysetPageOf(person) } },
       examples: { response: { next: null, results: [personExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
         const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        if (query.cohort !== undefined) {
+          const cohort = await requireCohort(sql, { caller, target }, query);
+          const read = { cohort, caller, target, request, query };
+          return new PageStream(personsOfCohort({ sql, searches }, read));
+        }
         refuseOffsetAfterCursor(query);
         return pages.page(request, {
           behind: decodeCursor(position, query.cursor),
@@ -75,6 +93,31 @@ export function personRoutes({ sql, searches, pages }: { sql: Sql; searches: Sea
       },
     }),
   ];
+}
+
+/** @throws AppError `invalid` naming a parameter that does not go with `cohort`, or `cohort` when there is no such cohort. */
+async function requireCohort(
+  sql: Sql,
+  { caller, target }: { caller: Caller; target: AddressedProject },
+  {
+    cohort: id = 0,
+    limit: _limit,
+    cursor: _cursor,
+    offset,
+    ...filters
+  }: { cohort?: number; offset: number } & Record<string, unknown>,
+) {
+  const other = offset > 0 ? 'offset' : Object.keys(filters).find((name) => filters[name] !== undefined);
+  if (other !== undefined) {
+    throw new AppError('invalid', `\`${other}\` cannot be combined with \`cohort\`.`, { attr: other });
+  }
+  requireScope(caller, 'cohort:read');
+  try {
+    return await foundCohort(sql, target, { id, needed: 'viewer' });
+  } catch (error) {
+    if (!isAppError(error, 'not_found')) throw error;
+    throw new AppError('invalid', 'No cohort of the project has this number.', { attr: 'cohort' });
+  }
 }
 
 /** One person. */

@@ -98,17 +98,21 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       path: '/api/users',
       operationId: 'users_list',
       summary: 'List users',
-      description: 'Only your own user; members of an organization are listed there.',
+      description: 'Only your own user. The other members of an organization are listed below the organization.',
       tags: ['users'],
       scope: 'user:read',
-      query: Type.Object(offsetQuery),
+      query: Type.Object({
+        ...offsetQuery,
+        email: Type.Optional(Type.String({ description: 'Your user only if it has this address, in any case.' })),
+      }),
       responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
       handler: async ({ caller, query, request }) =>
-        offsetPage(request, query, async ({ offset }) => ({
-          count: 1,
-          results: offset === 0 ? [await describeCaller(sql, caller)] : [],
-        })),
+        offsetPage(request, query, async ({ offset }) => {
+          const user = await describeCaller(sql, caller);
+          const isListed = query.email === undefined || query.email.toLowerCase() === user.email.toLowerCase();
+          return { count: Number(isListed), results: isListed && offset === 0 ? [user] : [] };
+        }),
     }),
     defineRoute({
       method: 'GET',

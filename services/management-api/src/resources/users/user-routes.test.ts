@@ -26,3 +26,16 @@ test('a user without an organization is shown as such', async () => {
   const { status, body } = await api.get('/api/users/@me/', tenant.personalApiKey);
   expect([status, body.team, body.organization, body.organizations]).toEqual([200, null, null, []]);
 });
+
+test('lists the own user, by address as well', async () => {
+  const tenant = await createTestTenant(api.database);
+  const list = async (query: string) => {
+    const { status, body } = await api.get(`/api/users/${query}`, tenant.personalApiKey);
+    expect(status).toBe(200);
+    return [body.count, body.results.length];
+  };
+  const { body } = await api.get('/api/users/@me/', tenant.personalApiKey);
+  expect(await list('')).toEqual([1, 1]);
+  expect(await list(`?email=${encodeURIComponent(body.email.toUpperCase())}`)).toEqual([1, 1]);
+  expect(await list('?email=nobody@example.com')).toEqual([0, 0]);
+});

@@ -1,0 +1,65 @@
+// Sends an event with the key of a project through the gateway, as an SDK would.
+
+import { randomUUID } from 'node:crypto';
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import { findEnvironmentToken } from './store.ts';
+
+export interface GatewayDeps {
+  sql: Sql;
+  ingestUrl?: string | undefined;
+}
+
+interface EventToSend {
+  event: string;
+  distinct_id: string;
+  properties: Record<string, unknown>;
+}
+
+/** The gateway sees this server's address, which is nobody's place. */
+const ownProperties = { $lib: 'millrace', $geoip_disable: true };
+
+/** Longer than a gateway takes that answers at all. */
+const timeoutMs = 10_000;
+
+/**
+ * @returns the uuid of the event.
+ * @throws AppError `unavailable` when no gateway answers or it refuses the event, `payment_required` when the plan's events are used up.
+ */
+export async function sendEvent(
+  { sql, ingestUrl }: GatewayDeps,
+  environmentId: number,
+  { properties, ...event }: EventToSend,
+): Promise<string> {
+  if (ingestUrl === undefined) {
+    throw new AppError('unavailable', 'No gateway is known: INGEST_URL is not set.', { code: 'no_gateway' });
+  }
+  const uuid = randomUUID();
+  const token = await findEnvironmentToken(sql, environmentId);
+  const body = { api_key: token, uuid, ...event, properties: { ...ownProperties, ...properties } };
+  await send(new URL('/i/v0/e/', ingestUrl), body);
+  return uuid;
+}
+
+async function send(url: URL, event: object): Promise<void> {
+  let answer: { status: number; text: string };
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(event),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    answer = { status: response.status, text: await response.text() };
+  } catch (cause) {
+    throw new AppError('unavailable', 'The gateway does not answer.', { retryAfterSeconds: 2, cause });
+  }
+  if (answer.status !== 200) {
+    const detail = `The gateway refused the event with ${answer.status}. Try again in a moment.`;
+    throw new AppError('unavailable', detail, { retryAfterSeconds: 2, details: { status: answer.status } });
+  }
+  if (answer.text.includes('"quota_limited"')) {
+    const detail = "The plan's events of this month are used up, so the gateway dropped the event.";
+    throw new AppError('payment_required', detail, { code: 'quota_limited' });
+  }
+}
