@@ -1465,6 +1465,8 @@ CREATE TABLE "early_access_feature" (
     "description" TEXT NOT NULL DEFAULT '',
     "stage" TEXT NOT NULL,
     "documentation_url" TEXT NOT NULL DEFAULT '',
+    -- What SDKs get with the feature.
+    "payload" JSONB NOT NULL DEFAULT '{}',
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "early_access_feature_pkey" PRIMARY KEY ("id")

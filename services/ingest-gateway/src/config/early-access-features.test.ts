@@ -27,8 +27,8 @@ async function feature(stage: string, fields: { deleted?: boolean } = {}): Promi
     [tenant.environmentId, key, fields.deleted ?? false],
   );
   await sql.query(
-    `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, description, stage, documentation_url)
-     VALUES ($1, $2, $3, $4, 'What it does', $5, 'https://docs.example')`,
+    `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, description, stage, documentation_url, payload)
+     VALUES ($1, $2, $3, $4, 'What it does', $5, 'https://docs.example', '{"teaser": [1]}')`,
     [randomUUID(), tenant.environmentId, flag?.id, `Feature ${stage}`, stage],
   );
 }
@@ -51,6 +51,7 @@ test('features by stage, beta without any; drafts and archived ones are nobodyâ€
         description: 'What it does',
         stage: 'beta',
         documentationUrl: 'https://docs.example',
+        payload: { teaser: [1] },
         flagKey: expect.stringMatching(/^flag-beta-/),
       },
     ],

@@ -49,6 +49,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
       description: 'Counts better.',
       stage: 'beta',
       documentation_url: 'https://docs.example/2',
+      payload: { teaser: ['a', 1] },
     };
     const created = await send('POST', where, body);
     expect(created.status).toBe(201);
@@ -171,4 +172,15 @@ test('two features for one flag at the same moment: one is refused', async () =>
   const flag = await makeFlag();
   const answers = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+});
+
+test('a payload is replaced as a whole, emptied by null, and kept when it is not sent', async () => {
+  const { id, payload } = (await create()).body;
+  expect(payload).toEqual({});
+  expect((await change(id, { payload: { a: { b: 1 } } })).body.payload).toEqual({ a: { b: 1 } });
+  expect((await change(id, { description: 'x' })).body.payload).toEqual({ a: { b: 1 } });
+  expect((await change(id, { payload: null })).body.payload).toEqual({});
+  for (const wrong of ['text', [1], { large: 'x'.repeat(40_000) }]) {
+    expect(await change(id, { payload: wrong })).toMatchObject({ status: 400, body: { attr: 'payload' } });
+  }
 });

@@ -1,3 +1,4 @@
+import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { minimalFlag, minimalFlagExample } from '../feature-flags/schema.ts';
 import { stages } from './rules.ts';
@@ -15,6 +16,9 @@ const fields = {
     maxLength: 800,
     description: 'http(s) address of what is written about it, or empty.',
   }),
+  payload: freeFormObject({
+    description: 'JSON object that SDKs get with the feature from `/api/early_access_features/`. At most 32 KiB.',
+  }),
 };
 
 export const earlyAccessFeature = Type.Object(
@@ -30,6 +34,7 @@ export const earlyAccessFeature = Type.Object(
 const optional = {
   description: Type.Optional(fields.description),
   documentation_url: Type.Optional(fields.documentation_url),
+  payload: Type.Optional(orNull(fields.payload, 'JSON object that SDKs get with the feature. Null: empty.')),
 };
 
 export const newFeature = Type.Object(
@@ -69,5 +74,6 @@ export const featureExample = {
   feature_flag: minimalFlagExample,
   ...newFeatureExample,
   documentation_url: '',
+  payload: { teaser: 'Pay in one step' },
   created_at: '2026-11-21T12:00:00Z',
 };

@@ -9,6 +9,7 @@ import type { Stage } from './rules.ts';
 /** What a caller decides of a feature. */
 export interface FeatureFields extends Columns<'early_access_feature', 'name' | 'description' | 'documentation_url'> {
   stage: Stage;
+  payload: Record<string, unknown>;
 }
 
 export interface FeatureRow
@@ -16,7 +17,7 @@ export interface FeatureRow
     Columns<'early_access_feature', 'id' | 'feature_flag_id' | 'created_at'> {}
 type Row = FeatureRow & Record<string, unknown>;
 
-const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.created_at';
+const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.payload, f.created_at';
 
 /** One page of an environment's features that the caller may see, the newest first, and how many there are. */
 export async function listFeatures(
@@ -57,13 +58,13 @@ export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
 export async function insertFeature(
   tx: Transaction,
   { environmentId, flagId }: { environmentId: number; flagId: number },
-  { name, description, stage, documentation_url }: FeatureFields,
+  { name, description, stage, documentation_url, payload }: FeatureFields,
 ): Promise<string> {
   const id = randomUUID();
   await tx.query(
-    `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, description, stage, documentation_url)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [id, environmentId, flagId, name, description, stage, documentation_url],
+    `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, description, stage, documentation_url, payload)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, environmentId, flagId, name, description, stage, documentation_url, payload],
   );
   return id;
 }
@@ -71,11 +72,12 @@ export async function insertFeature(
 export async function updateFeature(
   tx: Transaction,
   id: string,
-  { name, description, stage, documentation_url }: FeatureFields,
+  { name, description, stage, documentation_url, payload }: FeatureFields,
 ): Promise<void> {
   await tx.query(
-    'UPDATE early_access_feature SET name = $2, description = $3, stage = $4, documentation_url = $5 WHERE id = $1::uuid',
-    [id, name, description, stage, documentation_url],
+    `UPDATE early_access_feature SET name = $2, description = $3, stage = $4, documentation_url = $5, payload = $6
+      WHERE id = $1::uuid`,
+    [id, name, description, stage, documentation_url, payload],
   );
 }
 

@@ -44,8 +44,9 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
   const { feature_flag_id: flagId, name, stage, description = '', documentation_url = '' } = body;
-  const fields: FeatureFields = { name, stage, description, documentation_url };
+  const fields: FeatureFields = { name, stage, description, documentation_url, payload: body.payload ?? {} };
   checkUrl(fields);
+  checkPayload(fields);
   const found = flagId ? await findSuitableFlag(tx, writer, flagId) : await makeFlag(tx, writer, name);
   const id = await insertFeature(tx, { environmentId, flagId: found.id }, fields);
   const flag = await enroll(tx, writer, { flag: found, stage });
@@ -66,8 +67,10 @@ export async function changeFeature(
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
   const before = await foundFeature(tx, writer, { id, needed: 'editor' });
-  const fields: FeatureFields = { ...before, ...changes };
+  const payload = changes.payload === undefined ? before.payload : (changes.payload ?? {});
+  const fields: FeatureFields = { ...before, ...changes, payload };
   checkUrl(fields);
+  checkPayload(fields);
   await updateFeature(tx, id, fields);
   const stored = await foundFlag(tx, environmentId, before.feature_flag_id);
   const flag = await enroll(tx, writer, { flag: stored, stage: fields.stage });
@@ -153,6 +156,13 @@ function checkUrl({ documentation_url: url }: FeatureFields): void {
   throw new AppError('invalid', 'Enter a valid URL.', { code: 'invalid_input', attr: 'documentation_url' });
 }
 
+const mostPayloadBytes = 32 * 1024;
+
+function checkPayload({ payload }: FeatureFields): void {
+  if (Buffer.byteLength(JSON.stringify(payload)) <= mostPayloadBytes) return;
+  throw new AppError('invalid', 'A payload has at most 32 KiB.', { code: 'max_length', attr: 'payload' });
+}
+
 /** A feature that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
 export async function foundFeature(
   sql: Sql,
@@ -195,6 +205,6 @@ async function recordFeatureActivity(
 }
 
 /** Fields a person may change. */
-function visible({ name, description, stage, documentation_url }: FeatureRow) {
-  return { name, description, stage, documentation_url };
+function visible({ name, description, stage, documentation_url, payload }: FeatureRow) {
+  return { name, description, stage, documentation_url, payload };
 }
