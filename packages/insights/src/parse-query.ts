@@ -13,6 +13,22 @@ const wrappers = new Set(['InsightVizNode', 'DataTableNode']);
  * @throws AppError `invalid` that names the part: `series.1.math_property`.
  */
 export function parseQuery(sent: unknown): Query {
+  return readQuery(sent, { refusesUnknown: true });
+}
+
+/**
+ * Checks a query that is stored and not run: a client newer than Millrace may have written it, so fields that are not known are left alone.
+ * @throws AppError `invalid` that names a known field with an impossible value.
+ */
+export function checkQuery(sent: unknown): void {
+  readQuery(sent, { refusesUnknown: false });
+}
+
+interface Strictness {
+  refusesUnknown: boolean;
+}
+
+function readQuery(sent: unknown, strictness: Strictness): Query {
   const query = withoutNulls(unwrap(sent));
   if (!isRecord(query)) throw queryError('', 'Expected an object with a kind.');
   refuseUnstorable(query, []);
@@ -23,7 +39,7 @@ export function parseQuery(sent: unknown): Query {
       `"${kind.slice(0, 100)}" is not supported. Choose one of: ${Object.keys(queryKinds).join(', ')}.`,
     );
   }
-  requireKnown(queryKinds[kind as Query['kind']], query, []);
+  requireKnown(queryKinds[kind as Query['kind']], query, { path: [], ...strictness });
   return query as Query;
 }
 
@@ -53,7 +69,11 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** @throws AppError naming the first thing that does not fit; of a union, the member of the same `kind` is what has to fit. */
-function requireKnown(schema: TObject, value: Record<string, unknown>, path: string[]): void {
+function requireKnown(
+  schema: TObject,
+  value: Record<string, unknown>,
+  { path, refusesUnknown }: Strictness & { path: string[] },
+): void {
   for (const [name, field] of Object.entries(schema.properties) as [string, { anyOf?: TObject[] }][]) {
     const source = value[name];
     if (name !== 'source' || !isRecord(source)) continue;
@@ -66,11 +86,18 @@ function requireKnown(schema: TObject, value: Record<string, unknown>, path: str
         [...path, name, 'kind'].join('.'),
         `"${String(source.kind).slice(0, 100)}" is not supported here.`,
       );
-    requireKnown(member, source, [...path, name]);
+    requireKnown(member, source, { path: [...path, name], refusesUnknown });
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
-  if (unknown !== undefined) throw queryError([...path, unknown.slice(0, 100)].join('.'), 'There is no such field.');
-  const errors = [...Errors(schema, value)];
+  if (refusesUnknown && unknown !== undefined)
+    throw queryError([...path, unknown.slice(0, 100)].join('.'), 'There is no such field.');
+  // What is below a field that is not known is `boolean`, and that there is such a field is `additionalProperties`. Some clients leave out the
+  // kind of a node.
+  const isOfUnknown = ({ keyword, params }: Failure) => {
+    const { requiredProperties = [] } = params as { requiredProperties?: string[] };
+    return keyword === 'boolean' || keyword === 'additionalProperties' || String(requiredProperties) === 'kind';
+  };
+  const errors = [...Errors(schema, value)].filter((error) => refusesUnknown || !isOfUnknown(error));
   // The wrong kind of a node explains what else is wrong with it.
   const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
   if (error === undefined) return;

@@ -154,6 +154,7 @@ async function fill(
   const insight = await made(api, `/api/environments/${id}/insights/`, owner.key, {
     name: word,
     tags: [word],
+    query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: word }] },
     dashboards: [dashboard.id],
   });
   const annotation = await made(api, `/api/environments/${id}/annotations/`, owner.key, {

@@ -25,8 +25,9 @@ const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object = 
 const change = (id: number, body: object, key?: string) => send('PATCH', `dashboards/${id}`, body, key);
 const read = (id: number) => api.get(`${base}/dashboards/${id}/`, acme.M.key);
 const tilesOf = async (id: number): Promise<Tile[]> => (await read(id)).body.tiles;
+const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'sign up' }] };
 async function made(kind: 'dashboards' | 'insights', body: object = {}) {
-  const answer = await send('POST', kind, body);
+  const answer = await send('POST', kind, kind === 'insights' ? { query, ...body } : body);
   expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
   return answer.body;
 }
@@ -139,7 +140,7 @@ test.each([
   const one = await insight(own);
   const refused = VE('does_not_exist', 'dashboards', `Invalid pk "${id}" - object does not exist.`);
   expect(await send('PATCH', `insights/${one}`, { dashboards: [id] })).toMatchObject(refused);
-  expect(await send('POST', 'insights', { dashboards: [id] })).toMatchObject(refused);
+  expect(await send('POST', 'insights', { query, dashboards: [id] })).toMatchObject(refused);
   expect(await insightsOn(own)).toEqual([one]);
 });
 
@@ -308,7 +309,7 @@ test('a dashboard has at most 200 tiles', async () => {
   expect((await change(id, texts(199))).status).toBe(200);
   await insight(id);
   expect(await change(id, texts(1))).toMatchObject({ status: 400, body: { code: 'limit_exceeded' } });
-  expect(await send('POST', 'insights', { dashboards: [id] })).toMatchObject({
+  expect(await send('POST', 'insights', { query, dashboards: [id] })).toMatchObject({
     status: 400,
     body: { attr: 'dashboards' },
   });
@@ -366,6 +367,28 @@ test('a tile is copied once', async () => {
   expect(await copy(foreign.tile.id)).toMatchObject(NF());
 });
 
+test('a new order of tiles keeps their sizes, and does not lay one over another', async () => {
+  const id = await board();
+  await change(id, { tiles: ['a', 'b', 'c', 'd'].map((body) => ({ text: { body } })) });
+  const [a, b, c, d] = (await tilesOf(id)).map((tile) => tile.id);
+  const at = (x: number, y: number, w: number, h: number, xs?: object) => ({ sm: { x, y, w, h }, ...(xs && { xs }) });
+  await change(id, {
+    tiles: [
+      { id: a, layouts: at(0, 0, 12, 3, { x: 0, y: 0, w: 1, h: 3 }) },
+      { id: b, layouts: at(0, 3, 4, 7) },
+      { id: c, layouts: at(4, 3, 4, 2) },
+      { id: d, layouts: at(0, 10, 6, 5) },
+    ],
+  });
+  const { body } = await send('POST', `dashboards/${id}/reorder_tiles`, { tile_order: [d, b] });
+  expect(body.tiles.map((tile: Tile) => [tile.id, tile.layouts])).toEqual([
+    [d, at(0, 0, 6, 5)],
+    [b, at(6, 0, 4, 7)],
+    [a, at(0, 7, 12, 3, { x: 0, y: 12, w: 1, h: 3 })],
+    [c, at(0, 10, 4, 2)],
+  ]);
+});
+
 test('tiles are laid out in an order, two in a row', async () => {
   const id = await board();
   await change(id, { tiles: ['a', 'b', 'c'].map((body) => ({ text: { body } })) });
@@ -383,7 +406,7 @@ test('tiles are laid out in an order, two in a row', async () => {
 
 test('Q-274: a copy shares the insights, or has copies of them', async () => {
   const id = await board({ name: 'One', filters: { date_from: '-30d' }, pinned: true });
-  const one = (await made('insights', { name: 'Sign-ups', query: { kind: 'TrendsQuery' }, dashboards: [id] })).id;
+  const one = (await made('insights', { name: 'Sign-ups', query, dashboards: [id] })).id;
   const [tile] = await tilesOf(id);
   await change(id, { tiles: [{ id: tile?.id, ...place(2, 3) }, { text: { body: 'hi' } }] });
   const shared = await made('dashboards', { name: 'Two', use_dashboard: id });

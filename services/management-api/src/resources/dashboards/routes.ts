@@ -251,7 +251,8 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       path: `${dashboardsPath}/:id/reorder_tiles`,
       operationId: 'dashboards_reorder_tiles',
       summary: 'Lay tiles out in an order',
-      description: 'Two tiles in a row, each 6 wide and 5 high. Tiles that are not named stay where they are.',
+      description:
+        'Lays all tiles out anew: the named ones first, in this order, then the others in theirs. Tiles keep their size, 6 by 5 if they have none, and do not overlap.',
       body: Type.Object(
         { tile_order: Type.Array(numberOf('tile'), { maxItems: 400, description: 'Numbers of the tiles.' }) },
         { title: 'TileOrder' },

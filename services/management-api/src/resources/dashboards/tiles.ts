@@ -1,5 +1,6 @@
 // What is on a dashboard, and how it gets there: the decisions.
 
+import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { inOrderOfLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
@@ -129,16 +130,41 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-const cell = { w: 6, h: 5 };
+/** Columns of the grid, and the size of a tile that has none. */
+const columns = 12;
+const usualSize = { w: 6, h: 5 };
 
-/** Lays tiles out in this order, two in a row. @throws AppError `invalid` naming the list, `not_found` for a tile of elsewhere. */
+/**
+ * Lays all tiles out anew, row by row and without overlaps: the named ones first, in the given order, then the others in theirs. Every tile
+ * keeps its size.
+ *
+ * @throws AppError `invalid` naming the list, `not_found` for a tile of another dashboard.
+ */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
   if (new Set(order).size < order.length) throw refusal('tile_order', 'Every tile may be named once.');
-  const tiles = new Map(inOrderOfLayout(await listTiles(tx, dashboardId)).map((tile) => [tile.id, tile]));
-  for (const [index, id] of order.entries()) {
-    const tile = tiles.get(id);
-    if (tile === undefined) throw new AppError('not_found', 'Not found.');
-    const sm = { x: (index % 2) * cell.w, y: Math.floor(index / 2) * cell.h, ...cell };
-    await updateTile(tx, { id, userId: null }, { ...tile, layouts: { ...tile.layouts, sm } });
+  const tiles = inOrderOfLayout(await listTiles(tx, dashboardId));
+  const byId = new Map(tiles.map((tile) => [tile.id, tile]));
+  const named = order.flatMap((id) => byId.get(id) ?? []);
+  if (named.length < order.length) throw new AppError('not_found', 'Not found.');
+  if (named.length === 0) return;
+  // Narrow screens show one tile below the other.
+  let narrowY = 0;
+  let [x, y, height] = [0, 0, 0];
+  for (const tile of [...named, ...tiles.filter((one) => !named.includes(one))]) {
+    const { w, h } = sizeOf(tile);
+    if (x + w > columns) [x, y, height] = [0, y + height, 0];
+    const { sm, xs } = tile.layouts;
+    const narrow = isObject(xs) ? { xs: { ...xs, x: 0, y: narrowY } } : {};
+    const layouts = { ...tile.layouts, sm: { ...(isObject(sm) && sm), x, y, w, h }, ...narrow };
+    await updateTile(tx, { id: tile.id, userId: null }, { ...tile, layouts });
+    narrowY += isObject(xs) && typeof xs.h === 'number' ? xs.h : h;
+    x += w;
+    height = Math.max(height, h);
   }
+}
+
+function sizeOf({ layouts: { sm } }: TileFields): { w: number; h: number } {
+  const { w, h } = isObject(sm) ? sm : {};
+  const isSize = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0;
+  return { w: isSize(w) ? Math.min(w, columns) : usualSize.w, h: isSize(h) ? h : usualSize.h };
 }

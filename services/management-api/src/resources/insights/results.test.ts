@@ -83,11 +83,6 @@ test('an insight that cannot be answered says so where it is computed, and nowhe
   });
 });
 
-test('an insight without a query', async () => {
-  const { id } = await made('insights', {});
-  expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({ status: 200, body: { result: null } });
-});
-
 test('Q-265: on a dashboard, with its filters', async () => {
   const board = await made('dashboards', {
     name: 'Board',

@@ -19,7 +19,8 @@ const trends = {
   kind: 'InsightVizNode',
   source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'sign up' }] },
 };
-const create = (body: object = {}, key = acme.M.key) => api.send('POST', path, { key, body });
+const create = (body: object = {}, key = acme.M.key) =>
+  api.send('POST', path, { key, body: { query: trends, ...body } });
 const change = (id: number | string, body: object, key = acme.M.key) =>
   api.send('PATCH', `${path}${id}/`, { key, body });
 const read = (id: number | string) => api.get(`${path}${id}/`, acme.M.key);
@@ -110,21 +111,40 @@ test('Q-242: a query comes back as it was sent, to the order of its keys', async
   expect(JSON.stringify(changed.body.query)).toBe(JSON.stringify(odd));
 });
 
-test('Q-243: an insight without a query', async () => {
-  expect(await made({})).toMatchObject({ query: null, name: null });
+test('Q-243: returns 400 for an insight without a query (decided differently)', async () => {
+  for (const query of [undefined, null]) {
+    expect(await create({ query })).toMatchObject({ status: 400, body: { attr: 'query' } });
+  }
+  const { id } = await made({});
+  expect(await change(id, { query: null })).toMatchObject({ status: 400, body: { attr: 'query' } });
+});
+
+const series = [{ kind: 'EventsNode', event: 'sign up' }];
+test.each([
+  ['series', { kind: 'TrendsQuery' }],
+  ['series', { kind: 'TrendsQuery', series: [] }],
+  ['series', { kind: 'FunnelsQuery', series: [] }],
+  ['interval', { kind: 'TrendsQuery', series, interval: 'fortnight' }],
+  ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
+  ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
+  ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
+])('returns 400 that names %s when the query can never run', async (part, query) => {
+  for (const sent of [query, { kind: 'InsightVizNode', source: query }]) {
+    const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}:`) } };
+    expect(await create({ query: sent })).toMatchObject(refused);
+  }
 });
 
 const inner = (source: unknown, kind = 'InsightVizNode') => ({ query: { kind, source } });
 test.each<[string, object]>([
-  ['Q-244: trends, bare', { query: { kind: 'TrendsQuery' } }],
-  ['Q-244: funnels', inner({ kind: 'FunnelsQuery' })],
+  ['Q-244: trends, bare', { query: { kind: 'TrendsQuery', series } }],
+  ['Q-244: funnels', inner({ kind: 'FunnelsQuery', series: [{ event: 'a' }, { event: 'b' }] })],
   ['Q-244: retention', inner({ kind: 'RetentionQuery' })],
-  ['Q-244: lifecycle', inner({ kind: 'LifecycleQuery' })],
+  ['Q-244: lifecycle', inner({ kind: 'LifecycleQuery', series })],
   ['Q-244: stickiness, which is not computed yet', inner({ kind: 'StickinessQuery' })],
   ['Q-244: paths, which are not computed yet', inner({ kind: 'PathsQuery' })],
   ['Q-244: a table of events', inner({ kind: 'EventsQuery', select: ['event'] }, 'DataTableNode')],
   ['Q-244: a table of persons', inner({ kind: 'ActorsQuery' }, 'DataTableNode')],
-  ['no query any more', { query: null }],
   ['filters that are empty', { filters: {} }],
 ])('%s is stored', async (_what, body) => {
   expect(await create(body)).toMatchObject({ status: 201, body: { ...body } });
@@ -215,8 +235,8 @@ test('Q-250: what is not sent stays, null clears, and a change says who made it'
   expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });
   expect(body.last_modified_at > before.last_modified_at).toBe(true);
   expect([body.last_modified_by.email, body.created_by.email]).toEqual([acme.A.email, acme.M.email]);
-  const cleared = await change(before.id, { name: null, description: null, query: null });
-  expect(cleared.body).toMatchObject({ name: null, description: null, query: null, tags: ['a'] });
+  const cleared = await change(before.id, { name: null, description: null });
+  expect(cleared.body).toMatchObject({ name: null, description: null, query: trends, tags: ['a'] });
   const put = await api.send('PUT', `${path}${before.id}/`, {
     key: acme.M.key,
     body: { derived_name: 'x', saved: false },
@@ -278,11 +298,11 @@ test('Q-260: a basic list has no results', async () => {
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
     expect([name, name in basic]).toEqual([name, false]);
   }
-  expect(basic).toMatchObject({ query: null, short_id: expect.any(String) });
+  expect(basic).toMatchObject({ query: trends, short_id: expect.any(String) });
 });
 
 test('Q-261: what narrows a list', async () => {
-  const kind = (name: string) => ({ query: inner({ kind: name }).query });
+  const kind = (name: string) => inner({ kind: name, ...(name === 'FunnelsQuery' && { series }) });
   const a = await made({ name: 'Sign-ups', query: trends, tags: ['growth'], favorited: true });
   await made({ name: 'b', derived_name: 'All signs', ...kind('FunnelsQuery'), saved: true });
   await create({ name: 'c', description: '50% off', ...kind('RetentionQuery'), tags: ['signal'] }, acme.A.key);
@@ -371,8 +391,9 @@ test('what was opened last', async () => {
   const ids: number[] = [];
   for (let index = 0; index < 7; index += 1) ids.push((await made({ name: `v${index}` })).id);
   const other = await createActors(api.database);
-  const theirs = (await api.send('POST', `/api/projects/${other.projectId}/insights/`, { key: other.M.key, body: {} }))
-    .body.id;
+  const theirs = (
+    await api.send('POST', `/api/projects/${other.projectId}/insights/`, { key: other.M.key, body: { query: trends } })
+  ).body.id;
   for (const id of ids) {
     const body = { insight_ids: [id, theirs, 2_000_000_000] };
     expect((await api.send('POST', `${path}viewed/`, { key: acme.M.key, body })).status).toBe(201);

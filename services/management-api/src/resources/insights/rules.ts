@@ -1,6 +1,7 @@
 // What a caller decides of an insight, and which of it is refused.
 
 import { isObject } from '@millrace/contracts';
+import { checkQuery as checkRunnable, queryKinds as runnableKinds } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { insightChanges } from './schema.ts';
@@ -21,6 +22,8 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
     favorited: false,
     saved: false,
   };
+  if (body.query === undefined)
+    throw refusal('query', 'This field is required: the query that the insight shows.', 'required');
   return withChanges(defaults, { saved: false, ...body });
 }
 
@@ -35,7 +38,8 @@ export function withChanges(
   if (filters !== undefined && filters !== null && !(isObject(filters) && Object.keys(filters).length === 0)) {
     throw refusal('filters', 'Insights with filters are of a former form. Send a query instead.');
   }
-  if (changes.query !== undefined && changes.query !== null) checkQuery(changes.query);
+  if (changes.query === null) throw refusal('query', 'An insight needs a query.', 'null');
+  if (changes.query !== undefined) checkQuery(changes.query);
   return { ...fields, saved: true, ...changes };
 }
 
@@ -72,7 +76,9 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
 }
 
 /**
- * Only what it is a query of is looked at: a query that a newer client wrote is kept whole, and looked at when it is run.
+ * A query that can never run is refused: no kind that is known, or a known field with an impossible value. Fields that are not known are
+ * kept, for a newer client may have written them.
+ *
  * @throws AppError `invalid` naming the part.
  */
 function checkQuery(query: Record<string, unknown>): void {
@@ -80,12 +86,19 @@ function checkQuery(query: Record<string, unknown>): void {
   const inner = wrappers.get(query.kind);
   if (inner === undefined) {
     requireKind(query, { attr: 'query', kinds: queryKinds });
+    checkFields(query);
     return;
   }
   if (!isObject(query.source)) {
     throw refusal('query__source', `A query of kind '${query.kind}' needs a source: the query to run.`);
   }
   requireKind(query.source, { attr: 'query__source', kinds: inner });
+  checkFields(query.source);
+}
+
+/** Of the kinds that can be run. */
+function checkFields(query: Record<string, unknown>): void {
+  if (Object.hasOwn(runnableKinds, String(query.kind))) checkRunnable(query);
 }
 
 function requireKind(

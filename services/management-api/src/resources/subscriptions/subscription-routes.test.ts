@@ -30,7 +30,13 @@ async function made(
   kind: 'insights' | 'dashboards',
   { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
 ) {
-  const answer = await api.send('POST', `/api/projects/${projectId}/${kind}/`, { key, body: { name: 'Sign-ups' } });
+  const answer = await api.send('POST', `/api/projects/${projectId}/${kind}/`, {
+    key,
+    body: {
+      name: 'Sign-ups',
+      ...(kind === 'insights' && { query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] } }),
+    },
+  });
   return answer.body.id;
 }
 const remove = (kind: 'insights' | 'dashboards', id: number) =>
