@@ -12,6 +12,10 @@ CREATE TABLE "organization" (
     "logo_media_id" UUID,
     "is_member_join_email_enabled" BOOLEAN NOT NULL DEFAULT true,
     "enforce_2fa" BOOLEAN,
+    "members_can_invite" BOOLEAN NOT NULL DEFAULT true,
+    "members_can_use_personal_api_keys" BOOLEAN NOT NULL DEFAULT true,
+    "allow_publicly_shared_resources" BOOLEAN NOT NULL DEFAULT true,
+    "default_anonymize_ips" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "organization_pkey" PRIMARY KEY ("id")
 );
 

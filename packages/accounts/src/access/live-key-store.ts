@@ -8,12 +8,22 @@ export interface Membership {
   level: number;
 }
 
-/** SQL: the memberships of user `u`, that of the chosen organization in front, as `Membership[]`. */
-export const membershipsOfUser = `coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id,
+const membershipsIn = (
+  from: string,
+) => `coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id,
                                                                               'level', m.level)
                                     ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,
                                              m.joined_at, m.id)
-                     FROM membership m WHERE m.user_id = u.id), '[]')`;
+                     FROM ${from}), '[]')`;
+
+/** SQL: the memberships of user `u`, that of the chosen organization in front, as `Membership[]`. */
+export const membershipsOfUser = membershipsIn('membership m WHERE m.user_id = u.id');
+
+/** SQL: the same without organizations in which only administrators and owners use personal API keys, and the user is neither. */
+const membershipsOfKey = membershipsIn(
+  `membership m JOIN organization o ON o.id = m.organization_id
+    WHERE m.user_id = u.id AND (o.members_can_use_personal_api_keys OR m.level >= 8)`,
+);
 
 interface PersonalKeyRow {
   id: string;
@@ -39,7 +49,7 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
                  ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
                              WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,
             (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
-            ${membershipsOfUser} AS memberships,
+            ${membershipsOfKey} AS memberships,
             u.current_environment_id
        FROM personal_api_key k
        JOIN "user" u ON u.id = k.user_id

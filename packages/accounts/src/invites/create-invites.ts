@@ -28,6 +28,8 @@ export async function createInvites(
   // Behind the lock: who was removed or demoted a moment ago promises nothing more.
   const own = await findMember(tx, inviter);
   if (!own) throw notFound('Organization');
+  if (!organization.members_can_invite && own.level < membershipLevels.administrator)
+    throw new AppError('forbidden', 'Only administrators and owners of this organization can invite people.');
   const madeFor = new Map<string, CreatedInvite>();
   for (const [index, invite] of invites.entries()) {
     const made = await createInvite(tx, { ...inviter, level: own.level }, { invite, now }).catch((error) => {

@@ -4,13 +4,32 @@ import type { ProductFeature } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { isUuid, notFound } from '../input.ts';
 
-export interface Organization extends Record<string, unknown> {
+/** What administrators decide for an organization. */
+export interface OrganizationSettings {
+  is_member_join_email_enabled: boolean;
+  enforce_2fa: boolean | null;
+  members_can_invite: boolean;
+  members_can_use_personal_api_keys: boolean;
+  allow_publicly_shared_resources: boolean;
+  default_anonymize_ips: boolean;
+}
+
+/** Those of a new organization. */
+export const usualSettings: OrganizationSettings = {
+  is_member_join_email_enabled: true,
+  enforce_2fa: null,
+  members_can_invite: true,
+  members_can_use_personal_api_keys: true,
+  allow_publicly_shared_resources: true,
+  default_anonymize_ips: false,
+};
+export const settingNames = Object.keys(usualSettings) as (keyof OrganizationSettings)[];
+
+export interface Organization extends OrganizationSettings, Record<string, unknown> {
   id: string;
   name: string;
   slug: string;
   available_product_features: unknown;
-  is_member_join_email_enabled: boolean;
-  enforce_2fa: boolean | null;
   created_at: Date;
 }
 
@@ -19,17 +38,17 @@ export interface NewOrganizationRow {
   name: string;
   slug: string;
   features: readonly ProductFeature[];
-  isMemberJoinEmailEnabled: boolean;
-  enforce2fa: boolean | null;
+  settings: OrganizationSettings;
 }
 
 /** @returns undefined when the slug is taken, which does not end the transaction. */
 export async function insertOrganization(tx: Transaction, row: NewOrganizationRow): Promise<Organization | undefined> {
+  const { id, name, slug, features, settings } = row;
   const rows = await tx.query<Organization>(
-    `INSERT INTO organization
-       (id, name, slug, available_product_features, is_member_join_email_enabled, enforce_2fa)
-     VALUES ($1, $2, $3, $4::jsonb, $5, $6) ON CONFLICT DO NOTHING RETURNING *`,
-    [row.id, row.name, row.slug, JSON.stringify(row.features), row.isMemberJoinEmailEnabled, row.enforce2fa],
+    `INSERT INTO organization (id, name, slug, available_product_features, ${settingNames.join(', ')})
+     VALUES ($1, $2, $3, $4::jsonb, ${settingNames.map((_, index) => `$${index + 5}`).join(', ')})
+     ON CONFLICT DO NOTHING RETURNING *`,
+    [id, name, slug, JSON.stringify(features), ...settingNames.map((setting) => settings[setting])],
   );
   return rows[0];
 }
@@ -64,12 +83,13 @@ export async function updateFeatures(
 export async function updateOrganization(
   tx: Transaction,
   id: string,
-  settings: Pick<Organization, 'name' | 'is_member_join_email_enabled' | 'enforce_2fa'>,
+  settings: OrganizationSettings & { name: string },
 ): Promise<Organization> {
   const rows = await tx.query<Organization>(
-    `UPDATE organization SET name = $2, is_member_join_email_enabled = $3, enforce_2fa = $4, updated_at = now()
+    `UPDATE organization SET name = $2, updated_at = now(),
+            ${settingNames.map((setting, index) => `${setting} = $${index + 3}`).join(', ')}
       WHERE id = $1 RETURNING *`,
-    [id, settings.name, settings.is_member_join_email_enabled, settings.enforce_2fa],
+    [id, settings.name, ...settingNames.map((setting) => settings[setting])],
   );
   return rows[0] as Organization;
 }
@@ -79,12 +99,10 @@ export async function deleteOrganization(tx: Transaction, id: string): Promise<v
   await tx.query('DELETE FROM organization WHERE id = $1', [id]);
 }
 
-export interface LockedOrganization extends Record<string, unknown> {
+export interface LockedOrganization extends OrganizationSettings, Record<string, unknown> {
   id: string;
   name: string;
   available_product_features: unknown;
-  is_member_join_email_enabled: boolean;
-  enforce_2fa: boolean | null;
 }
 
 /**
@@ -97,7 +115,7 @@ export interface LockedOrganization extends Record<string, unknown> {
 export async function lockOrganization(tx: Transaction, id: string): Promise<LockedOrganization> {
   const rows = isUuid(id)
     ? await tx.query<LockedOrganization>(
-        `SELECT id, name, available_product_features, is_member_join_email_enabled, enforce_2fa
+        `SELECT id, name, available_product_features, ${settingNames.join(', ')}
            FROM organization WHERE id = $1 FOR NO KEY UPDATE`,
         [id],
       )

@@ -22,19 +22,23 @@ import {
   insertOrganization,
   lockOrganization,
   type Organization,
+  type OrganizationSettings,
   selectOrganizations,
+  settingNames,
   updateFeatures,
   updateOrganization,
+  usualSettings,
 } from './organization-store.ts';
+
+type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSettings[Name] | undefined };
 
 export interface NewOrganization {
   /** 1 to 64 characters. */
   name: string;
   /** What its plan includes; nothing gated by default. See `productFeaturesOf`. */
   features?: readonly ProductFeature[];
-  /** True by default. */
-  isMemberJoinEmailEnabled?: boolean | undefined;
-  enforce2fa?: boolean | null | undefined;
+  /** Absent ones have their usual value. */
+  settings?: SettingChanges;
   actor: Actor;
 }
 
@@ -44,8 +48,7 @@ export async function createOrganization(tx: Transaction, input: NewOrganization
     id: uuidv7(),
     name: checkName('name', input.name, { maxLength: 64 }),
     features: input.features ?? [],
-    isMemberJoinEmailEnabled: input.isMemberJoinEmailEnabled ?? true,
-    enforce2fa: input.enforce2fa ?? null,
+    settings: { ...usualSettings, ...given(input.settings ?? {}) },
   });
   await recordActivity(tx, {
     organizationId: created.id,
@@ -124,14 +127,16 @@ export async function setOrganizationPlan(
   return changed;
 }
 
+function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
 interface OrganizationChange {
   organizationId: string;
   /** Absent = as it was. */
-  changes: {
+  changes: SettingChanges & {
     /** 1 to 64 characters. */
     name?: string | undefined;
-    is_member_join_email_enabled?: boolean | undefined;
-    enforce_2fa?: boolean | null | undefined;
   };
   actor: Actor;
 }
@@ -141,11 +146,13 @@ export async function changeOrganization(
   tx: Transaction,
   { organizationId, changes, actor }: OrganizationChange,
 ): Promise<Organization> {
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  if (changes.name !== undefined) given.name = checkName('name', changes.name, { maxLength: 64 });
-  const { name, is_member_join_email_enabled, enforce_2fa } = await lockOrganization(tx, organizationId);
-  const before = { name, is_member_join_email_enabled, enforce_2fa };
-  const after = { ...before, ...given };
+  const { name, ...settings } = await lockOrganization(tx, organizationId);
+  const before = {
+    name,
+    ...(Object.fromEntries(settingNames.map((one) => [one, settings[one]])) as unknown as OrganizationSettings),
+  };
+  const after = { ...before, ...given(changes) };
+  if (changes.name !== undefined) after.name = checkName('name', changes.name, { maxLength: 64 });
   const changed = await updateOrganization(tx, organizationId, after);
   await recordActivity(tx, {
     organizationId,

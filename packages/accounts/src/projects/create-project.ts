@@ -33,7 +33,7 @@ export async function createProject(
   const settings = checkNewSettings(given);
   const description = checkDescription(productDescription);
   // Two who make the last one a plan allows come one after the other.
-  const { available_product_features: plan } = await lockOrganization(tx, organizationId);
+  const { available_product_features: plan, default_anonymize_ips } = await lockOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
   if (isBoundByPlan(actor)) await requireProjectRoom(tx, { organizationId, plan, isDemo });
   const project = await insertProject(tx, { organizationId, name: settings.name, description });
@@ -42,7 +42,10 @@ export async function createProject(
     ...{ organizationId, environmentId: id, scope: 'Project', itemId: id },
     ...{ activity: 'created', actor, name },
   });
-  const environment = await createWithDefaults(tx, { organizationId, projectId: id, id, settings, actor });
+  const environment = await createWithDefaults(tx, {
+    ...{ organizationId, projectId: id, id, actor },
+    settings: { anonymize_ips: default_anonymize_ips, ...settings },
+  });
   return { project, environment };
 }
 
@@ -64,10 +67,13 @@ export async function createEnvironment(
 ): Promise<StoredEnvironment> {
   const settings = checkNewSettings(given);
   const organizationId = await organizationOfProject(tx, projectId);
-  const { available_product_features: plan } = await lockOrganization(tx, organizationId);
+  const { available_product_features: plan, default_anonymize_ips } = await lockOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
   if (isBoundByPlan(actor)) await requireEnvironmentRoom(tx, { organizationId, projectId, plan, isDemo });
-  return createWithDefaults(tx, { organizationId, projectId, id: null, settings, actor });
+  return createWithDefaults(tx, {
+    ...{ organizationId, projectId, id: null, actor },
+    settings: { anonymize_ips: default_anonymize_ips, ...settings },
+  });
 }
 
 /**

@@ -193,9 +193,12 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
 }
 
 /** Slack and webhooks take pictures from the API, which shows those of a report to who knows its id. */
-function pictureOf({ report_id: reportId }: ClaimedDelivery, { publicApiUrl }: DeliverDeps) {
+function pictureOf(
+  { report_id: reportId, allow_publicly_shared_resources: isAllowed }: ClaimedDelivery,
+  { publicApiUrl }: DeliverDeps,
+) {
   return (insight: ReportedInsight, at: number) =>
-    reportId === null || !hasPicture(insight) ? null : pictureLink(publicApiUrl, reportId, at);
+    reportId === null || !isAllowed || !hasPicture(insight) ? null : pictureLink(publicApiUrl, reportId, at);
 }
 
 function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invite, end }: Message, deps: DeliverDeps) {

@@ -165,7 +165,8 @@ export interface ClaimedDelivery
       | 'environment_id'
       | 'next_delivery_date'
     >,
-    Columns<'environment', 'slack_incoming_webhook'> {
+    Columns<'environment', 'slack_incoming_webhook'>,
+    Columns<'organization', 'allow_publicly_shared_resources'> {
   /** Counts this attempt; also tells whether the claim still holds. */
   attempts: number;
   organization_id: string;
@@ -223,8 +224,9 @@ export async function claimDeliveries(
             s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook,
             s.next_delivery_date, i.short_id AS insight_short_id, CASE WHEN u.is_email_verified THEN u.email END AS created_by,
             CASE WHEN s.insight IS NULL THEN d.name ELSE coalesce(i.name, i.derived_name) END AS subject_name,
-            r.id AS report_id, r.content
+            r.id AS report_id, r.content, o.allow_publicly_shared_resources
        FROM claimed c
+       JOIN organization o ON o.id = c.organization_id
        JOIN subscription s ON s.id = c.subscription_id
        LEFT JOIN subscription_report r ON r.subscription_id = c.subscription_id AND r.due_at = c.due_at
        LEFT JOIN "user" u ON u.id = s.created_by_id

@@ -126,6 +126,8 @@ async function personalRights(sql: Sql, secureValue: string, environmentId: numb
   if (!grants(key.scopes, 'feature_flag:read')) return 'no_scope';
   const found = await findEnvironment(sql, key.user_id, environmentId);
   if (found === undefined || found.level === null) return 'no_access';
+  // Left out where the organization does not let its members use personal API keys.
+  if (!key.memberships.some(({ organizationId }) => organizationId === found.organizationId)) return 'no_access';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
   const asFound = { environmentIds: [found.environmentId], organizationId: found.organizationId };
   return isProjectInKey(reach, asFound) ? 'allowed' : 'no_access';

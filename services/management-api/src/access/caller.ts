@@ -143,6 +143,9 @@ export function requireProjectInKey(
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
+  // Memberships in organizations that do not let their members use personal API keys are left out of those of a key.
+  if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
+    throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (isProjectInKey(caller, found)) return;
   throw new AppError('forbidden', `API key does not have access to the requested project: ID ${named}.`);
 }

@@ -45,6 +45,10 @@ test('O1: @current is an organization of the caller, with every field', async ()
       'metadata',
       'customer_id',
       'enforce_2fa',
+      'members_can_invite',
+      'members_can_use_personal_api_keys',
+      'allow_publicly_shared_resources',
+      'default_anonymize_ips',
       'member_count',
     ],
   ]);
@@ -247,4 +251,60 @@ test('O13: members see in it only what is open to them', async () => {
     },
   });
   expect(await seenBy(actors.M.key)).toEqual([1, 1]);
+});
+
+describe('settings that limit members', () => {
+  test('are stored and shown, and recorded', async () => {
+    const others = await createActors(api.database);
+    const at = `/api/organizations/${others.organizationId}/`;
+    const settings = {
+      ...{ members_can_invite: false, allow_publicly_shared_resources: false },
+      default_anonymize_ips: true,
+    };
+    expect((await patch(others.A.key, settings, at)).body).toMatchObject({
+      ...settings,
+      members_can_use_personal_api_keys: true,
+    });
+    expect((await patch(others.A.key, { name: 'Renamed' }, at)).body).toMatchObject(settings);
+    for (const name of [...Object.keys(settings), 'members_can_use_personal_api_keys']) {
+      expect(await patch(others.A.key, { [name]: 'maybe' }, at)).toMatchObject({ status: 400, body: { attr: name } });
+    }
+  });
+
+  test('members_can_invite false leaves invites to administrators and owners', async () => {
+    const others = await createActors(api.database);
+    const at = `/api/organizations/${others.organizationId}/`;
+    await patch(others.A.key, { members_can_invite: false }, at);
+    const invite = (key: string) =>
+      api.send('POST', `${at}invites/`, { key, body: { target_email: `${randomUUID()}@example.com` } });
+    expect(await invite(others.M.key)).toMatchObject({ status: 403 });
+    expect((await invite(others.A.key)).status).toBe(201);
+    await patch(others.A.key, { members_can_invite: true }, at);
+    expect((await invite(others.M.key)).status).toBe(201);
+  });
+
+  test('members_can_use_personal_api_keys false keeps keys of members out', async () => {
+    const others = await createActors(api.database);
+    const at = `/api/organizations/${others.organizationId}/`;
+    await patch(others.A.key, { members_can_use_personal_api_keys: false }, at);
+    for (const where of [
+      at,
+      `/api/projects/${others.projectId}/`,
+      `/api/projects/${others.projectId}/feature_flags/`,
+    ]) {
+      expect([where, (await api.get(where, others.M.key)).status >= 403]).toEqual([where, true]);
+      expect([where, (await api.get(where, others.A.key)).status]).toEqual([where, 200]);
+    }
+    await patch(others.A.key, { members_can_use_personal_api_keys: true }, at);
+    expect((await api.get(`/api/projects/${others.projectId}/`, others.M.key)).status).toBe(200);
+  });
+
+  test('default_anonymize_ips applies to new projects and environments that say nothing else', async () => {
+    const others = await createActors(api.database);
+    const at = `/api/organizations/${others.organizationId}/`;
+    await patch(others.A.key, { default_anonymize_ips: true }, at);
+    const add = (body: object) => api.send('POST', `${at}projects/`, { key: others.A.key, body });
+    expect((await add({ name: 'One' })).body).toMatchObject({ anonymize_ips: true });
+    expect((await add({ name: 'Two', anonymize_ips: false })).body).toMatchObject({ anonymize_ips: false });
+  });
 });

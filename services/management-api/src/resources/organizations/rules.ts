@@ -19,11 +19,11 @@ export async function createOwnOrganization(
   caller: Caller,
   body: Static<typeof newOrganization>,
 ): Promise<string> {
+  const { name, logo_media_id: _, ...settings } = body;
   const { organization, environment } = await createOwnedOrganization(tx, {
-    name: body.name,
+    name,
     features: await featuresOfNew(tx, caller),
-    isMemberJoinEmailEnabled: body.is_member_join_email_enabled,
-    enforce2fa: body.enforce_2fa,
+    settings,
     ownerId: caller.userId,
     actor: caller,
   });

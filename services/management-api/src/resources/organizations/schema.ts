@@ -46,6 +46,22 @@ const secondFactorRule =
 const nullable = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Boolean>, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
+const flags = {
+  members_can_invite: Type.Boolean({
+    description: 'Whether members who are neither administrators nor owners can invite people. True by default.',
+  }),
+  members_can_use_personal_api_keys: Type.Boolean({
+    description:
+      'Whether personal API keys of members who are neither administrators nor owners reach the organization. True by default.',
+  }),
+  allow_publicly_shared_resources: Type.Boolean({
+    description: 'Whether pictures of reports can be loaded without signing in, as Slack does. True by default.',
+  }),
+  default_anonymize_ips: Type.Boolean({
+    description: 'Whether new projects and environments start with `anonymize_ips`. False by default.',
+  }),
+};
+
 /** An organization as one of its members sees it (docs/api-rules.md#organizations). */
 export const organization = Type.Object(
   {
@@ -69,6 +85,7 @@ export const organization = Type.Object(
     metadata: Type.Object({ instance_tag: Type.String() }, { description: 'About the installation.' }),
     customer_id: nullable(Type.String(), 'There is no billing: always null.'),
     enforce_2fa: nullable(Type.Boolean(), secondFactorRule),
+    ...flags,
     member_count: Type.Integer({ description: 'Number of active members.' }),
   },
   { title: 'Organization' },
@@ -83,6 +100,10 @@ const settings = {
     Type.Boolean({ description: 'Whether members get a mail when a person joins.' }),
   ),
   enforce_2fa: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: secondFactorRule })),
+  members_can_invite: Type.Optional(flags.members_can_invite),
+  members_can_use_personal_api_keys: Type.Optional(flags.members_can_use_personal_api_keys),
+  allow_publicly_shared_resources: Type.Optional(flags.allow_publicly_shared_resources),
+  default_anonymize_ips: Type.Optional(flags.default_anonymize_ips),
 };
 export const newOrganization = Type.Object({ name, ...settings }, { title: 'OrganizationToCreate' });
 export const organizationChanges = Type.Object(
@@ -106,6 +127,10 @@ export const organizationExample = {
   metadata: { instance_tag: 'none' },
   customer_id: null,
   enforce_2fa: null,
+  members_can_invite: true,
+  members_can_use_personal_api_keys: true,
+  allow_publicly_shared_resources: true,
+  default_anonymize_ips: false,
   member_count: 2,
 };
 

@@ -15,6 +15,10 @@ export interface OrganizationRow
     | 'updated_at'
     | 'is_member_join_email_enabled'
     | 'enforce_2fa'
+    | 'members_can_invite'
+    | 'members_can_use_personal_api_keys'
+    | 'allow_publicly_shared_resources'
+    | 'default_anonymize_ips'
   > {
   teams: EnvironmentSummaryRow[];
   projects: Columns<'project', 'id' | 'organization_id' | 'name'>[];
@@ -33,7 +37,8 @@ export async function listOrganizations(
   { limit, offset, isCut = false }: { limit: number; offset: number; isCut?: boolean },
 ): Promise<OrganizationRow[]> {
   const text = `SELECT o.id, o.name, o.slug, o.logo_media_id, o.created_at, o.updated_at, o.available_product_features,
-            o.is_member_join_email_enabled, o.enforce_2fa,
+            o.is_member_join_email_enabled, o.enforce_2fa, o.members_can_invite, o.members_can_use_personal_api_keys,
+            o.allow_publicly_shared_resources, o.default_anonymize_ips,
             coalesce((SELECT jsonb_agg(jsonb_build_object(
                                'id', e.id, 'uuid', e.uuid, 'organization', o.id, 'project_id', e.project_id,
                                'api_token', e.api_token, 'name', e.name,

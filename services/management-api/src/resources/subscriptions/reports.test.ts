@@ -171,6 +171,11 @@ describe('what was sent', () => {
     expect((await picture(deliveryId, 0)).status).toBe(404);
     expect((await picture(reportId, 'x')).status).toBe(404);
     expect((await picture('x', 0)).status).toBe(404);
+    const allow = (isAllowed: boolean) =>
+      api.database.sql.query('UPDATE organization SET allow_publicly_shared_resources = $1', [isAllowed]);
+    await allow(false);
+    expect((await picture(reportId, 0)).status).toBe(404);
+    await allow(true);
   });
 
   test('is null while it is computed', async () => {

@@ -203,10 +203,16 @@ export async function findDelivery(
   return rows[0];
 }
 
-/** What a report says, by its id; for whoever knows that. */
+/** What a report says, by its id; for whoever knows that, unless its organization allows no public addresses. */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
   const rows = await sql.query<{ content: ReportContent | null }>(
-    'SELECT content FROM subscription_report WHERE id = $1',
+    `SELECT r.content
+       FROM subscription_report r
+       JOIN subscription s ON s.id = r.subscription_id
+       JOIN environment e ON e.id = s.environment_id
+       JOIN project p ON p.id = e.project_id
+       JOIN organization o ON o.id = p.organization_id AND o.allow_publicly_shared_resources
+      WHERE r.id = $1`,
     [id],
   );
   return rows[0]?.content ?? null;
