@@ -20,7 +20,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'icon.svg'), '<svg/>');
   await writeFile(join(directory, 'assets/a-1.js'), script);
   await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync(script));
-  api = await startTestApi({ console: await serveConsole({ directory }) });
+  api = await startTestApi({ publicUrl: undefined, console: await serveConsole({ directory }) });
   const publicUrl = 'https://example.com/analytics/';
   const ingestUrl = 'https://in.example.com/"><b>';
   below = await startTestApi({
@@ -91,7 +91,7 @@ test('C-046 below a path of a proxy, files are named below it, and where events 
 
 test('C-046 without a console there is no page, and the API leads to its documents', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
-  const without = await startTestApi({ console: null });
+  const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);
   expect((await get('/', browser, without)).headers.get('location')).toBe('/api/docs');
   await without.stop();
