@@ -31,7 +31,11 @@ beforeAll(async () => {
   questions = openQuestions(keyValue);
   asker = {
     caller: { credential: { kind: 'key', id: '1' } as Asker['caller']['credential'] },
-    target: { environmentId: own.environmentId, organizationId: own.organizationId } as AddressedProject,
+    target: {
+      environmentId: own.environmentId,
+      organizationId: own.organizationId,
+      rights: { userId: own.userId, rules: null },
+    } as AddressedProject,
   };
 });
 afterAll(async () => {
