@@ -2,14 +2,10 @@ import { formatDateTime, offsetQuery, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
-import type { AnnotationRow } from './store.ts';
+import { type AnnotationRow, type AnnotationScope, annotationScopes } from './store.ts';
 
 export const annotationsPath = '/annotations';
 export const annotationTags: [string] = ['annotations'];
-
-/** What an annotation is about: one insight, one dashboard, the project, or every project of the organization. */
-export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
-export type AnnotationScope = (typeof annotationScopes)[number];
 
 const largestId = 2_147_483_647;
 const recordId = Type.Integer({ minimum: 1, maximum: largestId });

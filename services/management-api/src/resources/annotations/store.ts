@@ -5,7 +5,10 @@ import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
-import type { AnnotationScope } from './schema.ts';
+
+/** What an annotation is about: one insight, one dashboard, the project, or every project of the organization. */
+export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
+export type AnnotationScope = (typeof annotationScopes)[number];
 
 /** What a caller decides about an annotation. */
 export interface AnnotationFields

@@ -7,10 +7,12 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { findRecord, mayDo } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
-import { type AnnotationScope, type annotationChanges, annotationScopes } from './schema.ts';
+import type { annotationChanges } from './schema.ts';
 import {
   type AnnotationFields,
   type AnnotationRow,
+  type AnnotationScope,
+  annotationScopes,
   findAnnotation,
   insertAnnotation,
   lockAnnotation,
