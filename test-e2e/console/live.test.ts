@@ -94,6 +94,16 @@ test('C-010 paused, 500 come: the button counts them, and going on shows the new
   const page = await visitor.newPage();
   await page.goto(address('live'));
   await rowOf(page, 'number 0').waitFor();
+  // The current row stays the one a screen reader is pointed to, until it is no longer drawn.
+  const list = page.getByRole('listbox');
+  const pointedTo = async () => {
+    const id = await list.getAttribute('aria-activedescendant');
+    return id === null ? null : page.locator(`[id="${id}"]`).textContent();
+  };
+  await list.focus();
+  await page.keyboard.press('j');
+  expect(await pointedTo()).toContain('number 0');
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: /^Pause/ }).click();
   await page.getByRole('button', { name: /^Continue/ }).waitFor();
   pieces.push(Array.from({ length: 500 }, (_, at) => event(at + 1)).join(''));
@@ -102,6 +112,11 @@ test('C-010 paused, 500 come: the button counts them, and going on shows the new
   await page.getByRole('button', { name: /^Continue/ }).click();
   await rowOf(page, 'number 500').waitFor();
   expect(await page.getByRole('option').first().textContent()).toContain('number 500');
+  expect(await pointedTo()).toBeNull();
+  await list.focus();
+  await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+  await rowOf(page, 'number 0').waitFor();
+  expect(await pointedTo()).toContain('number 0');
   await page.getByRole('button', { name: /^Pause/ }).waitFor();
 });
 

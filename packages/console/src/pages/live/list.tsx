@@ -33,6 +33,8 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
   });
   const openSoon = useAfterPaint(onOpen);
   const at = rows.findIndex(({ key }) => key === current);
+  const drawn = virtual.getVirtualItems();
+  const isCurrentDrawn = drawn.some(({ index }) => index === at);
   const move = (by: number) => {
     const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
     if (!next) return;
@@ -69,11 +71,11 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
         role="listbox"
         tabIndex={0}
         aria-label={text.listLabel}
-        aria-activedescendant={at >= 0 ? `live-${at}` : undefined}
+        aria-activedescendant={isCurrentDrawn ? `live-${current}` : undefined}
         onKeyDown={onKey}
       >
         <div className="live-space" role="presentation" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, start, key }) => {
+          {drawn.map(({ index, start, key }) => {
             const row = rows[index];
             if (!row) return null;
             const isOpen = open?.key === row.key;
@@ -81,7 +83,7 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys for its rows
               <div
                 key={key}
-                id={`live-${index}`}
+                id={`live-${row.key}`}
                 role="option"
                 tabIndex={-1}
                 aria-selected={isOpen || row.key === current}

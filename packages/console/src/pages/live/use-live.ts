@@ -84,7 +84,12 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
         seen.add(name);
         if (seen.size > 4 * kept) seen.clear();
         count += 1;
-        waiting.current.push({ key: `${name} ${count}`, message: from.message, at: Date.now(), isNew: true });
+        waiting.current.push({
+          key: `${uuid ?? 'none'}-${outcome}-${count}`,
+          message: from.message,
+          at: Date.now(),
+          isNew: true,
+        });
         if (waiting.current.length > kept) waiting.current.shift();
         if (paused.current) skipped.current += 1;
       },
