@@ -281,7 +281,12 @@ describe('for people', () => {
   });
 
   test('control characters do not reach the terminal', async () => {
-    const { out } = await run(['org', 'create', '--name', 'a\u001b[2Jb']);
+    // Names are checked, and this one could only have come from elsewhere.
+    await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
+      tenant.organizationId,
+      'a\u001b[2Jb',
+    ]);
+    const { out } = await run(['project', 'list', '--organization', tenant.organizationId]);
     expect(out).toContain('a\uFFFD[2Jb');
   });
 });

@@ -283,7 +283,7 @@ test('a kind this page cannot build is shown as rows', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-test('of questions so large that a page of the list is short, each is listed once', async () => {
+test('lists each of many large queries once, a page of fifty at a time', async () => {
   await console.query(
     `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
      SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()
@@ -294,7 +294,7 @@ test('of questions so large that a page of the list is short, each is listed onc
   const more = page.getByRole('button', { name: 'Show more insights' });
   await rows.first().waitFor();
   const first = await rows.count();
-  expect(first).toBeLessThan(50);
+  expect(first).toBe(50);
   for (let before = first; await more.isVisible(); before = await rows.count()) {
     await more.click();
     await eventually(async () => expect((await rows.count()) > before || !(await more.isVisible())).toBe(true));
