@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { endConnection } from './pg-internals/end-connection.ts';
 import { guardMessages } from './pg-internals/guard-messages.ts';
@@ -33,18 +35,18 @@ const maxAnswerBytes = 2 * 1024 * 1024;
 
 /** Connects with TLS where the server offers it. @throws the driver's error. */
 export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
+  const { host, acceptsAnyCertificate } = options;
+  // TLS forbids an IP address as server name, and Node.js 26 throws for one. The certificate is then checked against `host`.
+  const server = isIP(host) === 0 ? { servername: host } : { host };
   try {
-    return await connect(options, { rejectUnauthorized: !options.acceptsAnyCertificate, servername: options.host });
+    return await connect(options, { rejectUnauthorized: !acceptsAnyCertificate, ...server });
   } catch (error) {
     if (!(error instanceof Error) || !error.message.includes('does not support SSL')) throw error;
     return connect(options, false);
   }
 }
 
-async function connect(
-  options: ForeignConnectionOptions,
-  ssl: { rejectUnauthorized: boolean; servername: string } | false,
-): Promise<ForeignConnection> {
+async function connect(options: ForeignConnectionOptions, ssl: ConnectionOptions | false): Promise<ForeignConnection> {
   const client = new pg.Client({
     host: options.address,
     port: options.port,
