@@ -9,7 +9,7 @@ export const hostsOf = (domain: string): string[] => [domain, domainToUnicode(do
 
 /**
  * Whether an owner of the organization has an address in one of these domains, or a pending invite makes an owner of someone
- * who has. Whoever controls the identity provider of such a domain can sign in as that owner.
+ * who has. An administrator of the identity provider of such a domain can sign in as that owner.
  */
 export async function hasOwnerAddress(
   sql: Sql,

@@ -107,7 +107,7 @@ export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
 }
 
 /**
- * Whoever controls sign-in for a domain can sign in as everyone with an address in it. So where an owner has one, only owners
+ * Control over sign-in for a domain allows signing in as everyone with an address in it. So where an owner has one, only owners
  * decide (docs/api-rules.md#domains).
  *
  * @param level of the caller in the organization.

@@ -50,7 +50,7 @@ export async function verifyDomain(
   });
 }
 
-/** Its provider signs in nobody any more, neither now nor after the organization proves the name again. */
+/** Its provider can no longer sign people in, even after the organization proves the name again. */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = withoutProof(before);
   await updateDomain(tx, after);

@@ -86,7 +86,7 @@ const domainNotices = {
   ],
   domain_lost: [
     'Another organization has verified a domain of yours',
-    'The TXT record that proved {domain} to be yours was missing for more than seven days, and another organization has published its own. The domain is no longer verified in your organization: nobody joins it or signs in to it by the domain.',
+    'The TXT record that proved {domain} to be yours was missing for more than seven days, and another organization has published its own. The domain is no longer verified in your organization: people can no longer join it or sign in through the domain.',
   ],
   sso_off: ['Single sign-on is not demanded any more', 'People of {domain} may sign in by any way again.'],
   owner_exception: [

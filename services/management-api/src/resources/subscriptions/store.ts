@@ -203,7 +203,7 @@ export async function findDelivery(
   return rows[0];
 }
 
-/** What a report says, by its id; for whoever knows that, unless its organization allows no public addresses. */
+/** The content of a report by its ID, which is all that a reader needs, unless the organization allows no public addresses. */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
   const rows = await sql.query<{ content: ReportContent | null }>(
     `SELECT r.content

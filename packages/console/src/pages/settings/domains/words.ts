@@ -94,7 +94,7 @@ export const text = {
       proof_missing: 'The TXT record of the domain has been missing for more than seven days.',
     } as Record<string, string>,
     proofAway: (day: string) =>
-      `The TXT record has been missing since ${day}. After seven days the domain counts as not verified: nobody joins or signs in by it.`,
+      `The TXT record has been missing since ${day}. After seven days the domain counts as not verified: people can no longer join or sign in through it.`,
     tries: 'The last tries',
     noTries: 'Nobody has tried yet.',
     columns: { when: 'When', how: 'By', who: 'Who', what: 'What came of it' },
