@@ -34,7 +34,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
     if (misses === missesUntilMail) {
       await tell(deps, domain, {
         subject: `The proof of ${domain.domain} is away`,
-        sentence: `The TXT record that proves ${domain.domain} to be yours (_millrace-challenge.${domain.domain}) was not found for ${misses} days. Put it back, or remove the domain. After seven days without it the domain counts as not verified: nobody joins your organization by it, its identity provider signs nobody in, single sign-on is not required, and another organization can verify the domain.`,
+        sentence: `The TXT record that proves ${domain.domain} to be yours (_millrace-challenge.${domain.domain}) was not found for ${misses} days. Put it back, or remove the domain. After seven days without it the domain counts as not verified: people can no longer join your organization or sign in through it, single sign-on is not required, and another organization can verify the domain.`,
       });
     }
   }
