@@ -5,6 +5,7 @@ import { PD } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
 /** Routes that read or change more than their own resource, and the scopes they need for that (docs/api-rules.md#scopes). */
+const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] };
 let api: TestApi;
 let tenant: TestTenant;
 let limited: Awaited<ReturnType<typeof createPersonalApiKey>>;
@@ -19,12 +20,12 @@ beforeAll(async () => {
     expect([path, made.status, made.body.detail]).toEqual([path, 201, undefined]);
     return made.body;
   };
-  ids.insight = (await make('insights', { name: 'One', saved: true })).id;
+  ids.insight = (await make('insights', { name: 'One', saved: true, query })).id;
   ids.dashboard = (await make('dashboards', { name: 'One' })).id;
   ids.doomed = (await make('dashboards', { name: 'Doomed' })).id;
-  await make('insights', { name: 'Two', saved: true, dashboards: [ids.doomed] });
+  await make('insights', { name: 'Two', saved: true, query, dashboards: [ids.doomed] });
   ids.deleted = (await make('dashboards', { name: 'Deleted' })).id;
-  await make('insights', { name: 'Three', saved: true, dashboards: [ids.deleted] });
+  await make('insights', { name: 'Three', saved: true, query, dashboards: [ids.deleted] });
   await send('PATCH', 'dashboards/{deleted}', { deleted: true, delete_insights: true }, tenant.personalApiKey);
   ids.flag = (await make('feature_flags', { key: 'one' })).id;
   ids.feature = (await make('early_access_feature', { name: 'Beta', stage: 'beta' })).id;
@@ -95,7 +96,7 @@ const cases: [Scope[], Method, string, object?][] = [
   [['dashboard:write', 'insight:write'], 'PATCH', 'dashboards/{deleted}', { deleted: false }],
   [['dashboard:write', 'insight:write'], 'POST', 'dashboards', { use_dashboard: '{dashboard}', duplicate_tiles: true }],
   [['dashboard:write'], 'POST', 'dashboards', { use_dashboard: '{dashboard}' }],
-  [['insight:write', 'dashboard:write'], 'POST', 'insights', { name: 'New', dashboards: ['{dashboard}'] }],
+  [['insight:write', 'dashboard:write'], 'POST', 'insights', { name: 'New', query, dashboards: ['{dashboard}'] }],
   [['insight:write', 'dashboard:write'], 'PATCH', 'insights/{insight}', { dashboards: ['{dashboard}'] }],
   [['insight:write'], 'PATCH', 'insights/{insight}', { name: 'Other' }],
   [['insight:read', 'dashboard:read'], 'GET', 'insights/{insight}?from_dashboard={dashboard}'],
