@@ -102,7 +102,7 @@ test('a page of huge persons is complete and keeps memory bounded', async () => 
   }
   isReading = false;
   await watching;
-  // Portions and what is made of them on the way, some 30 MiB, and two or three times as much that waits to be collected. Pages
-  // that are put together before they are sent would hold 600.
-  expect(peak - atRest).toBeLessThan(160 * MiB);
+  // Portions and what is made of them on the way, and what waits to be collected: some 110 MiB on Node.js 20 and 180 on 26, whose
+  // young generation is larger. Pages that are put together before they are sent would hold 600.
+  expect(peak - atRest).toBeLessThan(240 * MiB);
 });

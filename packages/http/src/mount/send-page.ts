@@ -17,7 +17,7 @@ const patienceMs = 60_000;
 
 /**
  * Sends a page. One that has a single portion goes out in one piece like any other body. A longer page is read no faster
- * than the client takes it: at most two portions are in memory, the one being sent and the next.
+ * than the client takes it: the next portion is read when the one before was sent.
  *
  * @throws what the first portion throws, or, when the client leaves or a later portion fails, after the response was destroyed.
  */
@@ -39,7 +39,7 @@ export async function sendPage(
     return;
   }
   response.setTimeout(patienceMs);
-  await pipeline(Readable.from(textsOf(first, portions, serialize)), response);
+  await pipeline(Readable.from(textsOf(first, portions, serialize), { highWaterMark: 0 }), response);
 }
 
 /** The results come first: what follows them may be known only after the last one. */

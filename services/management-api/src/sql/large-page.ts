@@ -102,8 +102,8 @@ const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
 /** Bytes of all portions that are being put together at the same time, as PostgreSQL sends them. In memory each is several times that. */
-const totalBytes = 8 * MiB;
-const largestShare = 2 * MiB;
+const totalBytes = 4 * MiB;
+const largestShare = MiB / 2;
 const smallestShare = MiB / 4;
 
 /** Divides what portions of pages may take of the process's memory among those that are being put together. */

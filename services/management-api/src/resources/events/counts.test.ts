@@ -109,7 +109,7 @@ test.each([
   ['after=0001-01-01&before=0001-01-02', 'after'],
   ['person_id=1', 'person_id'],
   ['properties=[{}]', 'properties__0__key'],
-  [`${days}&properties=[{"key":"browser","operator":"regex","value":"\\\\p{L}"}]`, 'properties'],
+  [`${days}&properties=[{"key":"browser","operator":"regex","value":"\\\\p{L}"}]`, 'properties__0__value'],
 ])('%s is refused by name', async (query, attr) => {
   const { status, body } = await ask(query);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
