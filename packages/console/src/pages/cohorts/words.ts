@@ -31,8 +31,7 @@ export const text = {
   addProperty: '+ Property',
   addCohort: '+ Cohort',
   removeFilter: (group: number, number: number) => `Remove condition ${number} of group ${group}`,
-  otherConditions:
-    'This page cannot change these conditions because they are nested or negated. Use the API.',
+  otherConditions: 'This page cannot change these conditions because they are nested or negated. Use the API.',
   incomplete: 'Each condition needs a property and a value, or a cohort.',
   save: 'Save changes',
   create: 'Create cohort',
