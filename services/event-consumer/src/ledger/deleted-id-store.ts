@@ -1,6 +1,7 @@
 import type { Transaction } from '@millrace/db/sql';
+import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';
-import type { DistinctIdKey } from './store.ts';
+import type { DistinctIdKey, StoredMapping } from './store.ts';
 
 /** Which of the projects have deleted persons that are remembered. Takes no locks; nearly always none. */
 export async function projectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
@@ -40,6 +41,31 @@ export async function readDeletedIds(
       deletedAtMs: Math.round(row.deleted_at_ms),
     },
   }));
+}
+
+/**
+ * Makes sure that no id leads to a person that was deleted. A batch that read neither a person nor its deletion would otherwise
+ * create the person again, with the same uuid, if another batch has created it and it was deleted in the meantime. To be sent
+ * after the persons were inserted: the insert has then waited for a deletion in progress.
+ *
+ * @throws LedgerConflict when one was deleted.
+ */
+export async function refuseDeletedPersons(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
+  if (mappings.length === 0) return;
+  const rows = await tx.query(
+    `SELECT 1 FROM unnest($1::int[], $2::text[], $3::uuid[]) AS added (project_id, distinct_id, person_uuid)
+      WHERE EXISTS (SELECT FROM deleted_distinct_id d
+                     WHERE d.project_id = added.project_id
+                       AND d.id_hash = sha256(convert_to(added.distinct_id, 'UTF8'))
+                       AND d.person_uuid = added.person_uuid)
+      LIMIT 1`,
+    [
+      mappings.map(({ projectId }) => projectId),
+      mappings.map(({ distinctId }) => distinctId),
+      mappings.map(({ personUuid }) => personUuid),
+    ],
+  );
+  if (rows.length > 0) throw new LedgerConflict('a deleted person');
 }
 
 interface DeletedIdRow {

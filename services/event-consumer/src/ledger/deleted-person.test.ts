@@ -149,6 +149,31 @@ test('a batch that read the person before it was deleted does not write it back'
   expect(await personOf('ada')).toBeUndefined();
 });
 
+test('a batch that found no person does not create one that was created and deleted in the meantime', async () => {
+  // Another process: within one, the second batch would wait for the first.
+  const otherDeps = fixture.createDeps({ partitions: deps.partitions });
+  const events = () => [capturedEvent(project.token, { distinct_id: 'ada', now: at(5000) })];
+  const run = (lockFirst: boolean, at: string, using: ProcessBatchDeps) =>
+    processBatch({ batch: logBatch(at, 0, events()), group: 'g', deadLetterReason: null, lockFirst }, using);
+  let isDeleted = false;
+  const racing: ProcessBatchDeps = {
+    ...deps,
+    database: watchedDatabase(fixture.database, async (statement) => {
+      if (isDeleted || !statement.includes('INSERT INTO person (')) return;
+      isDeleted = true;
+      await run(false, `${topic}-first`, otherDeps);
+      await deletePersonOf('ada');
+    }),
+  };
+  await expect(run(false, `${topic}-second`, racing)).rejects.toThrow('a deleted person');
+  expect(await run(true, `${topic}-second`, racing)).toMatchObject({ stored: 1, dropped: [] });
+  const deletions = await fixture.database.sql.query(
+    'SELECT 1 FROM person_deletion WHERE project_id = $1 AND person_uuid = $2',
+    [project.id, (await personOf('ada'))?.uuid],
+  );
+  expect(deletions).toEqual([]);
+}, 60_000);
+
 test('deleting while batches create, merge and change the same people: nobody waits in a circle, nothing is left over', async () => {
   const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
   const uuidsNow = () =>
