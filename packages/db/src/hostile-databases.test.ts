@@ -205,7 +205,7 @@ describe('a database that sends', () => {
     await isLeft(id);
   });
 
-  it.each(harmless)('%s, which harms nobody: %s', async (id) => {
+  it.each(harmless)('%s, which is harmless: %s', async (id) => {
     expect(results.get(id)).toMatchObject({ error: null });
     await isLeft(id);
   });

@@ -14,7 +14,7 @@ export function toPlainName(name: string): string {
   return name.replaceAll(controlCharacters, ' ').replaceAll('://', ' ');
 }
 
-/** A message, marked line by line as the words of somebody else. */
+/** A message, marked line by line as a quotation. */
 export function quoteMessage(message: string): string {
   return message
     .split(lineBreak)

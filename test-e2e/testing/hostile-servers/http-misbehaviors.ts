@@ -84,7 +84,7 @@ const rows: [string, string, SocketScript, string, string][] = [
   ['H-041', 'gzip that is not gzip', end(`${head(`${json}\r\ncontent-encoding: gzip\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
   ['H-042', 'an unknown encoding', end(`${head(`${json}\r\ncontent-encoding: zz\r\ncontent-length: 2`)}{}`), 'ok', 'refused'],
   ['H-043', 'an unknown transfer encoding', end(`${head(`${json}\r\ntransfer-encoding: zz`)}{}`), 'ok', 'refused'],
-  ['H-044', 'a second response that nobody asked for', end(answer('200 OK') + answer('200 OK')), 'ok', 'refused'],
+  ['H-044', 'a second response without a request', end(answer('200 OK') + answer('200 OK')), 'ok', 'refused'],
   ['H-045', 'JSON nested 500,000 times', end(answer('200 OK', '['.repeat(500_000))), 'ok', 'refused'],
   ['H-046', 'XML nested 100,000 times', end(answer('400 Bad', '<a>'.repeat(100_000))), 'refused', 'refused'],
   ['H-047', 'invalid UTF-8', end(Buffer.concat([Buffer.from(head(`${json}\r\ncontent-length: 4`)), Buffer.from([0xff, 0xfe, 0, 0x80])])), 'ok', 'refused'],

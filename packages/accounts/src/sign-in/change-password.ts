@@ -5,7 +5,7 @@ import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteDevices, deleteLinks, type SigningIn, writePasswordHash } from './sign-in-store.ts';
 
 /**
- * Gives a user a password. Whatever somebody else may have obtained with the old one stops working: other sessions,
+ * Gives a user a password. Whatever another person may have obtained with the old one stops working: other sessions,
  * half-finished sign-ins, a pending change of address, mailed links and known devices.
  *
  * @param keptSession the id of the session that goes on, if any.

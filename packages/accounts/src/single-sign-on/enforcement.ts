@@ -11,7 +11,7 @@ export function domainOfAddress(email: string): string {
 
 /**
  * The only provider by which people of a domain may sign in: what is set, as soon as an administrator has signed in by it,
- * so that nobody locks everybody out.
+ * so that a mistake does not lock everyone out.
  *
  * @param installed the providers of the installation.
  */

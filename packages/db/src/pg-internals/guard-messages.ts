@@ -23,7 +23,7 @@ const headerBytes = 5;
 
 /**
  * Puts itself between a server that is not ours and `pg`: closes the connection at a message that is malformed, unexpected or
- * too long, and drops rows, which nobody asks such a server for. To be called before connecting.
+ * too long, and drops rows, which are never requested from such a server. To be called before connecting.
  *
  * @param maxBytes of all messages to one statement, or before the first one
  */

@@ -213,7 +213,7 @@ test('a name that is stored in another spelling is the name of nothing', async (
   });
 });
 
-test('nobody computes the numbers of a closed cohort through an insight or filters of others', async () => {
+test('refuses the numbers of a closed cohort through an insight or filters of others', async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));
   expect(await send('GET', `insights/${openInsight}?refresh=blocking&filters_override=${one}`)).toMatchObject(
@@ -302,7 +302,7 @@ describe('insights and dashboards', () => {
   test('a report that was sent stays closed when its subscription is about something else', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
-    // The member may not point it elsewhere. Once somebody else has, the report still shows what it did.
+    // The member may not point it elsewhere. Once another user has, the report still shows what it did.
     expect(await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight })).toMatchObject(refused());
     await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight }, acme.A.key);
     expect((await send('GET', `subscriptions/${openSubscription}`)).body.insight).toBe(own.insight);

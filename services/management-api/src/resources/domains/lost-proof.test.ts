@@ -91,7 +91,7 @@ const lapsed = {
   state: { sso_enforcement_state: 'no effect', sso_enforcement_reason: 'proof_missing' },
 };
 
-test('signs people in for seven days, then nobody, until the record is found again', async () => {
+test('signs people in for seven days and then no more, until the record is found again', async () => {
   await missFor(6);
   expect(await signIn()).toMatchObject(inForce);
   await missFor(8);

@@ -159,7 +159,7 @@ interface InviteLetter {
  * every link of a mail must not accept it.
  */
 function inviteMail(letter: InviteLetter): Mail {
-  // Names are chosen freely and an unverified address may be that of somebody else, so neither speaks for the inviter.
+  // Names are chosen freely and an unverified address may belong to another person, so neither speaks for the inviter.
   const replyTo = letter.inviter?.is_email_verified ? letter.inviter.email : undefined;
   const inviter = replyTo ?? `A member of ${letter.organizationName}`;
   const address = `${letter.publicUrl}/api/signup/${letter.id}`;

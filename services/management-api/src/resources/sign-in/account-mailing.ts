@@ -156,7 +156,7 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   };
 }
 
-/** Without the name of the account: a stranger may have created it with the address of somebody else, or asked for a code to it. */
+/** Without the name of the account: a stranger may have created it with another person's address, or requested a code for it. */
 const hello = 'Hello,';
 
 /** The secret stands behind the `#`, which browsers send to nobody; looking at the page uses nothing up. */

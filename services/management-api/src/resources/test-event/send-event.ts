@@ -16,7 +16,7 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** The gateway sees this server's address, which is nobody's place. */
+/** The gateway sees this server's address, which says nothing about where the person is. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
 /** Longer than a gateway takes that answers at all. */
