@@ -82,6 +82,19 @@ const modules = await clickHouseOrSkip();
     expect((await list('events/counts?event=order')).body).toMatchObject({ total: 2 });
   });
 
+  test('after a split, past events of a distinct ID count for its new person', async () => {
+    const split = await fetch(`${services.apiUrl}/api/projects/${services.tenant.projectId}/persons/ada/split/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${services.tenant.personalApiKey}` },
+    });
+    const { splits } = (await split.json()) as { splits: { distinct_id: string; uuid: string }[] };
+    expect([split.status, splits.map(({ distinct_id }) => distinct_id)]).toEqual([201, ['anon-1']]);
+    expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(2);
+    const ofPerson = async (id: string) =>
+      (await list(`events/?event=order&person_id=${id}`)).body.results.map(({ distinct_id }) => distinct_id);
+    expect(await ofPerson(String(splits[0]?.uuid))).toEqual(['anon-1']);
+  });
+
   test('a wrong question is the same there', async () => {
     const { status, body } = await ask({ ...orders('sum') });
     expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);

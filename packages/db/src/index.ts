@@ -20,6 +20,7 @@ export { migrate } from './migrations/migrate.ts';
 export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
 export { ownersOf } from './persons/delete-persons-store.ts';
 export { findPerson, findPersonToDelete, type ShownPerson, showPerson } from './persons/find-person-store.ts';
+export { maxSplits, type SplitOff, splitPerson } from './persons/split-person.ts';
 export { createReader, type Reader, ReadLimitExceeded, type ReadLimits } from './reader.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';

@@ -302,6 +302,8 @@ CREATE TABLE "person_distinct_id" (
     "version" BIGINT NOT NULL DEFAULT 0,
     -- Order in which a person's ids are shown after the main one.
     "id" BIGSERIAL NOT NULL,
+    -- The first person that the id was split off from. Its uuid may be the one that the id would create a person with.
+    "split_from" UUID,
     CONSTRAINT "person_distinct_id_pkey" PRIMARY KEY ("project_id", "distinct_id")
 );
 CREATE INDEX "person_distinct_id_project_id_person_uuid_idx" ON "person_distinct_id"("project_id", "person_uuid");
@@ -1199,6 +1201,8 @@ CREATE TABLE "deleted_distinct_id" (
     "distinct_id" TEXT,
     -- Its events up to this time are done.
     "done_until" TIMESTAMPTZ(3),
+    -- Of the mapping that was deleted.
+    "split_from" UUID,
     CONSTRAINT "deleted_distinct_id_pkey" PRIMARY KEY ("project_id", "id_hash", "deletion_id")
 );
 CREATE INDEX "deleted_distinct_id_deletion_id_idx" ON "deleted_distinct_id"("deletion_id");

@@ -45,6 +45,7 @@ import { deletePersonRoutes } from './resources/persons/deletion.ts';
 import { personMergeRoute } from './resources/persons/merges.ts';
 import { personPropertyRoutes } from './resources/persons/property-routes.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from './resources/persons/routes.ts';
+import { splitPersonRoutes } from './resources/persons/split.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { propertyValueRoutes } from './resources/property-values/routes.ts';
 import type { Questions } from './resources/query/questions.ts';
@@ -140,6 +141,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...personActivityRoutes(deps),
     ...personPropertyRoutes(deps),
     ...personMergeRoute(ingested),
+    ...splitPersonRoutes(deps),
     ...deletePersonRoutes(deps),
     ...personItemRoutes(deps),
     ...cohortRoutes(deps),

@@ -22,6 +22,7 @@ export type ActivityScope =
   | 'Dashboard'
   | 'EarlyAccessFeature'
   | 'Annotation'
+  | 'Person'
   | 'IngestionRestriction'
   | 'DeadLetter';
 
@@ -38,7 +39,15 @@ export interface Activity {
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
-  activity: 'created' | 'updated' | 'deleted' | 'restored' | 'logged_in' | 'logged_out' | 'second_factor_refused';
+  activity:
+    | 'created'
+    | 'updated'
+    | 'deleted'
+    | 'restored'
+    | 'split_person'
+    | 'logged_in'
+    | 'logged_out'
+    | 'second_factor_refused';
   actor: Actor;
   /** What a person calls the record, e.g. its name or title; never a key. */
   name: string | null;

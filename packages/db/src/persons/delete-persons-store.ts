@@ -44,9 +44,9 @@ export async function insertDeletions(
 /** Notes the ids of persons this transaction has locked. */
 export async function insertDeletedIds(tx: Sql, projectId: number, deletions: PersonDeletion[]): Promise<void> {
   await tx.query(
-    `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id)
+    `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id, split_from)
      SELECT d.project_id, sha256(convert_to(d.distinct_id, 'UTF8')), p.id, p.person_uuid, d.version, p.requested_at,
-            d.distinct_id
+            d.distinct_id, d.split_from
        FROM person_deletion p
        JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.person_uuid
       WHERE p.id = ANY ($1::uuid[]) AND d.project_id = $2::int`,

@@ -3,6 +3,7 @@ import { deletePersons } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deletePersonData } from './delete-data.ts';
+import { forgetDeletedIds } from './store.ts';
 
 let fixture: WorkerFixture;
 let tenant: TestTenant;
@@ -151,4 +152,22 @@ test('workers side by side get through, and one request does not hold up another
   for (const uuid of uuids) await ask(uuid, true);
   await Promise.all([1, 2, 3].map(() => finish({ events: 5, ids: 2 })));
   for (const id of ['a', 'b', 'c']) expect(await events(id)).toEqual([]);
+});
+
+test('ids are forgotten, unless they were split off from a person who still exists', async () => {
+  const [original, fresh] = [await storePerson(['ada']), await storePerson(['phone'])];
+  await query('UPDATE person_distinct_id SET split_from = $1 WHERE project_id = $2 AND distinct_id = $3', [
+    ...[original, tenant.environmentId, 'phone'],
+  ]);
+  await ask(await storePerson(['bob']), false);
+  await ask(fresh, false);
+  await finish();
+  const remembered = async () => {
+    while (await forgetDeletedIds(fixture.database.sql, 0));
+    return query('SELECT person_uuid FROM deleted_distinct_id WHERE project_id = $1', [tenant.environmentId]);
+  };
+  expect(await remembered()).toEqual([{ person_uuid: fresh }]);
+  await ask(original, false);
+  await finish();
+  expect(await remembered()).toEqual([]);
 });

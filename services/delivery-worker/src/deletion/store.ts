@@ -182,11 +182,20 @@ export async function noteProgress(tx: Transaction, id: string, progress: Deleti
 /** Deletes in one statement. */
 const portion = 100;
 
-/** Forgets which ids some deletions were about that ended long ago. @returns whether there may be more. */
+/**
+ * Forgets which ids some deletions were about that ended long ago. An id that was split off from a person is remembered as long
+ * as that person exists: the person may have the uuid that the id would create, and the id must not go back to it.
+ *
+ * @returns whether there may be more.
+ */
 export async function forgetDeletedIds(sql: Sql, days: number): Promise<boolean> {
   const rows = await sql.query(
-    `WITH old AS (SELECT id FROM person_deletion
-                   WHERE finished_at < now() - make_interval(days => $1::int) LIMIT $2 FOR UPDATE SKIP LOCKED),
+    `WITH old AS (SELECT id FROM person_deletion o
+                   WHERE finished_at < now() - make_interval(days => $1::int)
+                     AND NOT EXISTS (SELECT FROM deleted_distinct_id d
+                                       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.split_from
+                                      WHERE d.deletion_id = o.id)
+                   LIMIT $2 FOR UPDATE OF o SKIP LOCKED),
           ids AS (DELETE FROM deleted_distinct_id WHERE deletion_id IN (SELECT id FROM old))
      DELETE FROM person_deletion WHERE id IN (SELECT id FROM old) RETURNING id`,
     [days, portion],

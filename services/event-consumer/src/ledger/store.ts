@@ -30,7 +30,8 @@
  * loads; it builds on nobody.)
  *
  * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings, memberships and buckets of persons it
- * holds, and nothing else.
+ * holds, and nothing else. Splitting a person (packages/db, split-person.ts) takes 5 for that person, then 6 and 7 for the new
+ * ones.
  *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
  * back and asks again: it must not lock once more out of order.

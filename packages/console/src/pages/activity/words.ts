@@ -23,7 +23,9 @@ const kinds: Record<string, string> = {
 export const text = {
   what: 'The activity',
   kinds,
-  verbs: { created: 'made', updated: 'changed', deleted: 'removed', restored: 'restored' } as Record<string, string>,
+  verbs: {
+    ...{ created: 'made', updated: 'changed', deleted: 'removed', restored: 'restored', split_person: 'split' },
+  } as Record<string, string>,
   who: 'Who',
   anybody: 'anybody',
   kind: 'What',

@@ -29,7 +29,7 @@ export const activityItem = Type.Object(
     ),
     activity: Type.String({
       description:
-        '`created`, `updated`, `deleted` or `restored`; of users also `logged_in`, `logged_out`, `second_factor_refused`.',
+        '`created`, `updated`, `deleted` or `restored`; of persons also `split_person`; of users also `logged_in`, `logged_out`, `second_factor_refused`.',
     }),
     scope: Type.String({ description: 'Kind of the record; an environment is a `Team`.' }),
     item_id: Type.String({ description: 'Id of the record.' }),

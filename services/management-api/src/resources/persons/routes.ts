@@ -145,7 +145,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** What was done to persons: who deleted them, and how far that is. A deleted person is named by its uuid. */
+/** What was done to persons: who deleted or split them, and how far a deletion is. A person is named by its uuid. */
 export function personActivityRoutes({ sql }: { sql: Sql }) {
   const common = {
     method: 'GET',
@@ -158,13 +158,13 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
   } as const;
   const scopes = ['Person'];
   const description =
-    'Deletions of persons, the latest first. The change of the field `deletion` says how far one is: `status` (`waiting`, `running`, `completed`), `delete_events`, and `events`, how many were deleted or stripped so far.';
+    'Deletions and splits of persons, the latest first. The change of the field `deletion` says how far one is: `status` (`waiting`, `running`, `completed`), `delete_events`, and `events`, how many were deleted or stripped so far. A split (`split_person`) lists the UUIDs of the new persons.';
   return [
     ...defineRoutes({
       ...common,
       path: '/persons/activity',
       operationId: 'persons_activity',
-      summary: 'Show who deleted persons',
+      summary: 'Show who deleted or split persons',
       description,
       handler: async ({ target: { environmentId }, query, request }) =>
         readActivity(sql, request, { ...query, scopes, environmentId }),
@@ -173,7 +173,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       ...common,
       path: '/persons/:id/activity',
       operationId: 'persons_activity_of_one',
-      summary: 'Show who deleted a person',
+      summary: 'Show who deleted or split a person',
       description: `${description} The person is named by its uuid.`,
       params: personParams,
       handler: async ({ target: { environmentId }, params, query, request }) => {

@@ -1,0 +1,94 @@
+// Splitting a person: the inverse of merging.
+
+import { recordActivity } from '@millrace/accounts';
+import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { personParams } from './routes.ts';
+
+const distinctId = Type.String({ minLength: 1, maxLength: 400 });
+
+/** What happens to persons and events: packages/db, `splitPerson`, and docs/ingestion-rules.md#splits. */
+export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  return defineRoutes({
+    method: 'POST',
+    below: belowEnvironment(sql),
+    path: '/persons/:id/split',
+    operationId: 'persons_split_create',
+    summary: 'Split a person',
+    description: `Moves distinct IDs of a person to new persons, one for each, when the wrong people were merged. With \`distinct_ids_to_split\` those IDs move. Otherwise all IDs except \`main_distinct_id\` move; this is the main ID of the person if the field is absent. The person keeps its UUID, its properties and its other IDs. The new persons have no properties, and all past and future events of an ID count for its new person. The change applies immediately. One request moves up to ${maxSplits} IDs. Refused if the path may name two persons.`,
+    tags: ['persons'],
+    scope: 'person:write',
+    params: personParams,
+    body: Type.Object(
+      {
+        main_distinct_id: Type.Optional(
+          Type.Union([distinctId, Type.Null()], {
+            description: 'The distinct ID that stays. Cannot be combined with `distinct_ids_to_split`.',
+          }),
+        ),
+        distinct_ids_to_split: Type.Optional(
+          Type.Union([Type.Array(distinctId, { minItems: 1, maxItems: maxSplits }), Type.Null()], {
+            description: 'The distinct IDs that move. At least one ID must stay.',
+          }),
+        ),
+      },
+      { title: 'PersonSplit' },
+    ),
+    responses: {
+      201: {
+        description: 'The IDs have moved.',
+        schema: Type.Object(
+          {
+            success: Type.Boolean({ description: 'Always true.' }),
+            splits: Type.Array(
+              Type.Object({
+                distinct_id: Type.String({ description: 'An ID that moved.' }),
+                uuid: Type.String({ format: 'uuid', description: 'UUID of its new person.' }),
+              }),
+              { description: 'The new persons; empty if the person has no other ID.' },
+            ),
+          },
+          { title: 'PersonSplitResult' },
+        ),
+      },
+    },
+    examples: {
+      request: { distinct_ids_to_split: ['user-43'] },
+      response: { success: true, splits: [{ distinct_id: 'user-43', uuid: '5b2c7f0e-7d1a-4f0c-9a55-2f6f0a3c9f11' }] },
+    },
+    handler: async ({ caller, target, params: { id }, body }) => {
+      const { main_distinct_id: main, distinct_ids_to_split: named } = body;
+      if (main != null && named != null) {
+        const detail = '`distinct_ids_to_split` cannot be combined with `main_distinct_id`.';
+        throw new AppError('invalid', detail, { attr: 'distinct_ids_to_split' });
+      }
+      const { uuid } = await findPersonToDelete(sql, target.environmentId, id);
+      const selection = named != null ? { distinctIdsToSplit: named } : { mainDistinctId: main ?? undefined };
+      const splits = await transaction(async (tx) => {
+        const moved = await splitPerson(tx, { projectId: target.environmentId, uuid }, selection);
+        if (moved.length === 0) return moved;
+        await recordActivity(tx, {
+          organizationId: target.organizationId,
+          environmentId: target.environmentId,
+          scope: 'Person',
+          itemId: uuid,
+          activity: 'split_person',
+          actor: caller,
+          name: null,
+          // No distinct IDs: a record about a person names nobody, so that it can stay when the person is deleted.
+          changes: [
+            {
+              ...{ type: 'Person', action: 'changed', field: 'distinct_ids', before: null },
+              after: { new_persons: moved.map((one) => one.uuid) },
+            },
+          ],
+        });
+        return moved;
+      });
+      return { success: true, splits };
+    },
+  });
+}
