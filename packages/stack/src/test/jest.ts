@@ -11,9 +11,15 @@ import { ownPlatform, readBaseLock } from '../image/base.ts';
 import { needsOf } from './test-needs.ts';
 import type { TestServerSet } from './test-servers.ts';
 
-const endWithParent = new URL('../servers/end-with-parent.mjs', import.meta.url).href;
-const countReporter = fileURLToPath(new URL('../jest/count-reporter.mjs', import.meta.url));
-const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs', import.meta.url));
+/** Of jest's own process; its workers inherit them, and programs that tests start do not. */
+const nodeOptions = [
+  ...['--import', new URL('../servers/end-with-parent.mjs', import.meta.url).href],
+  ...['--import', new URL('../jest/strip-types.mjs', import.meta.url).href],
+  // kafkajs passes negative delays, about which newer releases of Node.js warn. The services correct them
+  // (packages/event-log, kafkajs-internals/request-queue-timer); some tests use kafkajs without that.
+  ...['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
+];
+const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.meta.url));
 
 /** `quick` is what `npm test` runs, `long` what `npm run test:long` does: files named `*.long.test.ts`. */
 export type Suite = 'quick' | 'long';
@@ -42,7 +48,6 @@ export function startJest(
   const env: Record<string, string | undefined> = {
     ...environmentOf(run),
     ...addresses,
-    MILLRACE_CACHE_DIR: cacheDirectory(),
     MILLRACE_PARENT: String(process.pid),
     MILLRACE_TEST_COUNTS: countsFile,
     MILLRACE_TEST_DIRECTORY: dirname(countsFile),
@@ -52,9 +57,9 @@ export function startJest(
   return spawn(
     run.node,
     [
+      ...nodeOptions,
       // The config comes last: what follows a list of reporters would be taken for one more.
-      ...['--import', endWithParent, jestProgram(root), '--reporters=default', `--reporters=${countReporter}`],
-      ...(missing.length > 0 ? [`--env=${skipWithoutServer}`] : []),
+      ...[jestProgram(root), '--reporters=default', `--reporters=${runReporter}`],
       ...['-c', join(root, '.jest.config.mjs'), ...run.jestArguments],
     ],
     { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
@@ -81,16 +86,9 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // The second warning is kafkajs's, on newer Nodes, where a test uses it as it is; services do not
-    // (packages/event-log, kafkajs-internals/request-queue-timer).
-    NODE_OPTIONS: [
-      ...[process.env.NODE_OPTIONS ?? '', '--experimental-vm-modules'],
-      ...['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
-    ]
-      .join(' ')
-      .trim(),
     // Not ours to change before Node.js 20 goes, and not about the tests.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    MILLRACE_CACHE_DIR: cacheDirectory(),
     // Read by .jest.config.mjs.
     MILLRACE_TEST_SUITE: suite,
     MILLRACE_TESTS_AT_LENGTH: String(isAtLength),

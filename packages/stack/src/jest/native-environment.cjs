@@ -1,0 +1,76 @@
+const { isDeepStrictEqual } = require('node:util');
+
+/** The servers that are not available, by the variable that would hold their address (src/test/run-tests.ts). */
+const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
+
+/** Recognizes the error that `testServers()` of test-e2e/testing throws when a test requests such an address. */
+const isAboutMissing = (error) => {
+  const message = String(error?.message ?? error);
+  return missing.some((variable) => message.includes(`${variable} is not set`));
+};
+
+/**
+ * Runs tests in this process's own realm, which they share with the test files that run after them. A file that leaves
+ * something behind for them fails.
+ *
+ * A test that fails because its server is not available is reported as skipped.
+ */
+class NativeEnvironment {
+  global = globalThis;
+  #before;
+  #lacksServer = false;
+
+  async setup() {
+    this.#before = processState();
+  }
+
+  async teardown() {
+    const { environment, directory, listeners } = processState();
+    const before = this.#before;
+    const problems = [
+      ...changedKeys(before.environment, environment).map((name) => `the environment variable ${name}`),
+      ...changedKeys(before.listeners, listeners).map((name) => `a listener for the process's ${name} event`),
+      ...(directory === before.directory ? [] : ['another working directory']),
+    ];
+    for (const name of changedKeys(before.environment, environment)) {
+      if (name in before.environment) process.env[name] = before.environment[name];
+      else delete process.env[name];
+    }
+    process.chdir(before.directory);
+    if (problems.length > 0) throw new Error(`This file leaves behind for the next one: ${problems.join(', ')}`);
+  }
+
+  /** Called after jest-circus has handled the event. */
+  handleTestEvent(event, state) {
+    if (event.name === 'hook_failure') {
+      this.#lacksServer ||= isAboutMissing(event.error);
+      // What could not be set up cannot be torn down either.
+      if (this.#lacksServer && event.hook.type === 'afterAll') state.unhandledErrors.pop();
+    }
+    if (event.name === 'test_done' && event.test.errors.some((errors) => [errors].flat().some(isAboutMissing))) {
+      event.test.errors.length = 0;
+      event.test.status = 'skip';
+    }
+  }
+
+  getVmContext() {
+    return null;
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+}
+
+const processState = () => ({
+  environment: { ...process.env },
+  directory: process.cwd(),
+  listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+});
+
+function changedKeys(before, after) {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].filter((key) => !isDeepStrictEqual(before[key], after[key]));
+}
+
+module.exports = NativeEnvironment;

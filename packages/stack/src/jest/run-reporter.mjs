@@ -1,0 +1,41 @@
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+const listed = 30;
+
+/** Writes the counts of passed, failed and skipped tests to the file that `npm test` names, and shows where the time went. */
+export default class RunReporter {
+  #rootDirectory;
+
+  constructor({ rootDir }) {
+    this.#rootDirectory = rootDir;
+  }
+
+  /** @param {import('@jest/test-result').AggregatedResult} results of all files */
+  onRunComplete(_contexts, results) {
+    const counts = {
+      passed: results.numPassedTests,
+      // A file that could not even be loaded has an unknown number of tests: it counts as one failure.
+      failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+      skipped: results.numPendingTests + results.numTodoTests,
+    };
+    writeFileSync(process.env.MILLRACE_TEST_COUNTS, JSON.stringify(counts));
+    if (results.testResults.length >= listed) this.#printSlowest(results.testResults);
+  }
+
+  #printSlowest(files) {
+    const times = files.map(({ testFilePath, perfStats: { start, end }, testResults }) => ({
+      path: relative(this.#rootDirectory, testFilePath),
+      total: (end - start) / 1000,
+      tests: testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0) / 1000,
+    }));
+    const sum = (key) => times.reduce((total, one) => total + one[key], 0);
+    const setup = Math.round((1 - sum('tests') / sum('total')) * 100);
+    const slowest = times.sort((a, b) => b.total - a.total).slice(0, listed);
+    console.log(`\nThe ${listed} slowest files, in seconds (in brackets: of these, loading and setup outside of tests)`);
+    for (const { path, total, tests } of slowest) {
+      console.log(`${total.toFixed(1).padStart(7)} (${Math.max(0, total - tests).toFixed(1)}) ${path}`);
+    }
+    console.log(`All ${times.length} files: ${Math.round(sum('total'))} s, of which ${setup} % loading and setup`);
+  }
+}

@@ -1,0 +1,22 @@
+const { createHash } = require('node:crypto');
+const Sequencer = require('@jest/test-sequencer').default;
+
+/** Runs test files in a random order, so that none comes to depend on another. `--seed` repeats an order. */
+class ShuffledFiles extends Sequencer {
+  #seed;
+
+  constructor(options) {
+    super(options);
+    this.#seed = options.globalConfig.seed;
+  }
+
+  sort(tests) {
+    const position = ({ path, context }) =>
+      createHash('sha256')
+        .update(`${this.#seed} ${path.slice(context.config.rootDir.length)}`)
+        .digest('hex');
+    return [...tests].sort((a, b) => (position(a) < position(b) ? -1 : 1));
+  }
+}
+
+module.exports = ShuffledFiles;
