@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { writeConsole } from '@millrace/console/bundle';
 import {
+  type BuiltDirectory,
   createFaultProxy,
   eventually,
   type FaultProxy,
@@ -10,13 +7,14 @@ import {
   startKafkaFaultProxy,
   testServers,
 } from '@millrace/testing';
+import { builtConsole } from '@millrace/testing/built-console';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** Pages while a server is away: what needs it says so, all else goes on, and nothing is white. */
-const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
+let built: BuiltDirectory;
 let kafka: KafkaFaultProxy;
 let postgres: FaultProxy;
 let redis: FaultProxy;
@@ -34,7 +32,7 @@ async function proxyOf(address: string, port: number): Promise<[proxy: FaultProx
 
 beforeAll(async () => {
   const { databaseUrl, redisUrl, kafkaBrokers } = testServers();
-  await writeConsole(directory, { isQuick: true });
+  built = await builtConsole();
   kafka = await startKafkaFaultProxy(kafkaBrokers);
   const [ofRedis, redisAddress] = await proxyOf(redisUrl, 6379);
   const [ofPostgres] = await proxyOf(databaseUrl, 5432);
@@ -48,7 +46,7 @@ beforeAll(async () => {
       url.port = String(postgres.port);
       return url.toString();
     },
-    settings: { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on', REDIS_URL: redisAddress },
+    settings: { CONSOLE_DIRECTORY: built.directory, PUBLISH_PROCESSED: 'on', REDIS_URL: redisAddress },
   });
   browser = await launchChromium();
   const extraHTTPHeaders = { authorization: `Bearer ${services.tenant.personalApiKey}` };
@@ -66,7 +64,7 @@ afterAll(async () => {
   for (const one of [kafka, postgres, redis]) await one?.pass();
   await services?.stop();
   for (const one of [kafka, postgres, redis]) await one?.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await built?.remove();
 });
 
 const address = (path: string) => `${services.apiUrl}/console/projects/${services.tenant.projectId}/${path}`;

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { writeConsole } from '@millrace/console/bundle';
-import { eventually } from '@millrace/testing';
+import { type BuiltDirectory, eventually } from '@millrace/testing';
+import { builtConsole } from '@millrace/testing/built-console';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** Live over the running system: what a stream does to a page that stays open. */
-const directory = mkdtempSync(join(tmpdir(), 'millrace-console-'));
+let built: BuiltDirectory;
 let services: RunningServices;
 let browser: Browser;
 let visitor: BrowserContext;
@@ -17,15 +14,15 @@ let visitor: BrowserContext;
 let streams: Map<Request, Page>;
 
 beforeAll(async () => {
-  await writeConsole(directory, { isQuick: true });
-  const settings = { CONSOLE_DIRECTORY: directory, PUBLISH_PROCESSED: 'on' };
+  built = await builtConsole();
+  const settings = { CONSOLE_DIRECTORY: built.directory, PUBLISH_PROCESSED: 'on' };
   services = await startServices({ eventLog: 'postgres', settings });
   browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
   await services?.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await built?.remove();
 });
 beforeEach(async () => {
   const extraHTTPHeaders = { authorization: `Bearer ${services.tenant.personalApiKey}` };

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { environment } from '@millrace/runtime';
 import type { Plugin } from 'esbuild';
+import { buildOnce } from './build-once.ts';
 
 const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -17,36 +15,18 @@ export interface CompiledPrograms {
 
 /**
  * Compiles programs to plain JavaScript, each with all that it imports inside: they start seven times as fast as through a
- * loader, and a benchmark runs what an installation runs. Compiled once for all test files of a run that has a directory
- * (`npm test`), else in a temporary folder.
+ * loader, and a benchmark runs what an installation runs. Each is compiled once per run, see `buildOnce`.
  *
  * @param entryPoints paths from the repository root.
  */
 export async function compilePrograms(entryPoints: readonly string[]): Promise<CompiledPrograms> {
-  const { MILLRACE_TEST_DIRECTORY: ofRun } = environment();
-  if (!ofRun) {
-    const directory = await mkdtemp(join(tmpdir(), 'millrace-compiled-'));
-    const files = await Promise.all(entryPoints.map((entryPoint) => compile(entryPoint, directory)));
-    return { files, remove: () => rm(directory, { recursive: true, force: true }) };
-  }
-  const shared = join(ofRun, 'programs');
-  await mkdir(shared, { recursive: true });
-  const files = await Promise.all(entryPoints.map((entryPoint) => compileOnce(entryPoint, shared)));
-  return { files, remove: async () => {} };
-}
-
-/** Whole or not at all: test files that begin at the same time may both compile it. */
-async function compileOnce(entryPoint: string, shared: string): Promise<string> {
-  const directory = join(shared, flatName(entryPoint));
-  const file = join(directory, `${flatName(entryPoint)}.mjs`);
-  if (existsSync(file)) return file;
-  const draft = await mkdtemp(`${directory}-`);
-  await compile(entryPoint, draft);
-  await rename(draft, directory).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    await rm(draft, { recursive: true });
-  });
-  return file;
+  const built = await Promise.all(
+    entryPoints.map((entryPoint) => buildOnce(flatName(entryPoint), (directory) => compile(entryPoint, directory))),
+  );
+  return {
+    files: built.map(({ directory }, at) => join(directory, `${flatName(entryPoints[at] ?? '')}.mjs`)),
+    remove: async () => void (await Promise.all(built.map(({ remove }) => remove()))),
+  };
 }
 
 const flatName = (entryPoint: string) => entryPoint.replaceAll('/', '-').replace(/\.ts$/, '');
@@ -58,8 +38,7 @@ const startsThreads = {
   thread: { name: 'ingest-gateway-body-worker', path: 'services/ingest-gateway/src/large-bodies/body-worker.ts' },
 };
 
-/** @returns the file. */
-async function compile(entryPoint: string, directory: string): Promise<string> {
+async function compile(entryPoint: string, directory: string): Promise<void> {
   // Loaded here: most tests that use this package compile nothing.
   const { build } = await import('esbuild');
   const compileTo = (path: string, name: string, plugins: Plugin[]) =>
@@ -83,7 +62,6 @@ async function compile(entryPoint: string, directory: string): Promise<string> {
     compileTo(entryPoint, flatName(entryPoint), [someStayWhereTheyAre, filesKnowTheirPlace(file)]),
     ...(startsThreads.in.includes(entryPoint) ? [compileTo(thread.path, thread.name, [someStayWhereTheyAre])] : []),
   ]);
-  return join(directory, `${flatName(entryPoint)}.mjs`);
 }
 
 /** Libraries written for `require` find it, wherever they end up. */

@@ -1,4 +1,5 @@
 export { hearAnnouncedKeys } from './announced-keys.ts';
+export { type BuiltDirectory, buildOnce } from './build-once.ts';
 export { startClickHouse, type TestClickHouse } from './clickhouse/clickhouse-server.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
@@ -46,3 +47,4 @@ export {
 } from './test-tenant.ts';
 export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
 export { trackedFiles } from './tracked-files.ts';
+export { workerFixture } from './worker-fixture.ts';

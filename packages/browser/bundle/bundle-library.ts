@@ -38,8 +38,18 @@ export async function libraryVersion(): Promise<string> {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-/** Compiles and minifies one of them; takes some hundred milliseconds. */
-export async function bundleLibrary(name: BundleName): Promise<Code> {
+const bundled = new Map<BundleName, Promise<Code>>();
+
+/** Compiles and minifies one of them, once per process; takes a few hundred milliseconds. */
+export function bundleLibrary(name: BundleName): Promise<Code> {
+  const known = bundled.get(name);
+  if (known) return known;
+  const code = bundle(name);
+  bundled.set(name, code);
+  return code;
+}
+
+async function bundle(name: BundleName): Promise<Code> {
   const { entry, format } = bundles[name];
   const { define, ...options } = bundleOptions(await libraryVersion());
   const digests = name === 'array.js' && { SIDE_SCRIPT_DIGESTS: JSON.stringify(await sideScriptDigests()) };

@@ -1,15 +1,13 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { compilePrograms, createTestDatabase, createTestTenant, startService } from '@millrace/testing';
+import { builtConsole } from '@millrace/testing/built-console';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import pg from 'pg';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { writeConsole } from '../bundle/write-console.ts';
 
 export interface RunningConsole {
   /** Of a page of the test's project. */
@@ -57,15 +55,14 @@ export async function startConsole({
   publicHost?: '127.0.0.1' | 'localhost';
   settings?: Record<string, string>;
 } = {}): Promise<RunningConsole> {
-  const directory = await mkdtemp(join(tmpdir(), 'millrace-console-'));
-  const [programs, testDatabase] = await Promise.all([
+  const [programs, testDatabase, built] = await Promise.all([
     compilePrograms(['services/management-api/src/main.ts']),
     createTestDatabase(),
-    writeConsole(directory, { isQuick: true, marksWords }),
+    builtConsole({ marksWords }),
   ]);
   const tenant = await createTestTenant(testDatabase.url);
   const settings = {
-    ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', CONSOLE_DIRECTORY: directory },
+    ...{ DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', CONSOLE_DIRECTORY: built.directory },
     ...{ API_PORT: '0', HEALTH_PORT: '0', API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' },
     ...(publicHost && (await publicAddress(publicHost))),
     ...more,
@@ -148,7 +145,7 @@ export async function startConsole({
       await database.end();
       await testDatabase.drop();
       await programs.remove();
-      await rm(directory, { recursive: true });
+      await built.remove();
     },
   };
 }

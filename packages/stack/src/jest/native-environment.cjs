@@ -1,7 +1,11 @@
 const { isDeepStrictEqual } = require('node:util');
+const { workerFixtures } = require('./worker-fixtures.cjs');
 
 /** The servers that are not available, by the variable that would hold their address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
+
+/** jest-runner replaces it for every file with one that prints a stack first. */
+const exitProcess = process.exit;
 
 /** Recognizes the error that `testServers()` of test-e2e/testing throws when a test requests such an address. */
 const isAboutMissing = (error) => {
@@ -25,11 +29,11 @@ class NativeEnvironment {
   }
 
   async teardown() {
-    const { environment, directory, listeners } = processState();
+    const { environment, directory, listeners, fixtures } = processState();
     const before = this.#before;
     const problems = [
       ...changedKeys(before.environment, environment).map((name) => `the environment variable ${name}`),
-      ...changedKeys(before.listeners, listeners).map((name) => `a listener for the process's ${name} event`),
+      ...(fixtures > before.fixtures ? [] : changedKeys(before.listeners, listeners)).map((name) => `a listener for the process's ${name} event`),
       ...(directory === before.directory ? [] : ['another working directory']),
     ];
     for (const name of changedKeys(before.environment, environment)) {
@@ -37,6 +41,7 @@ class NativeEnvironment {
       else delete process.env[name];
     }
     process.chdir(before.directory);
+    process.exit = exitProcess;
     if (problems.length > 0) throw new Error(`This file leaves behind for the next one: ${problems.join(', ')}`);
   }
 
@@ -66,6 +71,8 @@ const processState = () => ({
   environment: { ...process.env },
   directory: process.cwd(),
   listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+  // What test files share may listen for the end of the process, for instance to end Chromium.
+  fixtures: workerFixtures().size,
 });
 
 function changedKeys(before, after) {

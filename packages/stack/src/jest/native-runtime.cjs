@@ -1,5 +1,6 @@
 // Tests as native ES modules: one process keeps what it has loaded, and a test file costs no more than its own modules.
 const { pathToFileURL } = require('node:url');
+require('./worker-fixtures.cjs');
 
 /**
  * The part of jest-runtime's interface that jest-runner and jest-circus call. Test files and what they import are loaded by

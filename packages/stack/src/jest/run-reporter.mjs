@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { stopWorkerFixtures } from './worker-fixtures.cjs';
 
 const listed = 30;
 
@@ -12,7 +13,9 @@ export default class RunReporter {
   }
 
   /** @param {import('@jest/test-result').AggregatedResult} results of all files */
-  onRunComplete(_contexts, results) {
+  async onRunComplete(_contexts, results) {
+    // A single file runs in this process and not in a worker.
+    await stopWorkerFixtures();
     const counts = {
       passed: results.numPassedTests,
       // A file that could not even be loaded has an unknown number of tests: it counts as one failure.

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environment } from '@millrace/runtime';
+
+export interface BuiltDirectory {
+  directory: string;
+  /** Deletes it, unless other test files use it too. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Has something built into a folder: once for all test files of a run that has a directory (`npm test`), else in a temporary folder.
+ * Test files that begin at the same time may both build it; each sees a complete folder.
+ *
+ * @param name of the folder: the same name means the same content
+ */
+export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
+  const { MILLRACE_TEST_DIRECTORY: ofRun } = environment();
+  if (!ofRun) {
+    const directory = await mkdtemp(join(tmpdir(), `millrace-${name}-`));
+    await build(directory);
+    return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
+  }
+  const shared = join(ofRun, 'built');
+  await mkdir(shared, { recursive: true });
+  const directory = join(shared, name);
+  if (!existsSync(directory)) {
+    const draft = await mkdtemp(`${directory}-`);
+    await build(draft);
+    await rename(draft, directory).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      await rm(draft, { recursive: true });
+    });
+  }
+  return { directory, remove: async () => {} };
+}
