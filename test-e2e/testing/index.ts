@@ -25,7 +25,7 @@ export { clickHouseOrSkip, installClickHouse } from './install-tools.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
-export { seededRandom, storySize, testSeed } from './seeded-random.ts';
+export { sampleOf, seededRandom, storySize, testSeed } from './seeded-random.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
 export { startServer, type TestServer } from './start-server.ts';
 export { type ExpectedState, expectedState } from './story/expected-state.ts';

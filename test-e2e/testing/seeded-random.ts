@@ -12,12 +12,23 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
+const isAtLength = () => environment().MILLRACE_TESTS_AT_LENGTH === 'true';
+
 /**
- * How much of a random story is told: in `npm test` a little, once; `npm run test:long` tells it again, by another seed and at
- * length. Whoever uses it has the number in the test's name.
+ * How long a random story is: short in `npm test`; `npm run test:long` runs it again, with another seed and at length. A test that uses
+ * it has the number in its name, and its file is named `*.sampled.test.ts`.
  */
-export const storySize = (once: number, atLength: number): number =>
-  environment().MILLRACE_TESTS_AT_LENGTH === 'true' ? atLength : once;
+export const storySize = (short: number, atLength: number): number => (isAtLength() ? atLength : short);
+
+/**
+ * Some of many cases: in `npm test` `count` of them, in `npm run test:long` all. The file is named `*.sampled.test.ts`.
+ *
+ * @param turn callers with successive turns get successive cases, so that together they cover all of them
+ */
+export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: number; turn: number }): T[] {
+  if (isAtLength() || count >= cases.length) return [...cases];
+  return Array.from({ length: count }, (_, at) => cases[(turn * count + at) % cases.length] as T);
+}
 
 /**
  * The seed of what a test makes up: `MILLRACE_SEED`, else `otherwise`, another one each time by default. Whoever uses it

@@ -33,7 +33,9 @@ class NativeEnvironment {
     const before = this.#before;
     const problems = [
       ...changedKeys(before.environment, environment).map((name) => `the environment variable ${name}`),
-      ...(fixtures > before.fixtures ? [] : changedKeys(before.listeners, listeners)).map((name) => `a listener for the process's ${name} event`),
+      ...(fixtures > before.fixtures ? [] : changedKeys(before.listeners, listeners)).map(
+        (name) => `a listener for the process's ${name} event`,
+      ),
       ...(directory === before.directory ? [] : ['another working directory']),
     ];
     for (const name of changedKeys(before.environment, environment)) {

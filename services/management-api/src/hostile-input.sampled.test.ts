@@ -1,4 +1,4 @@
-import { createTestTenant, storySize, type TestTenant } from '@millrace/testing';
+import { createTestTenant, sampleOf, storySize, type TestTenant } from '@millrace/testing';
 import fc from 'fast-check';
 import { declaredRoutes } from './testing/declared-routes.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
@@ -58,18 +58,29 @@ const nasty = [
   'x'.repeat(6000),
 ];
 
+const seen = new Set<string>();
+let turn = 0;
+/** `npm test` sends every text to the first parameter of a name and schema, and a few, others each time, to the rest. */
+function textsFor(field: string, schema: unknown): string[] {
+  const key = `${field} ${JSON.stringify(schema)}`;
+  const isFirst = !seen.has(key);
+  seen.add(key);
+  return isFirst ? nasty : sampleOf(nasty, { count: 4, turn: turn++ });
+}
+
 describe.each(
   lists.map(({ path, query: { properties, required = [] } }) => ({
     path,
     fields: Object.keys(properties),
+    texts: Object.entries(properties).map(([name, schema]) => [name, textsFor(name, schema)] as const),
     required: required.filter((name) => !Object.hasOwn(properties[name] ?? {}, 'default')),
   })),
-)('$path', ({ path, fields, required }) => {
+)('$path', ({ path, fields, texts, required }) => {
   const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
 
-  test.each(fields)('%s', async (field) => {
+  test.each(texts)('%s', async (field, values) => {
     // One after the other: a key may have few searches at a time.
-    for (const text of nasty) {
+    for (const text of values) {
       const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
       const query = [`${field}=${encodeURIComponent(text)}`, ...others].join('&');
       const { status, body } = await api.get(address(query), tenant.personalApiKey);
