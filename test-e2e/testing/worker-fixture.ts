@@ -1,9 +1,10 @@
 // What test files share: started when the first one needs it, stopped when the worker process of jest ends.
 
 /** Also read by packages/stack/src/jest/worker-fixtures.cjs. */
-const stops: Set<() => Promise<void>> = ((globalThis as Record<symbol, unknown>)[
-  Symbol.for('millrace.worker-fixtures')
-] ??= new Set()) as Set<() => Promise<void>>;
+const registry: { [key: symbol]: Set<() => Promise<void>> | undefined } = globalThis as object;
+const registryKey = Symbol.for('millrace.worker-fixtures');
+const stops = registry[registryKey] ?? new Set();
+registry[registryKey] = stops;
 
 /**
  * Returns a function that starts something on its first call and returns the same one from then on, to every test file that the

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../command.ts';
 import { cacheDirectory, npmPackage } from '../fetched-programs.ts';
 import { ownPlatform, readBaseLock } from '../image/base.ts';
-import { needsOf } from './test-needs.ts';
 import type { TestServerSet } from './test-servers.ts';
 
 /** Of jest's own process; its workers inherit them, and programs that tests start do not. */
@@ -119,34 +118,29 @@ export function sumOf(counts: readonly TestCounts[]): TestCounts {
   };
 }
 
-/** Looks into the insides of Node or of libraries, where a new version is noticed first. */
-const insides = /-internals\//;
-/** Made up by a seed: another one each time. */
-const randomStories = /storySize|testSeed/;
-/** Programs of others, which no Node of ours runs. */
-const elsewhere = /^(?:packages\/stack|test-e2e\/(?:chart|cluster))\//;
+/**
+ * Quick tests that the long suite runs again. Sampled ones (`*.sampled.test.ts`) get all of their cases, and those of code that a
+ * new release of Node.js could break run on the release of the image: what reads library internals, and what works with sockets,
+ * streams, compression, TLS, HTTP, JSON or text.
+ */
+const runsAgain =
+  /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|readers|answer)\//;
 
 /**
- * What was asked for, on the Node that runs this. All long tests together include once more, on the Node of the image: the quick
- * tests that need no server, those of insides, and random stories at length. The programs themselves run on that Node in
- * test-e2e/image.
+ * The run that was requested, on the Node.js that runs this. The complete long suite has a second run on the Node.js of the image, see
+ * `runsAgain`. The programs themselves run on that Node.js in test-e2e/image.
  */
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };
   if (suite === 'quick' || jestArguments.length > 0 || process.platform !== 'linux') return [first];
   const { node } = (await readBaseLock(root))[ownPlatform().architecture];
   const quick = await listTests(root, { ...first, suite: 'quick' });
-  const again = quick.filter((file) => {
-    const path = relative(root, file);
-    if (elsewhere.test(path)) return false;
-    const text = readFileSync(file, 'utf8');
-    return needsOf(root, [file]).size === 0 || insides.test(path) || randomStories.test(text);
-  });
+  const again = quick.filter((file) => runsAgain.test(relative(root, file)));
   return [
     first,
     {
       suite: 'quick',
-      title: `Random stories at length, and what Node itself decides, on Node ${node.version}, which the image has`,
+      title: `Sampled tests with all of their cases, and what depends on Node.js, on ${node.version}, which the image has`,
       node: join(await npmPackage(node), 'bin/node'),
       isAtLength: true,
       jestArguments: ['--runTestsByPath', ...again],

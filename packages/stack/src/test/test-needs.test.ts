@@ -21,7 +21,7 @@ test.each([
     ['DATABASE_URL', 'FIREFOX_PATH', 'KAFKA_BROKERS', 'REDIS_URL', 'WEBKIT_DRIVER_PATH'],
   ],
   ['packages/stack/src/servers/sources.test.ts', []],
-  ['test-e2e/story.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
+  ['test-e2e/story.sampled.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
 ])('%s needs %j', (file, needs) => {
   expect([...needsOf(root, [join(root, file)])].sort()).toEqual(needs);
 });
