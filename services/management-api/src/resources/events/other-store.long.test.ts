@@ -234,6 +234,28 @@ const modules = await clickHouseOrSkip();
     expect(await volumes(onPostgres)).toContainEqual(['buy', 1]);
   });
 
+  test('lists the properties that the events of some names have', async () => {
+    const names = ['amount', 'at', 'browser', 'deep', 'list', 'n', 'never', 'wide'];
+    await api.database.sql.query(
+      `INSERT INTO property_definition (project_id, type, name, last_seen_at)
+       SELECT $1, 1, unnest($2::text[]), now()`,
+      [tenant.environmentId, names],
+    );
+    const ofEvents = async (eventNames: string[], more = '&filter_by_event_names=true') => {
+      const query = `event_names=${encodeURIComponent(JSON.stringify(eventNames))}${more}`;
+      const { body } = await both(`property_definitions/?${query}`);
+      return body.results
+        .filter((one: { is_seen_on_filtered_events: boolean }) => one.is_seen_on_filtered_events)
+        .map(({ name }: { name: string }) => name);
+    };
+    expect(await ofEvents(['buy'])).toEqual(['amount', 'at']);
+    expect(await ofEvents([" o'clock "])).toEqual(['amount', 'browser', 'list']);
+    expect(await ofEvents(['buy', " o'clock "])).toEqual(['amount', 'at', 'browser', 'list']);
+    expect(await ofEvents(['buy'], '')).toEqual(['amount', 'at']);
+    expect(await ofEvents(['never sent'])).toEqual([]);
+    expect(await ofEvents(['never sent', '$identify'], '')).toEqual([]);
+  });
+
   test('who was exposed to a flag, and what they did then', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
