@@ -3,6 +3,7 @@ import { type DestinationField, exportDestinations } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { destinationSettings, destinationTypes } from '../src/pages/settings/exports/destinations.ts';
+import { lastFinished, type Rhythm } from '../src/pages/settings/exports/rhythm.ts';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
@@ -105,6 +106,118 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   expect(await page.content()).not.toContain(secret);
   await lookAt(page);
   await page.context().close();
+});
+
+test('saves filters, time zone and offsets as the API has them, and shows what the API refuses at its field', async () => {
+  await console.query(
+    'INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, $2, now()), ($1, $3, now())',
+    [console.tenant.environmentId, 'order', 'refund'],
+  );
+  const page = await console.open('settings/exports?open=new');
+  await page.getByLabel('Name').fill('Orders');
+  await page.getByRole('radio', { name: 'PostgreSQL' }).check();
+  await field(page, 'Host').fill('warehouse.example.com');
+  await field(page, 'User').fill('millrace');
+  await field(page, 'Password').fill(secret);
+  await field(page, 'Database').fill('analytics');
+  const create = page.getByRole('button', { name: 'Create export' });
+  const filters = page.getByRole('group', { name: 'Filters', exact: true });
+  const values = filters.getByLabel('Values: Add a value');
+
+  await filters.getByRole('button', { name: 'Add filter' }).click();
+  await filters.getByLabel('Property type').selectOption('event name');
+  await values.fill('ord');
+  await filters.locator('option[value=order]').waitFor({ state: 'attached' });
+  await values.fill('order');
+  await filters.getByText('Add the filter or cancel it before you save.').waitFor();
+  expect(await create.isDisabled()).toBe(true);
+  await lookAt(page);
+  await filters.getByRole('button', { name: 'Add filter' }).click();
+  await filters.getByRole('button', { name: 'Event name is order', exact: true }).waitFor();
+  await filters.getByRole('button', { name: 'Add filter' }).click();
+  await filters.getByLabel('Property', { exact: true }).fill('plan');
+  await filters.getByLabel('Operator').selectOption('matches pattern');
+  await filters.getByLabel('Value', { exact: true }).fill('(');
+  // Enter adds the filter and does not submit the form.
+  await page.keyboard.press('Enter');
+  await filters.getByRole('button', { name: 'plan matches pattern (', exact: true }).waitFor();
+
+  await page.getByLabel('How often').selectOption('every week');
+  await page.getByLabel('Week starts on').selectOption('Sunday');
+  await page.getByLabel('Starts at').selectOption('06:00');
+  expect(await field(page, 'Time zone').inputValue()).toBe('Europe/Berlin');
+  await field(page, 'Time zone').fill('Atlantis/Poseidonis');
+  await create.click();
+  await eventually(async () => expect(await field(page, 'Time zone').getAttribute('aria-invalid')).toBe('true'));
+  await page.getByText('is not a time zone of the IANA database').waitFor();
+  await field(page, 'Time zone').fill('America/New_York');
+  await create.click();
+  await filters.getByRole('alert').getByText('filters.1.value').waitFor();
+  await lookAt(page);
+  await filters.getByRole('button', { name: 'plan matches pattern (', exact: true }).click();
+  await filters.getByLabel('Value', { exact: true }).fill('^pro');
+  await filters.getByRole('button', { name: 'Change filter' }).click();
+  await create.click();
+
+  await page.getByText('Only events that match all of these filters:').waitFor();
+  await page.getByRole('listitem').getByText('Event name is order', { exact: true }).waitFor();
+  await page.getByText('All settings').click();
+  await page.getByText('Sunday, 06:00 America/New_York').waitFor();
+  await lookAt(page);
+  const id = new URL(page.url()).searchParams.get('open');
+  const stored = () => console.api('GET', `batch_exports/${id}`);
+  expect(await stored()).toMatchObject({
+    filters: [
+      { type: 'event_metadata', key: 'event', operator: 'exact', value: ['order'] },
+      { type: 'event', key: 'plan', operator: 'regex', value: '^pro' },
+    ],
+    ...{ interval: 'week', timezone: 'America/New_York', offset_day: 0, offset_hour: 6 },
+  });
+
+  await page.getByRole('button', { name: 'Change' }).click();
+  await filters.getByRole('button', { name: 'Remove Event name is order' }).click();
+  await page.getByLabel('How often').selectOption('every day');
+  await page.getByLabel('Starts at').selectOption('00:00');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('listitem').getByText('plan matches pattern ^pro', { exact: true }).waitFor();
+  expect(await stored()).toMatchObject({
+    filters: [{ type: 'event', key: 'plan', operator: 'regex', value: '^pro' }],
+    ...{ interval: 'day', timezone: 'America/New_York', offset_day: null, offset_hour: 0 },
+  });
+
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('radio', { name: 'Persons' }).check();
+  expect(await filters.count()).toBe(0);
+  await page.getByLabel('How often').selectOption('every hour');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Persons to PostgreSQL').waitFor();
+  expect(await stored()).toMatchObject({
+    ...{ model: 'persons', filters: null, interval: 'hour' },
+    ...{ timezone: 'America/New_York', offset_day: null, offset_hour: null },
+  });
+  await page.context().close();
+});
+
+test.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
+  { rhythm: { interval: 'hour' }, now: '2026-11-21T05:59Z', last: ['2026-11-21T04:00Z', '2026-11-21T05:00Z'] },
+  { rhythm: { interval: 'day' }, now: '2026-11-21T03:00Z', last: ['2026-11-20T00:00Z', '2026-11-21T00:00Z'] },
+  {
+    rhythm: { interval: 'day', timezone: 'America/New_York' },
+    ...{ now: '2026-11-02T12:00Z', last: ['2026-11-01T04:00Z', '2026-11-02T05:00Z'] },
+  },
+  {
+    rhythm: { interval: 'day', offset_hour: 6 },
+    ...{ now: '2026-11-21T05:59Z', last: ['2026-11-19T06:00Z', '2026-11-20T06:00Z'] },
+  },
+  { rhythm: { interval: 'week' }, now: '2026-11-21T03:00Z', last: ['2026-11-09T00:00Z', '2026-11-16T00:00Z'] },
+  {
+    rhythm: { interval: 'week', offset_day: 0, offset_hour: 6 },
+    ...{ now: '2026-11-22T06:00Z', last: ['2026-11-15T06:00Z', '2026-11-22T06:00Z'] },
+  },
+])('finds the last finished interval: $rhythm at $now', ({ rhythm, now, last }) => {
+  const all: Rhythm = { interval: 'day', timezone: 'UTC', offset_day: null, offset_hour: null, ...rhythm };
+  const { start, end } = lastFinished(all, new Date(now));
+  expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });
 
 test('C-033: what is changed keeps its secrets; another server asks for them at its field', async () => {

@@ -176,7 +176,7 @@ test('a filter is added, changed and taken away, and is not asked before it is c
   await page.getByRole('button', { name: 'Add filter' }).click();
   await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan');
   await page.getByRole('button', { name: 'Add filter' }).click();
-  await page.getByRole('alert').filter({ hasText: 'Choose what it is about, and a value.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Choose a property and a value.' }).waitFor();
   await page.getByRole('combobox', { name: 'Values: Add a value' }).fill('free');
   await page.getByRole('button', { name: 'Add filter' }).click();
   await shows(page, '1');
@@ -208,7 +208,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
   await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], ...range }));
   await shows(page, '5');
   await page.getByRole('button', { name: 'Add filter' }).click();
-  await page.getByLabel('Whose property').selectOption('cohort');
+  await page.getByLabel('Property type').selectOption('cohort');
   await page.getByLabel('Cohort').selectOption({ label: 'Named' });
   await page.getByRole('button', { name: 'Add filter' }).click();
   // Ada alone has a name.
@@ -217,7 +217,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
   await page.getByRole('button', { name: 'Remove in cohort Named' }).click();
   await shows(page, '5');
   await page.getByRole('button', { name: 'Only B where …' }).click();
-  await page.getByLabel('Whose property').selectOption({ label: 'company' });
+  await page.getByLabel('Property type').selectOption({ label: 'company' });
   await page.getByRole('combobox', { name: 'Property', exact: true }).fill('size');
   await page.getByLabel('Operator').selectOption('gt');
   await page.getByRole('textbox', { name: 'Value' }).fill('10');

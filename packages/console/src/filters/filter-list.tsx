@@ -1,14 +1,14 @@
 // Conditions on events, as questions and dashboards have them: each a line, one of them a form.
 
-import { useRef, useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 import { fieldsOf, isFields } from '../answers/question.ts';
 import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
-import { type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
+import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
 import { useCohorts, useGroupTypes } from './known.ts';
-import { CohortFilter, PropertyFilter } from './property-filter.tsx';
+import { CohortFilter, EventNameFilter, PropertyFilter } from './property-filter.tsx';
 import { Select } from './select.tsx';
 import { text } from './words.ts';
 import './filters.css';
@@ -18,14 +18,21 @@ export function FilterList({
   filters: given,
   of,
   onFilters,
+  onEditing,
 }: {
   filters: unknown;
   /** Letter of the event they are about; absent: the whole question. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
+  /** Reports when a filter is opened for editing and when it is closed again, for forms that are saved as a whole. */
+  onEditing?: (isEditing: boolean) => void;
 }) {
   /** Place of the one that is edited; that behind the last is new. */
-  const [edited, setEdited] = useState<number | null>(null);
+  const [edited, showEdited] = useState<number | null>(null);
+  const setEdited = (at: number | null) => {
+    showEdited(at);
+    onEditing?.(at !== null);
+  };
   const filters: unknown[] = Array.isArray(given) ? given : isFields(given) ? [given] : [];
   const lineOf = useFilterLines(filters);
   const set = (next: unknown[]) => onFilters(next.length === 0 ? undefined : next);
@@ -98,8 +105,10 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
 }
 
 const editable = new Set<unknown>([undefined, 'event', 'person', 'group', 'cohort']);
-const isEditable = (filter: unknown): filter is Filter =>
-  typeof fieldsOf(filter).key === 'string' && editable.has(fieldsOf(filter).type);
+function isEditable(filter: unknown): filter is Filter {
+  const { type, key } = fieldsOf(filter);
+  return typeof key === 'string' && (editable.has(type) || (type === 'event_metadata' && key === eventNameKey));
+}
 
 /** All but those that questions do not know. */
 const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;
@@ -124,31 +133,39 @@ function FilterForm({
     show(next);
   };
   const [isIncomplete, setIncomplete] = useState(false);
-  const { event, person, cohort } = text.filterOf;
+  const { event, event_metadata, person, cohort } = text.filterOf;
   const ofGroups = Object.fromEntries(groups.map(({ index, name }) => [`group ${index}`, visible(name)]));
   const choose = (chosen: string) => {
-    const [type, index] = chosen.split(' ') as ['event' | 'person' | 'group' | 'cohort', string?];
+    const [type, index] = chosen.split(' ') as ['event' | 'event_metadata' | 'person' | 'group' | 'cohort', string?];
     setFilter(newFilter(type, index === undefined ? {} : { group_type_index: Number(index) }));
   };
+  const take = () => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true));
+  /** Enter in a field adds the filter and does not submit the form around it. */
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.defaultPrevented || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    take();
+  };
   return (
-    <div className="filter-form">
+    // biome-ignore lint/a11y/noStaticElementInteractions: the fields in it are what is pressed
+    <div className="filter-form" onKeyDown={press}>
       <Select
         label={text.filterType}
         value={filter.type === 'group' ? `group ${filter.group_type_index}` : filter.type}
-        options={{ event, person, ...ofGroups, cohort }}
+        options={{ event, event_metadata, person, ...ofGroups, cohort }}
         onChoose={choose}
       />
       <div className="filter-fields filter-pair">
         {filter.type === 'cohort' ? (
           <CohortFilter filter={filter} onChange={setFilter} />
+        ) : filter.type === 'event_metadata' ? (
+          <EventNameFilter filter={filter} onChange={setFilter} />
         ) : (
           <PropertyFilter filter={filter} operators={operators} onChange={setFilter} />
         )}
       </div>
       <div className="form-buttons">
-        <Button onPress={() => (isComplete(latest.current) ? onFilter(latest.current) : setIncomplete(true))}>
-          {isNew ? text.addFilter : text.changeFilter}
-        </Button>
+        <Button onPress={take}>{isNew ? text.addFilter : text.changeFilter}</Button>
         <Button look="plain" onPress={onClose}>
           {words.cancel}
         </Button>

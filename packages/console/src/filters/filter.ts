@@ -1,7 +1,7 @@
 import { text } from './words.ts';
 
 export interface Filter extends Record<string, unknown> {
-  type: 'event' | 'person' | 'group' | 'cohort' | 'flag';
+  type: 'event' | 'event_metadata' | 'person' | 'group' | 'cohort' | 'flag';
   key: string;
   operator?: string | null;
   value?: unknown;
@@ -13,11 +13,14 @@ export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not
 /** Operators that take none. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
+/** The key of the filter by the name of an event, whose type is `event_metadata`. */
+export const eventNameKey = 'event';
+
 /** One that is still to be filled in. */
-export const newFilter = (type: 'event' | 'person' | 'group' | 'cohort', more: Record<string, unknown> = {}): Filter =>
+export const newFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<string, unknown> = {}): Filter =>
   type === 'cohort'
     ? { type, key: 'id', operator: 'in', value: null }
-    : { type, key: '', operator: 'exact', value: [], ...more };
+    : { type, key: type === 'event_metadata' ? eventNameKey : '', operator: 'exact', value: [], ...more };
 
 /** Whether it says what it is about, and a value where it needs one. */
 export function isComplete({ type, key, operator, value }: Filter): boolean {
@@ -31,7 +34,8 @@ export function isComplete({ type, key, operator, value }: Filter): boolean {
 export function lineOfFilter({ type, key, operator, value, cohort_name: cohort }: Filter): string {
   if (type === 'cohort')
     return text.line('', operator === 'not_in' ? text.notInCohort : text.inCohort, cohort ?? plain(value));
-  return text.line(key, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
+  const name = type === 'event_metadata' && key === eventNameKey ? text.eventName : key;
+  return text.line(name, relationOf(operator), valuelessOperators.has(operator ?? '') ? '' : valuesText(value));
 }
 
 const relationOf = (operator: string | null | undefined): string =>

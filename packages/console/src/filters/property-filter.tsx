@@ -1,11 +1,13 @@
 // One condition on a property or a cohort, as flags, insights and cohorts have them.
 
 import { type KeyboardEvent, useId, useState } from 'react';
+import type { Query } from '../api/request.ts';
 import { Choices, useSuggestions } from '../frame/suggestions.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { type Filter, listOperators, plain, valuelessOperators } from './filter.ts';
 import { useCohorts } from './known.ts';
+import { Select } from './select.tsx';
 import { text } from './words.ts';
 import './filters.css';
 
@@ -33,7 +35,6 @@ export function PropertyFilter({
     },
     { isNeeded: isTyping, items: ({ results }: { results: { name: string }[] }) => results.map(({ name }) => name) },
   );
-  const operator = filter.operator ?? 'exact';
   return (
     <>
       <input
@@ -47,21 +48,32 @@ export function PropertyFilter({
         onChange={(event) => onChange({ ...filter, key: event.target.value })}
       />
       <Choices id={id} names={keys} />
-      <select
-        className="input"
-        aria-label={text.operator}
+      <OperatorAndValue filter={filter} operators={operators} onChange={onChange} />
+    </>
+  );
+}
+
+const { exact, is_not, icontains, not_icontains, regex, not_regex } = text.operators;
+
+/** Every event has one name. */
+export const EventNameFilter = (props: FilterProps) => (
+  <OperatorAndValue {...props} operators={{ exact, is_not, icontains, not_icontains, regex, not_regex }} />
+);
+
+function OperatorAndValue({
+  filter,
+  operators,
+  onChange,
+}: FilterProps & { operators: Partial<typeof text.operators> }) {
+  const operator = filter.operator ?? 'exact';
+  return (
+    <>
+      <Select
+        label={text.operator}
         value={operator}
-        onChange={(event) =>
-          onChange({ ...filter, operator: event.target.value, value: valueFor(event.target.value, filter.value) })
-        }
-      >
-        {!Object.hasOwn(operators, operator) && <option value={operator}>{operator}</option>}
-        {Object.entries(operators).map(([name, label]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
+        options={operators}
+        onChoose={(next) => onChange({ ...filter, operator: next, value: valueFor(next, filter.value) })}
+      />
       <span className="filter-value">
         <FilterValue filter={filter} operator={operator} onChange={(value) => onChange({ ...filter, value })} />
       </span>
@@ -79,7 +91,19 @@ function valueFor(operator: string, value: unknown): unknown {
   return list[0] ?? '';
 }
 
+/** Where known values are found while one is typed. */
+interface Offered {
+  path: string;
+  query: (typed: string) => Query;
+}
+
 const valuesOf: Partial<Record<Filter['type'], string>> = { event: 'events/values', person: 'persons/values' };
+
+function offeredFor({ type, key }: Filter): Offered | null {
+  if (type === 'event_metadata') return { path: 'event_definitions', query: (typed) => ({ search: typed, limit: 20 }) };
+  const path = valuesOf[type];
+  return path === undefined || key === '' ? null : { path, query: (typed) => ({ key, value: typed }) };
+}
 
 function FilterValue({
   filter,
@@ -119,12 +143,14 @@ function FilterValue({
     <ValuesInput
       label={text.values}
       values={list.filter((value) => value !== undefined && value !== null)}
-      offered={
-        valuesOf[filter.type] && filter.key !== '' ? { path: valuesOf[filter.type] ?? '', key: filter.key } : null
-      }
+      offered={offeredFor(filter)}
       onChange={onChange}
     />
   );
+}
+
+interface Named {
+  name: string;
 }
 
 /** Several values; Enter or leaving the field takes what is typed. */
@@ -136,21 +162,17 @@ export function ValuesInput({
 }: {
   label: string;
   values: readonly unknown[];
-  /** Where the values of a property are asked for. */
-  offered?: { path: string; key: string } | null;
+  offered?: Offered | null;
   onChange: (values: unknown[]) => void;
 }) {
   const [typed, setTyped] = useState('');
   const [isTyping, setTyping] = useState(false);
   const id = useId();
-  const names = useSuggestions(
-    offered?.path ?? '',
-    { key: offered?.key ?? '', value: typed },
-    {
-      isNeeded: isTyping && offered !== null,
-      items: (answer: { name: string }[]) => answer.map(({ name }) => name),
-    },
-  );
+  const names = useSuggestions(offered?.path ?? '', offered?.query(typed) ?? {}, {
+    isNeeded: isTyping && offered !== null,
+    items: (answer: Named[] | { results: Named[] }) =>
+      (Array.isArray(answer) ? answer : answer.results).map(({ name }) => name),
+  });
   const take = () => {
     const value = typed.trim();
     setTyped('');

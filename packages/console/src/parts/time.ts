@@ -15,6 +15,9 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
+/** Names of time zones to choose from. */
+export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+
 /** `15:04:07.812` */
 export const formatClock = (iso: string, zone: string) => format(iso, zone, clock);
 /** `24 Nov 2026, 15:04:07.812` */

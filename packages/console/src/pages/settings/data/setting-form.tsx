@@ -6,6 +6,7 @@ import { Choices } from '../../../frame/suggestions.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { explain } from '../../../parts/states.tsx';
+import { zones } from '../../../parts/time.ts';
 import { Block, Done } from '../block.tsx';
 import { type Environment, useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
@@ -183,8 +184,6 @@ function Several({ control: { name, choices }, value, problem, onChange }: OfKin
     </fieldset>
   );
 }
-
-const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 

@@ -5,17 +5,20 @@ import { ApiProblem, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
+import { explain } from '../../../parts/states.tsx';
 import { fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
+import { SavedFilters } from '../saved-filters.tsx';
 import {
   type DestinationSetting,
   type DestinationType,
   destinationSettings,
   destinationTypes,
 } from './destinations.ts';
-import { type BatchExport, exportsKey, intervals, models, useExportsPath } from './export.ts';
+import { type BatchExport, exportsKey, models, useExportsPath } from './export.ts';
+import { RhythmFields, rhythmOf } from './rhythm-fields.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -33,6 +36,11 @@ export function ExportForm({
   const { id: projectId, timezone } = useProject();
   const path = useExportsPath();
   const [type, setType] = useState<DestinationType>(before?.destination.type ?? 'S3');
+  const [model, setModel] = useState(before?.model ?? 'events');
+  const [interval, setInterval] = useState(before?.interval ?? 'hour');
+  const [filters, setFilters] = useState<readonly unknown[]>(before?.filters ?? []);
+  const [isEditingFilter, setEditingFilter] = useState(false);
+  const hasFilters = model === 'events';
   const kept = before?.destination.type === type ? before.destination.config : undefined;
   const save = useMutation({
     mutationFn: (body: object) =>
@@ -47,9 +55,16 @@ export function ExportForm({
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
-    save.mutate(bodyOf(typed, { type, kept, timezone }));
+    save.mutate({
+      ...bodyOf(typed, { type, kept, timezone }),
+      ...rhythmOf(typed, before),
+      filters: hasFilters && filters.length > 0 ? filters : null,
+    });
   };
-  const fields = ['name', 'start_at', 'end_at', ...destinationSettings[type].map(({ name }) => name)];
+  const fields = [
+    ...['name', 'start_at', 'end_at', 'timezone', ...(hasFilters ? ['filters'] : [])],
+    ...destinationSettings[type].map(({ name }) => name),
+  ];
   const problem = atSetting(save.error, fields);
   return (
     <Block title={before ? form.change(before.name) : text.newExport}>
@@ -66,19 +81,23 @@ export function ExportForm({
           name="model"
           legend={form.model}
           options={models.map((model) => ({ value: model, ...form.models[model] }))}
-          chosen={before?.model ?? 'events'}
+          chosen={model}
+          onChoose={(chosen) => {
+            setModel(chosen);
+            setEditingFilter(false);
+          }}
         />
-        <label className="field settings-short">
-          <span className="field-label">{form.interval}</span>
-          <select className="input" name="interval" defaultValue={before?.interval ?? 'hour'}>
-            {intervals.map((interval) => (
-              <option key={interval} value={interval}>
-                {text.every[interval]}
-              </option>
-            ))}
-          </select>
-          <span className="hint">{form.intervalHint}</span>
-        </label>
+        {hasFilters && (
+          <SavedFilters
+            legend={form.filters}
+            about={<FiltersHint problem={problem} />}
+            filters={filters}
+            isEditing={isEditingFilter}
+            onFilters={setFilters}
+            onEditing={setEditingFilter}
+          />
+        )}
+        <RhythmFields before={before} interval={interval} problem={problem} onInterval={setInterval} />
         <Cards
           name="type"
           legend={form.destination}
@@ -90,13 +109,22 @@ export function ExportForm({
         <Times before={before} problem={problem} />
         <FormProblem problem={problem} fields={fields} />
         <div className="form-buttons">
-          <Button type="submit" look="main" isDisabled={save.isPending}>
+          <Button type="submit" look="main" isDisabled={save.isPending || isEditingFilter}>
             {before ? form.save : form.create}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>
         </div>
       </form>
     </Block>
+  );
+}
+
+function FiltersHint({ problem }: { problem: unknown }) {
+  if (!isAbout(problem, 'filters')) return <span className="hint">{form.filtersHint}</span>;
+  return (
+    <span className="bad" role="alert">
+      {explain(problem)}
+    </span>
   );
 }
 
@@ -251,7 +279,6 @@ function bodyOf(
   return {
     name: typed.get('name'),
     model: typed.get('model'),
-    interval: typed.get('interval'),
     destination: { type, config },
     start_at: time('start_at'),
     end_at: time('end_at'),

@@ -1,8 +1,8 @@
 import { useProject } from '../../../frame/project.ts';
 import { matching, part, useAddress } from '../../../parts/address.ts';
 import { isTime, zones } from '../../../parts/span.tsx';
-import { fromLocal, localOf } from '../../../parts/time.ts';
 import type { DestinationType } from './destinations.ts';
+import type { Rhythm } from './rhythm.ts';
 
 /** As the API has them. */
 export interface Run {
@@ -27,16 +27,14 @@ export interface Backfill {
   created_at: string;
 }
 
-export type Interval = 'hour' | 'day' | 'week' | 'every 5 minutes' | 'every 15 minutes';
-export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minutes', 'hour', 'day', 'week'];
 export const models = ['events', 'persons'] as const;
 
-export interface BatchExport {
+export interface BatchExport extends Rhythm {
   id: string;
   name: string;
   model: (typeof models)[number];
   destination: { type: DestinationType; config: Record<string, unknown> };
-  interval: Interval;
+  filters: unknown[] | null;
   paused: boolean;
   created_at: string;
   last_paused_at: string | null;
@@ -87,32 +85,3 @@ export function stateOf({ paused, end_at, latest_runs: [last] }: BatchExport, no
 
 export const isOpen = ({ status }: Pick<Run, 'status'>) =>
   status === 'Starting' || status === 'Running' || status === 'FailedRetryable';
-
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
-const fixedMs: Partial<Record<Interval, number>> = {
-  'every 5 minutes': 5 * minuteMs,
-  'every 15 minutes': 15 * minuteMs,
-  hour: 60 * minuteMs,
-};
-
-/** The interval that has ended last, by the clocks of a zone. What its run covers the server says. */
-export function lastFinished(interval: Interval, zone: string, now = new Date()): { start: string; end: string } {
-  const length = fixedMs[interval];
-  if (length !== undefined) {
-    const end = Math.floor(now.getTime() / length) * length;
-    return { start: new Date(end - length).toISOString(), end: new Date(end).toISOString() };
-  }
-  const today = Date.parse(`${localOf(now, zone).slice(0, 10)}T00:00:00Z`);
-  const weekday = (new Date(today).getUTCDay() + 6) % 7;
-  const [first, days] = interval === 'week' ? [today - weekday * dayMs, 7] : [today, 1];
-  return { start: midnight(first - days * dayMs, zone), end: midnight(first, zone) };
-}
-
-/** The days before today, by the clocks of a zone. */
-export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
-  const today = Date.parse(`${localOf(now, zone).slice(0, 10)}T00:00:00Z`);
-  return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };
-}
-
-const midnight = (day: number, zone: string) => fromLocal(new Date(day).toISOString().slice(0, 19), zone);

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
+import { useFilterLines } from '../../../filters/filter-list.tsx';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
@@ -21,6 +22,7 @@ import {
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
 import { Backfills } from './past.tsx';
+import { hasDays } from './rhythm.ts';
 import { Runs } from './runs.tsx';
 import { text } from './words.ts';
 
@@ -115,6 +117,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
       {one.paused && one.last_paused_at && (
         <p className="note">{text.pausedSince(formatMinute(one.last_paused_at, timezone))}</p>
       )}
+      {one.filters !== null && one.filters.length > 0 && <Filters filters={one.filters} />}
       <AllSettings one={one} />
       {dialog === 'call' && <AsApiCall request={{ path }} onClose={close} />}
       {dialog === 'unpause' && <Unpause one={one} path={path} refresh={refresh} onClose={close} />}
@@ -136,11 +139,27 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
   );
 }
 
+function Filters({ filters }: { filters: readonly unknown[] }) {
+  const lineOf = useFilterLines(filters);
+  return (
+    <div>
+      <p>{text.onlyEvents}</p>
+      <ul className="export-filters">
+        {filters.map((filter, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          <li key={at}>{lineOf(filter)}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 function AllSettings({ one }: { one: BatchExport }) {
   const { timezone } = useProject();
   const { type, config } = one.destination;
   const { labels } = text.form;
   const facts: [string, ReactNode][] = [
+    ...(hasDays(one.interval) ? [[text.begins, text.beginning(one)] satisfies [string, ReactNode]] : []),
     ...destinationSettings[type]
       .filter(({ name }) => config[name] !== undefined && config[name] !== '')
       .map(({ name }): [string, ReactNode] => [labels[name] ?? name, <code key={name}>{shown(config[name])}</code>]),

@@ -13,7 +13,8 @@ import { explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
-import { type Backfill, type BatchExport, exportsKey, lastDays, lastFinished } from './export.ts';
+import { type Backfill, type BatchExport, exportsKey } from './export.ts';
+import { lastDays, lastFinished } from './rhythm.ts';
 import { text } from './words.ts';
 
 /** Spans of the past that were asked for, and how far they are. */
@@ -146,8 +147,8 @@ export function PastDialog({
   isTrial?: boolean;
   onClose: () => void;
 }) {
-  const { id: projectId, timezone } = useProject();
-  const [{ start, end }, setSpan] = useState(() => lastFinished(one.interval, timezone));
+  const { id: projectId } = useProject();
+  const [{ start, end }, setSpan] = useState(() => lastFinished(one));
   const key = exportsKey(projectId, one.id);
   const range = { start_at: start, end_at: end };
   const preview = useQuery({
@@ -178,7 +179,7 @@ export function PastDialog({
         </div>
       ) : (
         <form className="form" onSubmit={submit}>
-          {!isTrial && <SpanFields interval={one.interval} start={start} end={end} onSpan={setSpan} />}
+          {!isTrial && <SpanFields one={one} start={start} end={end} onSpan={setSpan} />}
           <div className="note" aria-live="polite">
             {preview.error ? (
               <span className="bad">{explain(preview.error)}</span>
@@ -219,17 +220,18 @@ function PreviewText({
 }
 
 function SpanFields({
-  interval,
+  one,
   start,
   end,
   onSpan,
 }: {
-  interval: BatchExport['interval'];
+  one: BatchExport;
   start: string;
   end: string;
   onSpan: (span: { start: string; end: string }) => void;
 }) {
   const { timezone } = useProject();
+  const { interval } = one;
   const local = (time: string) => (time === '' ? '' : localOf(new Date(time), timezone));
   const field = (label: string, value: string, set: (time: string) => void) => (
     <label className="field">
@@ -246,7 +248,7 @@ function SpanFields({
   return (
     <>
       <div className="form-buttons">
-        <Button onPress={() => onSpan(lastFinished(interval, timezone))}>{text.lastInterval(interval)}</Button>
+        <Button onPress={() => onSpan(lastFinished(one))}>{text.lastInterval(interval)}</Button>
         {interval !== 'day' && <Button onPress={() => onSpan(lastDays(1, timezone))}>{text.yesterday}</Button>}
         {interval !== 'week' && <Button onPress={() => onSpan(lastDays(7, timezone))}>{text.lastWeek}</Button>}
       </div>

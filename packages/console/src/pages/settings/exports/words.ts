@@ -1,6 +1,7 @@
 import { counted, formatNumber } from '../../../words.ts';
 import type { DestinationType } from './destinations.ts';
-import type { ExportState, Interval, Run } from './export.ts';
+import type { ExportState, Run } from './export.ts';
+import type { Interval, Rhythm } from './rhythm.ts';
 
 const every: Record<Interval, string> = {
   'every 5 minutes': 'every 5 minutes',
@@ -16,6 +17,10 @@ const unit: Record<Interval, string> = {
   day: 'day',
   week: 'week',
 };
+const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
+/** From 0 for Sunday. 1 January 2023 was a Sunday. */
+const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
+const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };
 
 export const text = {
@@ -51,6 +56,12 @@ export const text = {
   sentence: (model: keyof typeof models, type: string, where: string, interval: Interval) =>
     `${models[model]} to ${type}: ${where}, ${every[interval]}.`,
   table: (table: string, database: string, host: string) => `table ${table} of ${database} on ${host}`,
+  weekday,
+  hour,
+  begins: 'Intervals begin',
+  beginning: ({ interval, timezone, offset_day: day, offset_hour: at }: Rhythm) =>
+    `${interval === 'week' ? `${weekday(day ?? 1)}, ` : ''}${hour(at ?? 0)} ${timezone}`,
+  onlyEvents: 'Only events that match all of these filters:',
   pause: 'Pause',
   unpause: 'Go on',
   change: 'Change',
@@ -185,7 +196,14 @@ export const text = {
       persons: { name: 'Persons', about: 'Every person with their ids, as they are when it runs.' },
     },
     interval: 'How often',
-    intervalHint: 'Also how much each run covers. Days and weeks begin at midnight of the project, weeks on Monday.',
+    intervalHint: 'Each run covers one interval.',
+    offsetDay: 'Week starts on',
+    offsetHour: 'Starts at',
+    timezone: 'Time zone',
+    timezoneHint: 'Days and weeks begin in this time zone.',
+    filters: 'Filters',
+    filtersHint:
+      'Only events that match all filters are exported. Person properties are those stored with the event. Without filters, every event is exported.',
     fromHint: 'No run before. Empty: from now on.',
     untilHint: 'No run after. Empty: until it is paused.',
     rare: 'More settings',

@@ -1,0 +1,101 @@
+import { useProject } from '../../../frame/project.ts';
+import { Choices } from '../../../frame/suggestions.tsx';
+import { Field } from '../../../parts/form.tsx';
+import { zones } from '../../../parts/time.ts';
+import type { BatchExport } from './export.ts';
+import { hasDays, type Interval, intervals, type Rhythm } from './rhythm.ts';
+import { text } from './words.ts';
+
+const { form } = text;
+const hours = Array.from({ length: 24 }, (_, hour) => hour);
+const daysFromMonday = [1, 2, 3, 4, 5, 6, 0];
+const [midnight, monday] = [0, 1];
+
+/** How often an export runs, and where its days and weeks begin. */
+export function RhythmFields({
+  before,
+  interval,
+  problem,
+  onInterval,
+}: {
+  before: BatchExport | undefined;
+  interval: Interval;
+  problem: unknown;
+  onInterval: (interval: Interval) => void;
+}) {
+  const { timezone } = useProject();
+  return (
+    <div className="settings-pair">
+      <label className="field">
+        <span className="field-label">{form.interval}</span>
+        <select
+          className="input"
+          name="interval"
+          value={interval}
+          onChange={({ target }) => onInterval(intervals.find((one) => one === target.value) ?? 'hour')}
+        >
+          {intervals.map((one) => (
+            <option key={one} value={one}>
+              {text.every[one]}
+            </option>
+          ))}
+        </select>
+        <span className="hint">{form.intervalHint}</span>
+      </label>
+      {hasDays(interval) && (
+        <>
+          {interval === 'week' && (
+            <label className="field">
+              <span className="field-label">{form.offsetDay}</span>
+              <select className="input" name="offset_day" defaultValue={before?.offset_day ?? monday}>
+                {daysFromMonday.map((day) => (
+                  <option key={day} value={day}>
+                    {text.weekday(day)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <label className="field">
+            <span className="field-label">{form.offsetHour}</span>
+            <select className="input" name="offset_hour" defaultValue={before?.offset_hour ?? midnight}>
+              {hours.map((hour) => (
+                <option key={hour} value={hour}>
+                  {text.hour(hour)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Field
+            name="timezone"
+            label={form.timezone}
+            hint={form.timezoneHint}
+            list="export-zones"
+            autoComplete="off"
+            spellCheck={false}
+            defaultValue={before?.timezone ?? timezone}
+            problem={problem}
+          />
+          <Choices id="export-zones" names={zones} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What was chosen, as the API takes it. An offset that was never set stays unset when it has its default. */
+export function rhythmOf(typed: FormData, before: BatchExport | undefined): Partial<Rhythm> {
+  const interval = intervals.find((one) => one === typed.get('interval')) ?? 'hour';
+  const offset = (name: 'offset_day' | 'offset_hour', usual: number) => {
+    const chosen = typed.get(name);
+    if (chosen === null || (Number(chosen) === usual && (before?.[name] ?? null) === null)) return null;
+    return Number(chosen);
+  };
+  const timezone = typed.get('timezone');
+  return {
+    interval,
+    ...(timezone !== null && { timezone: String(timezone).trim() }),
+    offset_day: offset('offset_day', monday),
+    offset_hour: offset('offset_hour', midnight),
+  };
+}

@@ -1,0 +1,54 @@
+// How often exports run, and where their intervals begin and end.
+
+import { fromLocal, localOf } from '../../../parts/time.ts';
+
+export type Interval = 'hour' | 'day' | 'week' | 'every 5 minutes' | 'every 15 minutes';
+export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minutes', 'hour', 'day', 'week'];
+
+export const hasDays = (interval: Interval) => interval === 'day' || interval === 'week';
+
+/** Where intervals begin and end. */
+export interface Rhythm {
+  interval: Interval;
+  timezone: string;
+  /** The day on which weeks begin, from 0 for Sunday. Null: Monday. */
+  offset_day: number | null;
+  /** The hour at which days and weeks begin. Null: midnight. */
+  offset_hour: number | null;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const fixedMs: Partial<Record<Interval, number>> = {
+  'every 5 minutes': 5 * minuteMs,
+  'every 15 minutes': 15 * minuteMs,
+  hour: 60 * minuteMs,
+};
+
+/** The interval that ended last. The server reports what its run covers. */
+export function lastFinished(
+  { interval, timezone, offset_day, offset_hour }: Rhythm,
+  now = new Date(),
+): { start: string; end: string } {
+  const length = fixedMs[interval];
+  if (length !== undefined) {
+    const end = Math.floor(now.getTime() / length) * length;
+    return { start: new Date(end - length).toISOString(), end: new Date(end).toISOString() };
+  }
+  const hours = (offset_hour ?? 0) * 60 * minuteMs;
+  const begin = (day: number) => fromLocal(new Date(day + hours).toISOString().slice(0, 19), timezone);
+  const today = Date.parse(`${localOf(now, timezone).slice(0, 10)}T00:00:00Z`);
+  const daysSinceFirst = interval === 'week' ? (new Date(today).getUTCDay() - (offset_day ?? 1) + 7) % 7 : 0;
+  const lengthMs = (interval === 'week' ? 7 : 1) * dayMs;
+  const first = today - daysSinceFirst * dayMs;
+  const end = Date.parse(begin(first)) > now.getTime() ? first - lengthMs : first;
+  return { start: begin(end - lengthMs), end: begin(end) };
+}
+
+/** The days before today, by the clocks of a zone. */
+export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
+  const today = Date.parse(`${localOf(now, zone).slice(0, 10)}T00:00:00Z`);
+  return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };
+}
+
+const midnight = (day: number, zone: string) => fromLocal(new Date(day).toISOString().slice(0, 19), zone);

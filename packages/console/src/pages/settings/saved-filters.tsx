@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { FilterList } from '../../filters/filter-list.tsx';
+import { text } from '../../filters/words.ts';
+
+/** Filters within a form that is saved as a whole. */
+export function SavedFilters({
+  legend,
+  about,
+  filters,
+  isEditing,
+  onFilters,
+  onEditing,
+}: {
+  legend: string;
+  /** What the filters do, or what the server found wrong with them. */
+  about: ReactNode;
+  filters: unknown;
+  /** Whether a filter is open for editing: it is not part of `filters` yet, so the form cannot be saved. */
+  isEditing: boolean;
+  onFilters: (filters: unknown[]) => void;
+  onEditing: (isEditing: boolean) => void;
+}) {
+  return (
+    <fieldset className="settings-fieldset settings-filters">
+      <legend className="field-label">{legend}</legend>
+      {about}
+      <FilterList filters={filters} onFilters={(next) => onFilters(next ?? [])} onEditing={onEditing} />
+      <span className="hint" aria-live="polite">
+        {isEditing && text.finishFilter}
+      </span>
+    </fieldset>
+  );
+}
