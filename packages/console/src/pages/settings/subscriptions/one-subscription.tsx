@@ -9,7 +9,8 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay, formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
-import { Block, Sure } from '../block.tsx';
+import { Block, Done, Sure } from '../block.tsx';
+import { useOffered } from '../offered.ts';
 import { Deliveries } from './deliveries.tsx';
 import { ruleInWords } from './rule.ts';
 import {
@@ -71,6 +72,11 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
     await refresh();
   };
   const restore = useMutation({ mutationFn: () => setDeleted(false) });
+  const change = useMutation({
+    mutationFn: (body: { enabled: boolean } | { send_test_now: true }) => call({ method: 'PATCH', path, body }),
+    onSuccess: refresh,
+  });
+  const isTestSent = change.isSuccess && 'send_test_now' in change.variables;
   const title = titleOf(one, projectName);
   const buttons = (
     <div className="form-buttons">
@@ -81,6 +87,16 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
         </Button>
       ) : (
         <>
+          <Button isDisabled={!mayChange || change.isPending} onPress={() => change.mutate({ send_test_now: true })}>
+            {text.sendTest}
+          </Button>
+          <Button
+            look={one.enabled ? undefined : 'main'}
+            isDisabled={!mayChange || change.isPending}
+            onPress={() => change.mutate({ enabled: !one.enabled })}
+          >
+            {one.enabled ? text.pause : text.resume}
+          </Button>
           <Button isDisabled={!mayChange} onPress={onEdit}>
             {text.change}
           </Button>
@@ -94,8 +110,16 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
   return (
     <Block title={title} about={text.sentence(ruleInWords(one, timezone), text.by[one.target_type])} buttons={buttons}>
       {!mayChange && <p className="note">{text.mayNot}</p>}
-      {one.deleted ? <p className="note">{text.deletedNote}</p> : <Next at={one.next_delivery_date} />}
-      <FormProblem problem={restore.error} fields={[]} />
+      {one.deleted ? (
+        <p className="note">{text.deletedNote}</p>
+      ) : one.enabled ? (
+        <Next at={one.next_delivery_date} />
+      ) : (
+        <p className="note">{text.pausedNote}</p>
+      )}
+      {isTestSent && <Done>{text.testSent}</Done>}
+      <FormProblem problem={restore.error ?? change.error} fields={[]} />
+      {one.dashboard_export_insights.length > 0 && <ChosenInsights of={one} />}
       <ul className="subscription-targets">
         {targetsOf(one).map((target) => (
           <li key={target} className="mono">
@@ -123,6 +147,13 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
       )}
     </Block>
   );
+}
+
+/** Names of the chosen insights, once they are known. */
+function ChosenInsights({ of: { dashboard, dashboard_export_insights: chosen } }: { of: Subscription }) {
+  const { data = [] } = useOffered('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
+  const nameOf = (id: number) => data.find((one) => one.id === id)?.name ?? text.ofInsight(id);
+  return <p>{text.onlyInsights(chosen.map(nameOf))}</p>;
 }
 
 function Next({ at }: { at: string | null }) {

@@ -53,7 +53,11 @@ function dayInWords(days: readonly Weekday[]): string {
 export type DayGroup = Weekday | 'day' | 'workday';
 export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 
-export const positions = ['date', '1', '2', '3', '4', '-1', 'each'] as const;
+export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as const;
+
+/** `end` is the last day of a month: the last of all weekdays. */
+export const positionsOf = (frequency: Frequency) =>
+  positions.filter((position) => position !== 'end' || frequency === 'monthly');
 
 /** A rule as the form has it. Of days and weeks `days` counts, of months and years `position` and `group`. */
 export interface Draft {
@@ -76,7 +80,12 @@ export const newDraft: Draft = {
 export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Draft {
   const days = byweekday ?? [];
   const group = groupOf(days);
-  const position = days.length === 0 ? 'date' : positions.find((one) => one === String(bysetpos ?? 'each'));
+  const isMonthEnd = frequency === 'monthly' && group === 'day' && bysetpos === -1;
+  const position = isMonthEnd
+    ? 'end'
+    : days.length === 0
+      ? 'date'
+      : positions.find((one) => one === String(bysetpos ?? 'each'));
   const isOfDays = frequency === 'daily' || frequency === 'weekly';
   const isKnown = isOfDays
     ? days.length === 0 || bysetpos === null
@@ -90,6 +99,7 @@ export function daysOf({ frequency, days, position, group }: Draft): Partial<Pic
   if (frequency === 'daily' || frequency === 'weekly')
     return { byweekday: days.length === 0 ? null : [...days], bysetpos: null };
   if (position === 'date') return { byweekday: null, bysetpos: null };
+  if (position === 'end') return { byweekday: [...weekdays], bysetpos: -1 };
   return { byweekday: daysOfGroup(group), bysetpos: position === 'each' ? null : Number(position) };
 }
 

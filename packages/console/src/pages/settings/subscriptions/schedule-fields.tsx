@@ -1,7 +1,7 @@
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';
 import { localOf } from '../../../parts/time.ts';
-import { type DayGroup, type Draft, dayGroups, positions } from './rule.ts';
+import { type DayGroup, type Draft, dayGroups, positionsOf } from './rule.ts';
 import { frequencies, type Subscription, weekdays } from './subscription.ts';
 import { text } from './words.ts';
 
@@ -60,6 +60,9 @@ export function ScheduleFields({
           <PositionFields draft={draft} onDraft={onDraft} />
         )}
       </div>
+      {draft.frequency === 'monthly' && draft.position === 'date' && dayOf(first) > 28 && (
+        <p className="hint">{form.lastDayHint(dayOf(first))}</p>
+      )}
       {(draft.frequency === 'daily' || draft.frequency === 'weekly') && <DayFields draft={draft} onDraft={onDraft} />}
       <div className="settings-pair">
         <Field
@@ -95,6 +98,9 @@ export function ScheduleFields({
   );
 }
 
+/** The day of the month, of a time as fields have it. */
+const dayOf = (local: string) => Number(local.slice(8, 10));
+
 function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
   const name = draft.frequency === 'daily' ? 'daily' : 'weekly';
   return (
@@ -121,6 +127,7 @@ function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) =
 }
 
 function PositionFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
+  const positions = positionsOf(draft.frequency);
   const known = draft.position === 'kept' ? (['kept', ...positions] as const) : positions;
   return (
     <>
@@ -141,7 +148,7 @@ function PositionFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Dra
           ))}
         </select>
       </label>
-      {draft.position !== 'date' && draft.position !== 'kept' && (
+      {!['date', 'end', 'kept'].includes(draft.position) && (
         <label className="field">
           <span className="field-label">{form.day}</span>
           <select

@@ -143,7 +143,9 @@ function Table({ rows, last, onOpen }: { rows: readonly Subscription[]; last: st
               <Targets of={one} />
             </td>
             <td data-label={text.columns.next}>
-              {one.next_delivery_date === null ? (
+              {!one.deleted && !one.enabled ? (
+                <span className="pill pill-warn">{text.paused}</span>
+              ) : one.next_delivery_date === null ? (
                 <span className="quiet">{text.noNext}</span>
               ) : (
                 formatMinute(one.next_delivery_date, timezone)

@@ -1,12 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useRef, useState } from 'react';
-import { nameOfInsight } from '../../../answers/question.ts';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
-import { type ApiCall, ApiProblem, call } from '../../../api/request.ts';
+import { type ApiCall, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
-import { explain } from '../../../parts/states.tsx';
 import { fromLocal, localOf } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
@@ -14,6 +12,7 @@ import { Cards } from '../cards.tsx';
 import { ReportDialog } from './report.tsx';
 import { type Draft, daysOf, draftOf, newDraft, ruleInWords } from './rule.ts';
 import { ScheduleFields } from './schedule-fields.tsx';
+import { type Subject, SubjectFields, subjectOf } from './subject-fields.tsx';
 import {
   isMasked,
   type Rule,
@@ -27,7 +26,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 const fields = [
-  ...['insight', 'dashboard'],
+  ...['insight', 'dashboard', 'dashboard_export_insights'],
   ...['title', 'target_value', 'invite_message', 'interval', 'byweekday', 'bysetpos', 'start_date', 'until_date'],
   'count',
 ];
@@ -54,7 +53,10 @@ export function SubscriptionForm({
   const [first, setFirst] = useState(() =>
     before ? localOf(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
   );
-  const [about, setAbout] = useState(aboutBefore);
+  const [subject, setSubject] = useState<Subject>({
+    about: aboutBefore,
+    insights: before?.dashboard_export_insights ?? [],
+  });
   const [preview, setPreview] = useState<ApiCall | null>(null);
   const formElement = useRef<HTMLFormElement>(null);
   const save = useMutation({
@@ -71,13 +73,19 @@ export function SubscriptionForm({
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
     const rule = ruleOf(typed, { draft, first, before, timezone });
-    save.mutate({ ...subjectOf(about), ...targetOf(typed, type), ...rule });
+    save.mutate({
+      ...subjectOf(subject.about),
+      dashboard_export_insights: subject.insights,
+      ...targetOf(typed, type),
+      ...rule,
+      ...(!before && { send_test_now: typed.has('send_test_now') }),
+    });
   };
   const kept = before?.target_type === type ? before.target_value : '';
   return (
     <Block title={heading} about={text.today}>
       <form className="form settings-form subscription-form" ref={formElement} onSubmit={submit}>
-        <About value={about} problem={save.error} onChoose={setAbout} />
+        <SubjectFields subject={subject} problem={save.error} onSubject={setSubject} />
         <Field
           name="title"
           label={form.title}
@@ -123,16 +131,24 @@ export function SubscriptionForm({
         <p className="note" aria-live="polite">
           <Summary draft={draft} first={first} before={before} />
         </p>
+        {!before && (
+          <label className="settings-choice">
+            <input type="checkbox" name="send_test_now" defaultChecked />
+            {form.sendFirst}
+          </label>
+        )}
         <FormProblem problem={save.error} fields={fields} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={save.isPending}>
             {before ? form.save : form.create}
           </Button>
-          <Button isDisabled={about === ''} onPress={() => setPreview(previewOf(formElement.current, { path, about }))}>
+          <Button
+            isDisabled={subject.about === ''}
+            onPress={() => setPreview(previewOf(formElement.current, { path, subject }))}
+          >
             {form.preview}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>
-          <span className="hint">{before ? '' : form.createHint}</span>
         </div>
       </form>
       {preview !== null && <ReportDialog title={form.preview} request={preview} onClose={() => setPreview(null)} />}
@@ -140,79 +156,16 @@ export function SubscriptionForm({
   );
 }
 
-/** What may be chosen at once; others are found on their pages, which lead here. */
-const mostOffered = 200;
-
-/** What reports are about. */
-function About({ value, problem, onChoose }: { value: string; problem: unknown; onChoose: (about: string) => void }) {
-  const { id } = useProject();
-  const labelled = useId();
-  const list = (name: 'dashboards' | 'insights') => ({
-    queryKey: [name, id, 'offered'],
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      call<{ results: Offered[] }>(
-        { path: `/api/projects/${id}/${name}`, query: { limit: mostOffered, basic: true } },
-        signal,
-      ),
-  });
-  const dashboards = useQuery(list('dashboards')).data?.results ?? [];
-  const insights = useQuery(list('insights')).data?.results ?? [];
-  const groups = [
-    { kind: 'dashboard', label: form.dashboards, rows: dashboards },
-    { kind: 'insight', label: form.insights, rows: insights },
-  ];
-  const isOffered = groups.some(({ kind, rows }) => rows.some((row) => `${kind} ${row.id}` === value));
-  const wrong = problem instanceof ApiProblem && ['insight', 'dashboard'].includes(problem.attr ?? '');
-  return (
-    <div className="field">
-      <label className="field-label" htmlFor={labelled}>
-        {form.about}
-      </label>
-      <select
-        className="input"
-        id={labelled}
-        value={value}
-        aria-invalid={wrong}
-        aria-describedby={`${labelled}-more`}
-        onChange={({ target }) => onChoose(target.value)}
-      >
-        <option value="">{form.project}</option>
-        {value !== '' && !isOffered && <option value={value}>{value}</option>}
-        {groups.map(({ kind, label, rows }) => (
-          <optgroup key={kind} label={label}>
-            {rows.map((row) => (
-              <option key={row.id} value={`${kind} ${row.id}`}>
-                {nameOfInsight({ name: row.name, derived_name: row.derived_name ?? null })}
-              </option>
-            ))}
-          </optgroup>
-        ))}
-      </select>
-      <span id={`${labelled}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
-        {wrong ? explain(problem) : form.aboutHint}
-      </span>
-    </div>
-  );
-}
-
-interface Offered {
-  id: number;
-  name: string | null;
-  derived_name?: string | null;
-}
-
-/** As the API has it. */
-function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
-  const [kind, id] = about.split(' ');
-  return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
-}
-
 /** The report as it stands in the form. */
-function previewOf(element: HTMLFormElement | null, { path, about }: { path: string; about: string }): ApiCall {
+function previewOf(
+  element: HTMLFormElement | null,
+  { path, subject: { about, insights } }: { path: string; subject: Subject },
+): ApiCall {
   const typed = new FormData(element ?? undefined);
   const text = (name: string) => String(typed.get(name) ?? '').trim();
   const words = { title: text('title'), invite_message: text('invite_message') };
-  return { path: `${path}/preview`, query: { ...subjectOf(about), ...words } };
+  const chosen = { dashboard_export_insights: insights.join(',') };
+  return { path: `${path}/preview`, query: { ...subjectOf(about), ...chosen, ...words } };
 }
 
 /** What the schedule comes to, in words, while it is chosen. */

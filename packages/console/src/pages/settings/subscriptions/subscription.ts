@@ -30,7 +30,11 @@ export interface Subscription extends Rule {
   created_at: string;
   created_by: { first_name: string; email: string } | null;
   deleted: boolean;
+  /** False: paused. */
+  enabled: boolean;
   title: string | null;
+  /** Insights of the dashboard that are in the report; empty: the first six. */
+  dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
 

@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query';
+import { nameOfInsight } from '../../answers/question.ts';
+import { call, type Query } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+
+interface Listed {
+  id: number;
+  name: string | null;
+  derived_name?: string | null;
+}
+
+/** A choice in a form. */
+export interface Offered {
+  id: number;
+  name: string;
+}
+
+/** The API returns this many of a list in one page. */
+const mostOffered = 200;
+
+/** Dashboards or insights to choose from, with the error when they cannot be loaded. */
+export function useOffered(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
+  const { id } = useProject();
+  const all = { ...query, limit: mostOffered, ...(name === 'insights' && { basic: true }) };
+  return useQuery({
+    queryKey: [name, id, 'offered', query],
+    queryFn: ({ signal }) => call<{ results: Listed[] }>({ path: `/api/projects/${id}/${name}`, query: all }, signal),
+    select: ({ results }): Offered[] =>
+      results.map((one) => ({ id: one.id, name: nameOfInsight({ derived_name: null, ...one }) })),
+    enabled: isNeeded,
+  });
+}

@@ -1,0 +1,151 @@
+import { useId } from 'react';
+import { ApiProblem } from '../../../api/request.ts';
+import { explain } from '../../../parts/states.tsx';
+import { useOffered } from '../offered.ts';
+import { text } from './words.ts';
+
+const { form } = text;
+
+/** What reports are about, and which insights of a dashboard they show. */
+export interface Subject {
+  /** `insight 12`, `dashboard 3`, or empty. */
+  about: string;
+  insights: readonly number[];
+}
+
+export function SubjectFields({
+  subject: { about, insights },
+  problem,
+  onSubject,
+}: {
+  subject: Subject;
+  problem: unknown;
+  onSubject: (subject: Subject) => void;
+}) {
+  const { dashboard } = subjectOf(about);
+  return (
+    <>
+      <AboutField value={about} problem={problem} onChoose={(chosen) => onSubject({ about: chosen, insights: [] })} />
+      {dashboard !== null && (
+        <InsightsField
+          dashboard={dashboard}
+          chosen={insights}
+          problem={problem}
+          onChoose={(chosen) => onSubject({ about, insights: chosen })}
+        />
+      )}
+    </>
+  );
+}
+
+/** What reports are about, as the API has it. */
+export function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
+  const [kind, id] = about.split(' ');
+  return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
+}
+
+function AboutField({
+  value,
+  problem,
+  onChoose,
+}: {
+  value: string;
+  problem: unknown;
+  onChoose: (about: string) => void;
+}) {
+  const id = useId();
+  const dashboards = useOffered('dashboards');
+  const insights = useOffered('insights');
+  const groups = [
+    { kind: 'dashboard', label: form.dashboards, rows: dashboards.data ?? [] },
+    { kind: 'insight', label: form.insights, rows: insights.data ?? [] },
+  ];
+  const isOffered = groups.some(({ kind, rows }) => rows.some((row) => `${kind} ${row.id}` === value));
+  const wrong = problem instanceof ApiProblem && ['insight', 'dashboard'].includes(problem.attr ?? '');
+  const notLoaded = dashboards.error ?? insights.error;
+  return (
+    <div className="field">
+      <label className="field-label" htmlFor={id}>
+        {form.about}
+      </label>
+      <select
+        className="input"
+        id={id}
+        value={value}
+        aria-invalid={wrong}
+        aria-describedby={`${id}-more`}
+        onChange={({ target }) => onChoose(target.value)}
+      >
+        <option value="">{form.project}</option>
+        {value !== '' && !isOffered && <option value={value}>{value}</option>}
+        {groups.map(({ kind, label, rows }) => (
+          <optgroup key={kind} label={label}>
+            {rows.map((row) => (
+              <option key={row.id} value={`${kind} ${row.id}`}>
+                {row.name}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+      <span id={`${id}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
+        {wrong ? explain(problem) : form.aboutHint}
+      </span>
+      {notLoaded && (
+        <p className="bad" role="alert">
+          {form.notOffered(explain(notLoaded))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Which insights of a dashboard are in its reports. */
+function InsightsField({
+  dashboard,
+  chosen,
+  problem,
+  onChoose,
+}: {
+  dashboard: number;
+  chosen: readonly number[];
+  problem: unknown;
+  onChoose: (insights: number[]) => void;
+}) {
+  const { data: offered = [], error } = useOffered('insights', { dashboards: `[${dashboard}]` });
+  // An insight that was taken off the dashboard can still be unselected.
+  const others = chosen
+    .filter((id) => !offered.some((one) => one.id === id))
+    .map((id) => ({ id, name: text.ofInsight(id) }));
+  const isWrong = problem instanceof ApiProblem && problem.attr?.startsWith('dashboard_export_insights') === true;
+  return (
+    <fieldset className="settings-fieldset">
+      <legend className="field-label">{form.chosenInsights}</legend>
+      <div className="settings-choices">
+        {[...offered, ...others].map(({ id, name }) => (
+          <label key={id} className="settings-choice">
+            <input
+              type="checkbox"
+              checked={chosen.includes(id)}
+              onChange={({ target }) =>
+                onChoose(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
+              }
+            />
+            {name}
+          </label>
+        ))}
+      </div>
+      <span className="hint">{form.chosenInsightsHint}</span>
+      {isWrong && (
+        <p className="bad" role="alert">
+          {explain(problem)}
+        </p>
+      )}
+      {error && (
+        <p className="bad" role="alert">
+          {form.notOffered(explain(error))}
+        </p>
+      )}
+    </fieldset>
+  );
+}
