@@ -8,12 +8,13 @@ import { readSettings } from './records-store.ts';
  * Filters of events that are not part of a query, such as those of a batch export. Filters by person look at the properties that were
  * stored with the event.
  *
+ * @param path the name of the field that holds the filters, for errors.
  * @throws AppError `invalid` naming the filter.
  */
 export async function readEventFilters(
   sql: Sql,
-  { projectId, filters, now }: { projectId: number; filters: unknown; now: number },
+  { projectId, filters, path = 'filters', now }: { projectId: number; filters: unknown; path?: string; now: number },
 ): Promise<Condition> {
   const { timezone, weekStart, cohorts } = await readSettings(sql, projectId);
-  return readFilters(filters, 'filters', { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts });
+  return readFilters(filters, path, { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts });
 }

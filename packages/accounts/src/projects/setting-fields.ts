@@ -112,7 +112,7 @@ export const settingFields: Record<string, SettingField> = {
     ...someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A user cannot name a [cohort that is closed to them](api-rules.md#access-to-records) here',
+      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A list with a filter that insights cannot read is refused. A user cannot name a [cohort that is closed to them](api-rules.md#access-to-records) here',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {
@@ -303,7 +303,8 @@ export const settingFields: Record<string, SettingField> = {
   primary_dashboard: {
     ...plain(nullable(Type.Integer(int32), 'Id of the dashboard that is shown first.')),
     does: 'acts',
-    effect: 'an application in front shows this dashboard first; deleting the dashboard sets it to null',
+    effect:
+      'the console marks this dashboard in the list of dashboards, and other applications may show it first; deleting the dashboard sets it to null',
     example: 7,
   },
   live_events_columns: {

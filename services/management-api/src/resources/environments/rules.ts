@@ -13,7 +13,8 @@ import {
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
-import { AppError } from '@millrace/runtime';
+import { readEventFilters } from '@millrace/insights';
+import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
 
@@ -31,8 +32,29 @@ export async function createEnvironmentFor(
 ): Promise<number> {
   requireLevelsOfNew(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
+  await checkTestAccountFilters(tx, id, sent);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
   return id;
+}
+
+/**
+ * Every insight without internal and test users reads these filters, so a filter that cannot be read is refused when it is sent.
+ * @throws AppError `invalid` naming `test_account_filters`.
+ */
+export async function checkTestAccountFilters(
+  tx: Transaction,
+  environmentId: number,
+  { test_account_filters: filters }: Record<string, unknown>,
+): Promise<void> {
+  if (filters === undefined) return;
+  const path = 'test_account_filters';
+  const refusal = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: path });
+  if (!Array.isArray(filters)) throw refusal('Expected a list of filters.');
+  try {
+    await readEventFilters(tx, { projectId: environmentId, filters, path, now: Date.now() });
+  } catch (error) {
+    throw isAppError(error, 'invalid') ? refusal(error.message) : error;
+  }
 }
 
 /** For a new environment of an organization. @throws AppError `forbidden`. */

@@ -135,6 +135,29 @@ const refused: [string, object, object][] = [
     invalid('test_account_filters', 'This field may not be null.', 'null'),
   ],
   [
+    'test_account_filters, no list',
+    { test_account_filters: { type: 'AND', values: [] } },
+    invalid('test_account_filters', 'Expected a list of filters.', 'invalid_input'),
+  ],
+  [
+    'test_account_filters, a pattern that cannot be read',
+    {
+      test_account_filters: [
+        { key: 'k', value: 'v' },
+        { key: '$host', operator: 'regex', value: '(' },
+      ],
+    },
+    expect.objectContaining({
+      ...{ attr: 'test_account_filters', code: 'invalid_input' },
+      detail: expect.stringContaining('test_account_filters.1.value: '),
+    }),
+  ],
+  [
+    'test_account_filters, a cohort that does not exist',
+    { test_account_filters: [{ type: 'cohort', key: 'id', value: 987_654 }] },
+    invalid('test_account_filters', 'test_account_filters.0.value: There is no cohort 987654.', 'invalid_input'),
+  ],
+  [
     'survey_config',
     { survey_config: 's' },
     invalid('survey_config', 'Expected a dictionary of items but got type "str". Send a JSON object.', 'not_a_dict'),

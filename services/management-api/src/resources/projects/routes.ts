@@ -20,7 +20,7 @@ import { accessRuleRoutes } from '../environments/access-controls.ts';
 import type { ItemDeps, ItemKind } from '../environments/item.ts';
 import { itemRoutes } from '../environments/item-routes.ts';
 import { requireMaker } from '../environments/routes.ts';
-import { requireLevelsOfNew } from '../environments/rules.ts';
+import { checkTestAccountFilters, requireLevelsOfNew } from '../environments/rules.ts';
 import { withSecretKeys } from '../environments/schema.ts';
 import { findEnvironmentForCaller } from '../environments/store.ts';
 import {
@@ -205,6 +205,7 @@ async function createProjectFor(
   const { product_description: productDescription, ...settings } = sent;
   requireLevelsOfNew(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
+  await checkTestAccountFilters(tx, project.id, settings);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;
 }

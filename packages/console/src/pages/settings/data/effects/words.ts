@@ -19,7 +19,7 @@ export const effects = {
   },
   test_account_filters: {
     does: 'acts',
-    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A user cannot name a cohort that is closed to them here.',
+    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A list with a filter that insights cannot read is refused. A user cannot name a cohort that is closed to them here.',
   },
   test_account_filters_default_checked: {
     does: 'stored only',
@@ -127,7 +127,7 @@ export const effects = {
   },
   primary_dashboard: {
     does: 'acts',
-    effect: 'An application in front shows this dashboard first; deleting the dashboard sets it to null.',
+    effect: 'The console marks this dashboard in the list of dashboards, and other applications may show it first; deleting the dashboard sets it to null.',
   },
   live_events_columns: {
     does: 'stored only',
