@@ -27,6 +27,8 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
+const organizationId = async () => (await console.api<{ organization: string }>('GET', '')).organization;
+
 /** Whoever is looking has this level in the organization from now on. */
 const setLevel = (level: number) =>
   console.query(
@@ -92,13 +94,61 @@ test('settings that act are said by the table of settings, saved by what was cha
   await page.context().close();
 });
 
+test('saves the settings of insights and dashboards, and shows a refused filter at its field', async () => {
+  const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
+  await console.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
+    ...[console.tenant.environmentId, JSON.stringify([{ key: 'email', value: '@example.com', type: 'person' }])],
+  ]);
+  const page = await console.open('settings/data');
+  const time = block(page, 'Time');
+  const week = time.getByLabel('Week starts on');
+  expect(await week.locator('option:checked').textContent()).toBe('Sunday');
+  await week.selectOption('Monday');
+  await save(time);
+
+  const insights = block(page, 'Insights and dashboards');
+  const saveButton = insights.getByRole('button', { name: 'Save' });
+  await insights.getByRole('button', { name: 'person · email is @example.com', exact: true }).click();
+  await insights.getByLabel('Operator').selectOption('does not contain');
+  await insights.getByText('Add the filter or cancel it before you save.').waitFor();
+  await lookAt(page);
+  await insights.getByRole('button', { name: 'Change filter' }).click();
+  await insights.getByRole('button', { name: 'Add filter' }).click();
+  await insights.getByLabel('Property', { exact: true }).fill('$host');
+  await insights.getByLabel('Operator').selectOption('matches pattern');
+  await insights.getByLabel('Value', { exact: true }).fill('(');
+  expect(await saveButton.isDisabled()).toBe(true);
+  await insights.getByRole('button', { name: 'Add filter' }).click();
+  await insights.getByLabel('Compare with the same days of the week').check();
+  await insights.getByLabel('Primary dashboard').selectOption('Shop figures');
+  await saveButton.click();
+  await insights.getByRole('alert').getByText('test_account_filters.1.value').waitFor();
+  await lookAt(page);
+  await insights.getByRole('button', { name: 'Remove $host matches pattern (' }).click();
+  await save(insights);
+  expect(await console.api('GET', `/api/environments/${console.tenant.environmentId}`)).toMatchObject({
+    ...{ week_start_day: 1, human_friendly_comparison_periods: true, primary_dashboard: dashboard },
+    test_account_filters: [{ key: 'email', value: '@example.com', type: 'person', operator: 'not_icontains' }],
+  });
+
+  await page.getByRole('link', { name: 'Dashboards' }).click();
+  await page.getByRole('row').filter({ hasText: 'Shop figures' }).getByText('Primary', { exact: true }).waitFor();
+  await page.goBack();
+  await insights.getByRole('button', { name: 'Remove person · email does not contain' }).click();
+  await insights.getByLabel('Primary dashboard').selectOption('No primary dashboard');
+  await save(insights);
+  expect(await console.api('GET', `/api/environments/${console.tenant.environmentId}`)).toMatchObject({
+    ...{ primary_dashboard: null, test_account_filters: [] },
+  });
+  await page.context().close();
+});
+
 test('every setting that acts has its place, or a reason to have none', () => {
   const elsewhere = [
-    // Set by scripts through the API until the console has a form for each.
-    'test_account_filters',
     // Set when a project is created.
     'is_demo',
-    ...['primary_dashboard', 'human_friendly_comparison_periods', 'modifiers'],
+    // API only: an object that PostHog does not describe, of which one key has an effect.
+    'modifiers',
   ];
   const { labels } = settingWords;
   const acting = Object.entries(effects).filter(([, { does }]) => does === 'acts');
@@ -226,9 +276,37 @@ test('an organization: its name and mails, another one made and left for the fir
   const name = block(page, 'Name');
   await name.getByLabel('Name').fill('Corner shops Ltd');
   await save(name);
-  await page.getByLabel('Tell the members').uncheck();
-  await save(block(page, 'Mails'));
+  await page.getByLabel('Email members when someone joins').uncheck();
+  await save(block(page, 'Email'));
+  const permissions = block(page, 'Member permissions');
+  await permissions.getByLabel('Members can invite people').uncheck();
+  await permissions.getByLabel('Members can use personal API keys').uncheck();
+  await permissions.getByRole('button', { name: 'As API call' }).click();
+  await page.getByRole('dialog').getByText('"members_can_use_personal_api_keys":false').waitFor();
+  await page.keyboard.press('Escape');
+  await save(permissions);
+  const privacy = block(page, 'Privacy and sharing');
+  await privacy.getByLabel('Discard client IP data in new projects').check();
+  await privacy.getByLabel('Allow public access to pictures in reports').uncheck();
+  await save(privacy);
   await lookAt(page);
+  const organizationPath = `/api/organizations/${await organizationId()}`;
+  expect(await console.api('GET', organizationPath)).toMatchObject({
+    ...{ name: 'Corner shops Ltd', is_member_join_email_enabled: false },
+    ...{ members_can_invite: false, members_can_use_personal_api_keys: false },
+    ...{ default_anonymize_ips: true, allow_publicly_shared_resources: false },
+  });
+  await page.reload();
+  expect(await permissions.getByLabel('Members can invite people').isChecked()).toBe(false);
+  await page.route(/\/api\/organizations\/[^/]+$/, (route) =>
+    route.request().method() === 'PATCH'
+      ? route.fulfill({ status: 403, json: { detail: 'Because of a test.' } })
+      : route.fallback(),
+  );
+  await permissions.getByLabel('Members can invite people').check();
+  await permissions.getByRole('button', { name: 'Save' }).click();
+  await permissions.getByRole('alert').getByText('Because of a test.').waitFor();
+  await page.unrouteAll();
   await page.getByRole('button', { name: 'New organization' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Side business');
   await page.keyboard.press('Enter');

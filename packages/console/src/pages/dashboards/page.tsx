@@ -13,6 +13,7 @@ import { More } from '../../parts/more.tsx';
 import { Search } from '../../parts/search.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
+import type { Environment } from '../settings/environment.ts';
 import { Board } from './board.tsx';
 import { MakeDialog } from './dialogs.tsx';
 import type { Dashboard } from './shapes.ts';
@@ -122,6 +123,7 @@ function List({
 }
 
 function Rows({ dashboards, onOpen }: { dashboards: readonly Dashboard[]; onOpen: (id: number) => void }) {
+  const { primary_dashboard: primary } = useProject() as Environment;
   return (
     <table className="table" aria-label={text.list}>
       <thead>
@@ -138,7 +140,8 @@ function Rows({ dashboards, onOpen }: { dashboards: readonly Dashboard[]; onOpen
             <td>
               <button type="button" className="link-button row-link" onClick={() => onOpen(id)}>
                 {visible(name || text.unnamed)}
-              </button>
+              </button>{' '}
+              {id === primary && <span className="pill">{text.primary}</span>}
             </td>
             <td className="list-wide quiet">{visible(description.slice(0, 100))}</td>
             <td className="list-wide">{by === null ? '' : visible(by.first_name || by.email)}</td>

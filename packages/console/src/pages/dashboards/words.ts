@@ -15,6 +15,7 @@ export const text = {
   noneFound: 'No dashboard has this in its name or description',
   all: 'Show all',
   more: 'Show more dashboards',
+  primary: 'Primary',
   unnamed: 'Without a name',
   toList: 'All dashboards',
   tiles: 'Tiles',

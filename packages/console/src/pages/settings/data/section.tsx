@@ -1,12 +1,21 @@
 import { useAddress } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Retention } from './retention.tsx';
-import { type Control, SettingForm } from './setting-form.tsx';
+import type { Control } from './setting-control.tsx';
+import { SettingForm } from './setting-form.tsx';
 import { StoredOnly } from './stored-only.tsx';
 import { text } from './words.ts';
 
 /** In groups by what one wants. What a setting does stands in `effects/`, written from the table of settings. */
-const time: Control[] = [{ name: 'timezone', kind: 'zone' }];
+const time: Control[] = [
+  { name: 'timezone', kind: 'zone' },
+  { name: 'week_start_day', kind: 'weekday' },
+];
+const insights: Control[] = [
+  { name: 'test_account_filters', kind: 'filters' },
+  { name: 'human_friendly_comparison_periods', kind: 'switch', on: true, off: false },
+  { name: 'primary_dashboard', kind: 'dashboard' },
+];
 const privacy: Control[] = [
   { name: 'anonymize_ips', kind: 'switch', on: true, off: false },
   { name: 'cookieless_server_hash_mode', kind: 'switch', on: 1, off: 0 },
@@ -33,6 +42,7 @@ export function Section() {
     <>
       <AddressHint unknown={unknown} />
       <SettingForm title={text.time} controls={time} />
+      <SettingForm title={text.insights} controls={insights} />
       <SettingForm title={text.privacy} controls={privacy} />
       <Retention />
       <SettingForm title={text.capture} about={text.captureText} controls={capture} />

@@ -3,7 +3,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Block } from '../block.tsx';
 import { type Environment, useEnvironmentPath } from '../environment.ts';
 import { effects } from './effects/words.ts';
-import { Marked } from './setting-form.tsx';
+import { Marked } from './setting-control.tsx';
 import { text } from './words.ts';
 
 const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');

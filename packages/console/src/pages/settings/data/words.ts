@@ -1,7 +1,11 @@
 import { counted } from '../../../words.ts';
 
+/** By the number of a day, from 0 for Sunday. 1 January 2023 was a Sunday. */
+const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
+
 export const text = {
   time: 'Time',
+  insights: 'Insights and dashboards',
   privacy: 'Privacy',
   capture: 'What browsers and apps capture by themselves',
   captureText: 'Programs hear of a change within minutes: when a page is loaded or an app starts.',
@@ -9,7 +13,10 @@ export const text = {
   /** Of the setting; what it does is said by the table of settings. */
   labels: {
     timezone: 'Time zone',
-    week_start_day: 'The week begins on',
+    week_start_day: 'Week starts on',
+    test_account_filters: 'Filter out internal and test users',
+    human_friendly_comparison_periods: 'Compare with the same days of the week',
+    primary_dashboard: 'Primary dashboard',
     anonymize_ips: 'Discard addresses',
     cookieless_server_hash_mode: 'Count visitors without cookies',
     access_control: 'Private to some members',
@@ -19,6 +26,10 @@ export const text = {
     autocapture_web_vitals_allowed_metrics: 'Which of them',
     slack_incoming_webhook: 'Incoming webhook of Slack',
   },
+  weekday: (day: number) => weekdays.format(Date.UTC(2023, 0, 1 + day)),
+  noDashboard: 'No primary dashboard',
+  dashboard: (id: number) => `Dashboard ${id}`,
+  notOffered: (why: string) => `The list could not be loaded. ${why}`,
   discard: 'Discard changes',
   needsOrganization: 'An administrator of the organization can change this.',
 

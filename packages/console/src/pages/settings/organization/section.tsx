@@ -1,31 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
 import { part, useAddress } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
-import { FormProblem } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { counted, words } from '../../../words.ts';
-import { Block, Done, Sure } from '../block.tsx';
-import { useChange } from '../environment.ts';
+import { Block, Sure } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { NameForm } from '../name-form.tsx';
 import { useRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
+import { type Organization, refreshOrganization, Switches, type SwitchName } from './switches.tsx';
 import { text } from './words.ts';
 
-interface Organization {
-  id: string;
-  name: string;
-  is_member_join_email_enabled: boolean;
-  projects: { id: number }[];
-}
+const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
+  { title: text.mails, names: ['is_member_join_email_enabled'] },
+  { title: text.members, names: ['members_can_invite', 'members_can_use_personal_api_keys'] },
+  { title: text.privacy, names: ['default_anonymize_ips', 'allow_publicly_shared_resources'] },
+];
 
 const parts = { new: part.flag() };
-const refresh = () => void queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
 /** What the organization is called and does, another one, and its end. */
 export function Section() {
@@ -50,9 +46,18 @@ export function Section() {
               path={path}
               maxLength={64}
               reason={isAdministrator ? undefined : shared.needsAdministrator}
-              onSaved={refresh}
+              onSaved={refreshOrganization}
             />
-            <Mails organization={organization} path={path} mayChange={isAdministrator} />
+            {groups.map(({ title, names }) => (
+              <Switches
+                key={title}
+                title={title}
+                names={names}
+                organization={organization}
+                path={path}
+                mayChange={isAdministrator}
+              />
+            ))}
             <Block
               title={text.another}
               about={text.anotherText}
@@ -73,59 +78,6 @@ export function Section() {
         />
       )}
     </>
-  );
-}
-
-function Mails({
-  organization: { is_member_join_email_enabled: isOn },
-  path,
-  mayChange,
-}: {
-  organization: Organization;
-  path: string;
-  mayChange: boolean;
-}) {
-  const [chosen, setChosen] = useState(isOn);
-  const save = useChange({ onDone: refresh });
-  const request = { method: 'PATCH', path, body: { is_member_join_email_enabled: chosen } } as const;
-  return (
-    <Block title={text.mails} request={request}>
-      <form
-        className="form settings-controls"
-        onChange={() => save.reset()}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(request);
-        }}
-      >
-        <div className="settings-switch">
-          <input
-            type="checkbox"
-            id="member-joins"
-            aria-describedby="member-joins-more"
-            checked={chosen}
-            disabled={!mayChange}
-            onChange={(event) => setChosen(event.target.checked)}
-          />
-          <div>
-            <label className="field-label" htmlFor="member-joins">
-              {text.joined}
-            </label>
-            <p id="member-joins-more" className="quiet">
-              {text.joinedText}
-            </p>
-            {!mayChange && <p className="hint">{shared.needsAdministrator}</p>}
-          </div>
-        </div>
-        <FormProblem problem={save.error} fields={[]} />
-        <div className="form-buttons">
-          <Button type="submit" isDisabled={!mayChange || save.isPending || chosen === isOn}>
-            {shared.save}
-          </Button>
-          {save.isSuccess && <Done>{shared.saved}</Done>}
-        </div>
-      </form>
-    </Block>
   );
 }
 

@@ -1,8 +1,34 @@
 export const text = {
   nameText: 'What the organization is called in mails, invites and the list of projects.',
-  mails: 'Mails',
-  joined: 'Tell the members when somebody joins',
-  joinedText: 'Every member gets a mail when a person joins the organization.',
+  mails: 'Email',
+  members: 'Member permissions',
+  privacy: 'Privacy and sharing',
+  /** By the name of the setting. */
+  switches: {
+    is_member_join_email_enabled: {
+      label: 'Email members when someone joins',
+      about: 'Every member gets an email when a person joins the organization.',
+    },
+    members_can_invite: {
+      label: 'Members can invite people',
+      about: 'When this is off, only administrators and owners can invite people.',
+    },
+    members_can_use_personal_api_keys: {
+      label: 'Members can use personal API keys',
+      about:
+        'When this is off, personal API keys of members no longer give access to this organization. Keys of administrators and owners keep working.',
+    },
+    default_anonymize_ips: {
+      label: 'Discard client IP data in new projects',
+      about:
+        'New projects and environments start without storing IP addresses. Existing projects keep their own setting.',
+    },
+    allow_publicly_shared_resources: {
+      label: 'Allow public access to pictures in reports',
+      about:
+        'Slack loads the pictures in reports without signing in. When this is off, messages to Slack and webhooks have no pictures.',
+    },
+  },
   newOrganization: 'New organization',
   newOrganizationText: 'An organization of your own, with a first project. You are its owner.',
   another: 'Another organization',
