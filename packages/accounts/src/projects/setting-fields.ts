@@ -112,7 +112,7 @@ export const settingFields: Record<string, SettingField> = {
     ...someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A list with a filter that insights cannot read is refused. A user cannot name a [cohort that is closed to them](api-rules.md#access-to-records) here',
+      'insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter by the email domains of its members. A filter that insights cannot read is refused, and so is a [cohort that the user may not see](api-rules.md#access-to-records)',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {
@@ -304,7 +304,7 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(nullable(Type.Integer(int32), 'Id of the dashboard that is shown first.')),
     does: 'acts',
     effect:
-      'the console marks this dashboard in the list of dashboards, and other applications may show it first; deleting the dashboard sets it to null',
+      'the list of dashboards in the console marks this dashboard, and other applications may show it first. Deleting the dashboard clears this setting',
     example: 7,
   },
   live_events_columns: {

@@ -147,7 +147,7 @@ export const text = {
     title: 'Title',
     titleHint: 'Subject of the mail, and the first line everywhere. Like “Sign-ups of the week”.',
     about: 'About',
-    aboutHint: 'What is deleted later is said once, and ends the reports.',
+    aboutHint: 'If it is deleted, one last notice is sent and the reports stop.',
     choose: 'Choose an insight or a dashboard',
     project: 'The project alone: title and link',
     notOffered: (why: string) => `The list could not be loaded. ${why}`,
@@ -165,8 +165,8 @@ export const text = {
       string
     >,
     keepMasked: 'Only administrators see the whole address. Leave it as it is, or enter another.',
-    message: 'A word to those who get it for the first time',
-    messageHint: 'Goes into their first report only, and is not kept.',
+    message: 'Message for new recipients',
+    messageHint: 'It appears in their first report only and is not stored.',
     when: 'When',
     every: 'Every',
     units: { daily: 'days', weekly: 'weeks', monthly: 'months', yearly: 'years' } satisfies Record<Frequency, string>,
@@ -195,7 +195,7 @@ export const text = {
     ends: 'When it ends',
     save: 'Save',
     create: 'Create subscription',
-    newTargets: 'Whoever is new gets a first report at once.',
+    newTargets: 'New recipients get a first report immediately.',
   },
 };
 

@@ -19,7 +19,7 @@ export const effects = {
   },
   test_account_filters: {
     does: 'acts',
-    effect: 'Insights and the Live view leave out what does not match these filters when they are asked to; a new environment gets a filter by the domains of its members. A list with a filter that insights cannot read is refused. A user cannot name a cohort that is closed to them here.',
+    effect: 'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter by the email domains of its members. A filter that insights cannot read is refused, and so is a cohort that the user may not see.',
   },
   test_account_filters_default_checked: {
     does: 'stored only',
@@ -127,7 +127,7 @@ export const effects = {
   },
   primary_dashboard: {
     does: 'acts',
-    effect: 'The console marks this dashboard in the list of dashboards, and other applications may show it first; deleting the dashboard sets it to null.',
+    effect: 'The list of dashboards in the console marks this dashboard, and other applications may show it first. Deleting the dashboard clears this setting.',
   },
   live_events_columns: {
     does: 'stored only',
