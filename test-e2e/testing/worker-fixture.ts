@@ -1,7 +1,7 @@
 // What test files share: started when the first one needs it, stopped when the worker process of jest ends.
 
 /** Also read by packages/stack/src/jest/worker-fixtures.cjs. */
-const registry: { [key: symbol]: Set<() => Promise<void>> | undefined } = globalThis as object;
+const registry = globalThis as { [key: symbol]: Set<() => Promise<void>> | undefined };
 const registryKey = Symbol.for('millrace.worker-fixtures');
 const stops = registry[registryKey] ?? new Set();
 registry[registryKey] = stops;
