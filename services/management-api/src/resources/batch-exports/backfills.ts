@@ -5,7 +5,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type ExportRhythm, exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
-import type { BatchExportRow } from './store.ts';
+import { type BatchExportRow, orderOf } from './store.ts';
 
 export interface Range {
   start: Date;
@@ -133,12 +133,15 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
   return rows[0]?.count ?? 0;
 }
 
-/** One page of an export's backfills, the newest first, and how many there are. */
+export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
+
+/** One page of an export's backfills in the order of a time, and how many there are. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, ordering }: { limit: number; offset: number; ordering: (typeof backfillOrders)[number] },
 ): Promise<{ count: number; rows: BackfillRow[] }> {
+  const { column, direction } = orderOf(ordering);
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(
       'SELECT count(*)::int AS count FROM batch_export_backfill WHERE batch_export_id = $1',
@@ -147,12 +150,12 @@ export async function listBackfills(
     sql.query<BackfillRow & Record<string, unknown>>(
       `SELECT b.id, b.batch_export_id AS batch_export, e.environment_id AS team, b.start_at, b.end_at, b.status,
               b.created_at, b.finished_at, b.last_updated_at, r.total_runs, r.finished_runs
-         FROM batch_export_backfill b
+         FROM (SELECT * FROM batch_export_backfill b WHERE b.batch_export_id = $1
+                ORDER BY b.${column} ${direction}, b.id ${direction} LIMIT $2 OFFSET $3) AS b
          JOIN batch_export e ON e.id = b.batch_export_id
          JOIN LATERAL (SELECT count(*)::int AS total_runs, count(finished_at)::int AS finished_runs
                          FROM batch_export_run WHERE backfill_id = b.id AND created_at >= b.created_at) r ON true
-        WHERE b.batch_export_id = $1
-        ORDER BY b.created_at DESC, b.id DESC LIMIT $2 OFFSET $3`,
+        ORDER BY b.${column} ${direction}, b.id ${direction}`,
       [exportId, limit, offset],
     ),
   ]);

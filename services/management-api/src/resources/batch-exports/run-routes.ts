@@ -15,7 +15,15 @@ import { Type } from 'typebox';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { timePosition, toTimePosition } from '../../time/time-range.ts';
-import { cancelBackfill, listBackfills, parseRange, type Range, spansOfRange, startBackfill } from './backfills.ts';
+import {
+  backfillOrders,
+  cancelBackfill,
+  listBackfills,
+  parseRange,
+  type Range,
+  spansOfRange,
+  startBackfill,
+} from './backfills.ts';
 import { recordExportWork, requireExported } from './rules.ts';
 import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
@@ -27,6 +35,8 @@ import {
   isByStoredTime,
   listRuns,
   lockBatchExport,
+  orderOf,
+  runOrders,
 } from './store.ts';
 
 const runsPage = Type.Object(
@@ -45,6 +55,17 @@ const runsQuery = Type.Object({
     }),
   ),
   before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or a time ago.' })),
+  ordering: Type.Enum(runOrders, {
+    default: '-created_at',
+    description: 'The time by which runs are sorted. A leading `-` means the latest first.',
+  }),
+});
+const backfillsQuery = Type.Object({
+  ...offsetQuery,
+  ordering: Type.Enum(backfillOrders, {
+    default: '-created_at',
+    description: 'The time by which backfills are sorted. A leading `-` means the latest first.',
+  }),
 });
 const backfillRequest = Type.Object(
   {
@@ -110,7 +131,8 @@ export function runRoutes(
       path: `${path}/:id/runs`,
       operationId: 'batch_exports_runs_list',
       summary: 'List the runs of a batch export',
-      description: 'The newest first, of the last seven days unless told otherwise.',
+      description:
+        'Returns the runs of the last seven days, or those from `after` to `before`, the newest first by default.',
       params,
       query: runsQuery,
       responses: { 200: { description: 'One page of runs.', schema: runsPage } },
@@ -123,8 +145,10 @@ export function runRoutes(
           before: query.before === undefined ? null : requireTime(query.before, 'before', now),
           position: toTimePosition(decodeCursor(timePosition, query.cursor)),
           limit: rowsToFetch(query),
+          ordering: query.ordering,
         });
-        const page = cutPage(found, query, (row) => ({ timestamp: row.created_at.getTime(), id: row.id }));
+        const sortedBy = orderOf(query.ordering).column;
+        const page = cutPage(found, query, (row) => ({ timestamp: row[sortedBy].getTime(), id: row.id }));
         return { previous: null, ...keysetPage(request, page, page.rows.map(toRun)) };
       },
     }),
@@ -228,15 +252,16 @@ export function runRoutes(
       path: `${path}/:id/backfills`,
       operationId: 'batch_exports_backfills_list',
       summary: 'List the backfills of a batch export',
-      description: 'The newest first, with how far they are.',
+      description: 'Returns the backfills with their progress, the newest first by default.',
       params,
-      query: Type.Object(offsetQuery),
+      query: backfillsQuery,
       responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {
         await requireExport(sql, address, id);
-        return offsetPage(request, query, async (window) => {
-          const { count, rows } = await listBackfills(sql, id, window);
+        const { ordering, ...asked } = query;
+        return offsetPage(request, asked, async (window) => {
+          const { count, rows } = await listBackfills(sql, id, { ...window, ordering });
           return { count, results: rows.map(toBackfill) };
         });
       },

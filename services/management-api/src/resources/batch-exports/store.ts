@@ -223,7 +223,18 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
   );
 }
 
-/** Runs of an export that were triggered within a span of time, the newest first, from a position on. */
+export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
+
+/** The column of an order such as `-created_at`, and its direction. */
+export function orderOf<Column extends string>(ordering: Column | `-${Column}`) {
+  const isDescending = ordering.startsWith('-');
+  return {
+    column: ordering.replace(/^-/, '') as Column,
+    direction: isDescending ? ('DESC' as const) : ('ASC' as const),
+  };
+}
+
+/** Runs of an export that were triggered within a span of time, sorted by `ordering`, from a position on. */
 export async function listRuns(
   sql: Sql,
   exportId: string,
@@ -232,20 +243,29 @@ export async function listRuns(
     before,
     position,
     limit,
-  }: { after: Date | null; before: Date | null; position: TimePosition | null; limit: number },
+    ordering,
+  }: {
+    after: Date | null;
+    before: Date | null;
+    position: TimePosition | null;
+    limit: number;
+    ordering: (typeof runOrders)[number];
+  },
 ): Promise<RunRow[]> {
+  const { column, direction } = orderOf(ordering);
+  const time = `date_trunc('milliseconds', r.${column})`;
   const where = createConditions();
   where.add(`r.batch_export_id = ${where.parameter(exportId)}`);
   if (after) where.add(`r.created_at > ${where.parameter(after)}`);
   if (before) where.add(`r.created_at < ${where.parameter(before)}`);
   if (position) {
-    // The cursor knows milliseconds: of the rows of its millisecond those with a smaller id are left.
-    const [time, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
-    where.add(`(date_trunc('milliseconds', r.created_at), r.id) < (${time}::timestamptz, ${id}::uuid)`);
+    // The cursor knows milliseconds: of the rows of its millisecond those after its id are left.
+    const [at, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
+    where.add(`(${time}, r.id) ${direction === 'DESC' ? '<' : '>'} (${at}::timestamptz, ${id}::uuid)`);
   }
   return sql.query<StoredRun>(
     `SELECT ${runColumns} FROM batch_export_run r WHERE ${where.text()}
-      ORDER BY date_trunc('milliseconds', r.created_at) DESC, r.id DESC LIMIT ${where.parameter(limit)}`,
+      ORDER BY ${time} ${direction}, r.id ${direction} LIMIT ${where.parameter(limit)}`,
     where.values,
   );
 }
