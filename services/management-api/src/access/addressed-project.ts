@@ -10,6 +10,7 @@ import {
   type AddressedProject,
   environmentExists,
   type FoundProject,
+  findByToken,
   findFirstOfProject,
   firstEnvironment,
 } from './addressed-store.ts';
@@ -41,11 +42,38 @@ function addressedProject(sql: Sql) {
         ? await currentEnvironment(sql, caller)
         : await findByNumber(params.project_id, (id) => findEnvironment(sql, caller.userId, id));
     if (!found) throw new AppError('not_found', 'Project not found.');
-    requireInKey(caller, found, params.project_id);
-    const addressed = await requireAccess(sql, caller, found, "You don't have access to the project.");
-    requireRouteRights(addressed.rights, route);
-    return addressed;
+    return enter(sql, found, { caller, named: params.project_id, route });
   };
+}
+
+/** @throws AppError `forbidden` when the key is restricted to others, or the environment or the kind of record is closed. */
+async function enter(
+  sql: Sql,
+  found: FoundProject,
+  { caller, named, route }: { caller: Caller; named: string } & Pick<ProjectContext, 'route'>,
+): Promise<AddressedProject> {
+  requireInKey(caller, found, named);
+  const addressed = await requireAccess(sql, caller, found, "You don't have access to the project.");
+  requireRouteRights(addressed.rights, route);
+  return addressed;
+}
+
+/**
+ * The environment with this project API key, or the caller's current one without a key: for a path that names no project. Access is
+ * the same as to `route` below the project.
+ *
+ * @throws AppError `invalid` when the caller has no such project, `not_found` when there is no current one, or `forbidden`.
+ */
+export async function projectOfToken(
+  sql: Sql,
+  token: string | undefined,
+  { caller, route }: { caller: Caller } & Pick<ProjectContext, 'route'>,
+): Promise<AddressedProject> {
+  const found =
+    token === undefined ? await currentEnvironment(sql, caller) : await findByToken(sql, caller.userId, token);
+  if (found) return enter(sql, found, { caller, named: String(found.environmentId), route });
+  if (token === undefined) throw new AppError('not_found', 'Project not found.');
+  throw new AppError('invalid', 'None of your projects has this `token`.', { attr: 'token' });
 }
 
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;

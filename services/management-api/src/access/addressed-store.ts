@@ -39,6 +39,15 @@ export async function findFirstOfProject(
   return rows[0];
 }
 
+/** The environment with this project API key, if it belongs to an organization of the caller. */
+export async function findByToken(sql: Sql, userId: number, token: string): Promise<FoundProject | undefined> {
+  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+    `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.api_token = $2`,
+    [userId, token],
+  );
+  return rows[0];
+}
+
 /**
  * The preferred environment, if it is among those of these organizations; else the oldest of the first organization that
  * has one the caller may use.

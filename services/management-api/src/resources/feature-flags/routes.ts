@@ -1,11 +1,12 @@
+import type { Sql } from '@millrace/db';
 import { tryPatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
-import { offsetPage, offsetPageOf } from '@millrace/http';
-import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
+import { type Static, Type } from 'typebox';
+import { belowEnvironment, projectOfToken } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { defineRoutes } from '../../access/define-route.ts';
+import { defineRoute, defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { sightOf } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
@@ -46,6 +47,7 @@ export function featureFlagRoutes(deps: FlagDeps) {
     ...flagDashboardRoutes(deps),
     ...flagExposuresRoute(deps),
     ...flagReadRoutes(deps),
+    flagsOfTokenRoute(deps),
     ...flagWriteRoutes(deps),
   ];
 }
@@ -65,6 +67,45 @@ const dependentFlags = Type.Array(
   }),
 );
 
+async function listPage(
+  sql: Sql,
+  target: AddressedProject,
+  { query, request }: { query: Static<typeof listFlagsQuery>; request: ApiRequest },
+) {
+  return offsetPage(request, query, async (window) => {
+    const page = { ...window, order: flagOrder(query.order) };
+    const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
+    return { count, results: await showFlags(sql, rows, target.rights) };
+  });
+}
+
+/** The same list at the address where SDKs of 2021 and earlier, such as posthog-node 1, read it. */
+function flagsOfTokenRoute({ sql }: FlagDeps) {
+  const scope = 'feature_flag:read';
+  return defineRoute({
+    method: 'GET',
+    path: '/api/feature_flag',
+    operationId: 'feature_flag_list',
+    summary: 'List feature flags of the project with a token',
+    description:
+      'Returns the same list as `/api/projects/:project_id/feature_flags/`, for SDKs that name the project by its API key. Use that path in new code.',
+    tags,
+    scope,
+    query: Type.Object({
+      token: Type.Optional(
+        Type.String({ maxLength: 200, description: 'API key of the project; your current project if absent.' }),
+      ),
+      ...listFlagsQuery.properties,
+    }),
+    responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
+    examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
+    handler: async ({ caller, query: { token, ...query }, request }) => {
+      const route = { path: flagsPath, scope } as const;
+      return listPage(sql, await projectOfToken(sql, token, { caller, route }), { query, request });
+    },
+  });
+}
+
 /** Looking at flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
@@ -79,12 +120,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       query: listFlagsQuery,
       responses: { 200: { description: 'One page of flags.', schema: offsetPageOf(featureFlag) } },
       examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
-      handler: async ({ target, query, request }) =>
-        offsetPage(request, query, async (window) => {
-          const page = { ...window, order: flagOrder(query.order) };
-          const { count, rows } = await listFlags(sql, flagConditions(target, query), page);
-          return { count, results: await showFlags(sql, rows, target.rights) };
-        }),
+      handler: async ({ target, query, request }) => listPage(sql, target, { query, request }),
     }),
     ...defineRoutes({
       ...common,
