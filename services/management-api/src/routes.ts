@@ -9,6 +9,7 @@ import type { Searches } from './access/searches.ts';
 import type { Live } from './live/live.ts';
 import { liveRoutes } from './live/routes.ts';
 import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
+import { projectActivityRoutes } from './resources/activity/project-routes.ts';
 import { annotationRoutes } from './resources/annotations/routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
@@ -113,6 +114,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),
     organizationActivityRoute(ingested),
+    ...projectActivityRoutes(ingested),
     ...domainRoutes(deps),
     ...domainWriteRoutes(deps),
     verifyDomainRoute(deps),

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { type ActivityFilter, type ActivityRow, listActivity } from './activity-store.ts';
 
-const maxPage = 1_000_000;
+export const maxPage = 1_000_000;
 
 /** Pages of this list have numbers, unlike all others (docs/api-rules.md#activity). A bad number is 400. */
 export const activityQuery = Type.Object({
@@ -12,7 +12,7 @@ export const activityQuery = Type.Object({
   page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' }),
 });
 
-const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+export const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 export const activityItem = Type.Object(
   {

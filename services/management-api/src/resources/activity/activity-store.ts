@@ -1,21 +1,58 @@
-import type { ActivityDetail } from '@millrace/accounts';
+import type { ActivityDetail, ActivityScope } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
-import { addShown, type GovernedKind, ownRecords, type RecordRights } from '../../access/record-rights.ts';
-import { createConditions } from '../../sql/conditions.ts';
+import {
+  addShown,
+  type GovernedKind,
+  kindsOfRecords,
+  ownRecords,
+  type RecordRights,
+} from '../../access/record-rights.ts';
+import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 
-export interface ActivityRow extends Columns<'activity_log', 'id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
+export interface ActivityRow
+  extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
   /** Null for the system and for people whose account is gone. */
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
-export type ActivityFilter = { scopes: string[]; itemId?: string } & (
-  | { environmentId?: number; seen?: undefined }
-  /** Of records of this kind only those that a caller may see. */
-  | { environmentId: number; seen: { rights: RecordRights; kind: GovernedKind } }
-);
+export interface ActivityFilter {
+  /** Kinds of records; all if absent. */
+  scopes?: string[];
+  /** Kinds of records to leave out. */
+  hiddenScopes?: string[];
+  itemId?: string;
+  userUuid?: string;
+  environmentId?: number;
+  /** What a caller may see in the environment: records that rules close to the caller are left out. */
+  seen?: RecordRights;
+}
+
+/** Of which scope the activity of governed records is. */
+const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
+  cohort: 'Cohort',
+  dashboard: 'Dashboard',
+  early_access_feature: 'EarlyAccessFeature',
+  feature_flag: 'FeatureFlag',
+  insight: 'Insight',
+};
+
+/** Leaves out what rules close to the caller, of each kind of record that the filter may find. */
+async function addSeen(
+  sql: Sql,
+  where: Conditions,
+  { environmentId, rights, scopes }: { environmentId: number; rights: RecordRights; scopes: string[] | undefined },
+): Promise<void> {
+  for (const kind of kindsOfRecords) {
+    const scope = scopesOfKinds[kind];
+    if (scopes !== undefined && !scopes.includes(scope)) continue;
+    const own = await ownRecords(sql, rights, { kind, environmentId });
+    const ofScope = (condition: string) => where.add(`(a.scope <> '${scope}' OR ${condition})`);
+    addShown({ ...where, add: ofScope }, rights, kind, { id: 'a.item_id', own });
+  }
+}
 
 /** What the changes on one page may take; each change may be of settings as large as a request. */
 const maxChangesBytes = 2 * 1024 * 1024;
@@ -26,26 +63,24 @@ const maxChangesBytes = 2 * 1024 * 1024;
  */
 export async function listActivity(
   sql: Sql,
-  { scopes, itemId, ...place }: ActivityFilter,
+  { scopes, hiddenScopes = [], itemId, userUuid, environmentId, seen }: ActivityFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const where = createConditions();
-  where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
+  if (scopes !== undefined) where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
+  if (hiddenScopes.length > 0) where.add(`a.scope <> ALL (${where.parameter(hiddenScopes)}::text[])`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
-  if (place.environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(place.environmentId)}`);
-  if (place.seen) {
-    const { rights, kind } = place.seen;
-    addShown(where, rights, kind, {
-      id: 'a.item_id',
-      own: await ownRecords(sql, rights, { kind, environmentId: place.environmentId }),
-    });
+  if (userUuid !== undefined) addUser(where, userUuid);
+  if (environmentId !== undefined) {
+    where.add(`a.environment_id = ${where.parameter(environmentId)}`);
+    if (seen !== undefined) await addSeen(sql, where, { environmentId, rights: seen, scopes });
   }
   const count = [...where.values];
   const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count FROM activity_log a WHERE ${where.text()}`, count),
     sql.query<ActivityRow & Record<string, unknown>>(
-      `SELECT a.id, a.activity, a.scope, a.item_id, a.created_at,
+      `SELECT a.id, a.organization_id, a.activity, a.scope, a.item_id, a.created_at,
               CASE WHEN a.bytes_before < ${maxChangesBytes} THEN a.detail
                    ELSE jsonb_set(a.detail, '{changes}', 'null') END AS detail,
               CASE WHEN u.id IS NULL THEN NULL
@@ -60,6 +95,10 @@ export async function listActivity(
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };
+}
+
+function addUser(where: Conditions, uuid: string): void {
+  where.add(`a.user_id = (SELECT u.id FROM "user" u WHERE u.uuid = ${where.parameter(uuid)}::uuid)`);
 }
 
 interface OrganizationActivityFilter extends TimeRange {
@@ -85,9 +124,7 @@ export async function findActivityKeys(
   where.add(`a.organization_id = ${where.parameter(organizationId)}::uuid`);
   if (scope !== undefined) where.add(`a.scope = ${where.parameter(scope)}`);
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
-  if (userUuid !== undefined) {
-    where.add(`a.user_id = (SELECT u.id FROM "user" u WHERE u.uuid = ${where.parameter(userUuid)}::uuid)`);
-  }
+  if (userUuid !== undefined) addUser(where, userUuid);
   if (after !== undefined) where.add(`a.created_at > ${where.parameter(after)}`);
   if (before !== undefined) where.add(`a.created_at < ${where.parameter(before)}`);
   if (behind !== null) {
@@ -106,7 +143,7 @@ export const readOrganizationActivity = largeRows<ActivityPosition, ActivityRow>
   key: { id: 'uuid' },
   row: (of) =>
     `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.organization_id = $1::uuid AND a.id = ${of('id')}`,
-  columns: `a.id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
+  columns: `a.id, a.organization_id, a.activity, a.scope, a.item_id, a.created_at, a.detail,
             CASE WHEN u.id IS NULL THEN NULL
                  ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user`,
   bytes: 'octet_length(a.detail::text) + 500',

@@ -50,7 +50,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
           ...query,
           scopes,
           environmentId,
-          seen: { rights, kind: 'cohort' },
+          seen: rights,
         }),
     }),
     ...defineRoutes({

@@ -34,7 +34,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
           ...query,
           scopes,
           environmentId,
-          seen: { rights, kind: 'feature_flag' },
+          seen: rights,
         }),
     }),
     ...defineRoutes({

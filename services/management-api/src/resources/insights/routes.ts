@@ -245,7 +245,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
           ...query,
           scopes,
           environmentId,
-          seen: { rights, kind: 'insight' },
+          seen: rights,
         }),
     }),
     ...defineRoutes({

@@ -1,0 +1,119 @@
+// What happened in a project, to records of all kinds.
+
+import type { Sql } from '@millrace/db';
+import { pageLink } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { RecordRights } from '../../access/record-rights.ts';
+import type { Searches } from '../../access/searches.ts';
+import { activityExample, activityItem, maxPage, nullableText, toActivity } from './activity-page.ts';
+import { type ActivityFilter, type ActivityRow, listActivity } from './activity-store.ts';
+
+const logEntry = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the record.' }),
+    organization_id: nullableText('Id of the organization.'),
+    ...activityItem.properties,
+    is_system: Type.Boolean({ description: 'Whether it was not a user who did it.' }),
+    was_impersonated: Type.Boolean({ description: 'Always false: nobody can act as another user.' }),
+    unread: Type.Boolean({ description: 'Always false: what a user has read is not stored.' }),
+  },
+  { title: 'ActivityLogEntry' },
+);
+
+const logPage = Type.Object(
+  {
+    count: Type.Integer({ description: 'Number of records on all pages together.' }),
+    next: nullableText('Address of the next page.'),
+    previous: nullableText('Address of the previous page.'),
+    results: Type.Array(logEntry, { description: 'The records of this page, the latest first.' }),
+  },
+  { title: 'ActivityLogPage' },
+);
+
+const query = Type.Object({
+  page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Number of the page, from 1.' }),
+  page_size: Type.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'Number of records per page.' }),
+  user: Type.Optional(Type.String({ format: 'uuid', description: 'Only what the user with this UUID did.' })),
+  scope: Type.Optional(Type.String({ description: 'Only records of this kind, such as `FeatureFlag` or `Team`.' })),
+  scopes: Type.Optional(
+    Type.String({ description: 'Only records of these kinds. Separate them by commas or repeat the parameter.' }),
+  ),
+  item_id: Type.Optional(Type.String({ description: 'Only the record with this ID. IDs are unique within a kind.' })),
+});
+
+/**
+ * For everybody who may use the project. The routes of the dead letters are only for administrators, so their activity is, too.
+ * Records of other kinds can contain what rules close to a member, such as a subscription to a closed insight or an annotation about
+ * it. Where any rule is for the caller, their activity is left out.
+ */
+const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
+const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
+
+function hiddenScopes({ rules }: RecordRights): string[] {
+  if (rules === null) return [];
+  return rules.length > 0 ? [...onlyForAdministrators, ...canContainClosed] : onlyForAdministrators;
+}
+
+export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/activity_log',
+    operationId: 'activity_log_list',
+    summary: 'Show what happened in a project',
+    description:
+      'Returns who changed what in the project, the latest first. Several filters narrow each other. Records that rules close to you are left out; if any rule is for you, so are annotations, batch exports and subscriptions. Dead letters are only shown to administrators.',
+    tags: ['projects'],
+    scope: 'activity_log:read',
+    query,
+    responses: { 200: { description: 'One page of records.', schema: logPage } },
+    examples: {
+      response: { count: 1, next: null, previous: null, results: activityExample.results.map(exampleEntry) },
+    },
+    handler: async ({ caller, target, query: asked, request }) => {
+      const { page, page_size: limit, user, item_id, scope, scopes } = asked;
+      const filter: ActivityFilter = {
+        environmentId: target.environmentId,
+        seen: target.rights,
+        hiddenScopes: hiddenScopes(target.rights),
+        ...(user !== undefined && { userUuid: user }),
+        ...(item_id !== undefined && { itemId: item_id }),
+        ...((scope ?? scopes) !== undefined && { scopes: scopesOf(scope, request.query.getAll('scopes')) }),
+      };
+      const offset = (page - 1) * limit;
+      const { count, rows } = await searches.run({ caller, target }, 'page', (on) =>
+        listActivity(on, filter, { limit, offset }),
+      );
+      if (page > 1 && rows.length === 0) throw new AppError('not_found', 'Invalid page.');
+      return {
+        count,
+        next: offset + rows.length < count ? pageLink(request, { page: page + 1 }) : null,
+        previous: page > 1 ? pageLink(request, { page: page - 1 }) : null,
+        results: rows.map(toLogEntry),
+      };
+    },
+  });
+}
+
+/** Both narrow: with both, only a scope that is in the list finds anything. */
+function scopesOf(scope: string | undefined, scopes: string[]): string[] {
+  const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
+  if (scope === undefined) return listed;
+  return listed.length === 0 || listed.includes(scope) ? [scope] : [];
+}
+
+function toLogEntry(row: ActivityRow) {
+  const { id, organization_id, user } = row;
+  return { id, organization_id, ...toActivity(row), is_system: user === null, was_impersonated: false, unread: false };
+}
+
+function exampleEntry(item: (typeof activityExample.results)[number]) {
+  return {
+    ...{ id: '0193f0c5-7a4e-7000-8000-00000000ac71', organization_id: '0193f0c5-7a4e-7000-8000-000000000001' },
+    ...item,
+    ...{ is_system: false, was_impersonated: false, unread: false },
+  };
+}
