@@ -98,6 +98,7 @@ describe('returns 400 and moves nothing', () => {
     [{ main_distinct_id: 'a\u0000' }, 'main_distinct_id'],
     [{ main_distinct_id: 7 }, 'main_distinct_id'],
     [{ main_distinct_id: 'ada', distinct_ids_to_split: ['phone'] }, 'distinct_ids_to_split'],
+    [{ distinct_ids_to_splt: ['phone'] }, 'distinct_ids_to_splt'],
     [{ distinct_ids_to_split: [] }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: 'phone' }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: ['phone', 'eve'] }, 'distinct_ids_to_split'],

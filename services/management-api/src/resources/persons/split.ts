@@ -35,7 +35,8 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           }),
         ),
       },
-      { title: 'PersonSplit' },
+      // A misspelled field would split off all distinct IDs.
+      { title: 'PersonSplit', additionalProperties: false },
     ),
     responses: {
       201: {
