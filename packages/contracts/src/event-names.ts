@@ -22,3 +22,6 @@ export const eventNames = {
   clientWarning: '$$client_ingestion_warning',
   featureFlagCalled: '$feature_flag_called',
 } as const;
+
+/** Longer names of events and properties, in UTF-8, have no definition: they are data in the wrong place. */
+export const maxDefinedNameBytes = 200;

@@ -10,7 +10,7 @@ export {
   recordKey,
   type WarningSeverity,
 } from './captured-record.ts';
-export { eventNames } from './event-names.ts';
+export { eventNames, maxDefinedNameBytes } from './event-names.ts';
 export {
   type DestinationField,
   type ExportDestinationType,

@@ -316,6 +316,9 @@ CREATE TABLE "group_type_mapping" (
     -- 0 to 4.
     "group_type_index" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(6) NOT NULL,
+    -- What users call one group of the type, and several. The consumer does not write these columns.
+    "name_singular" TEXT,
+    "name_plural" TEXT,
     CONSTRAINT "group_type_mapping_pkey" PRIMARY KEY ("project_id", "group_type")
 );
 CREATE UNIQUE INDEX "group_type_mapping_project_id_group_type_index_key" ON "group_type_mapping"("project_id", "group_type_index");
@@ -950,12 +953,23 @@ CREATE TABLE "dead_letter_decision" (
     CONSTRAINT "dead_letter_decision_decision_check" CHECK ("decision" IN ('replayed', 'discarded'))
 );
 
--- Which event names and properties a project has sent. Kept from a sample, written at most once an hour for each.
+-- Which event names and properties a project has sent. Kept from a sample, written at most once an hour for each. What users
+-- decide about them, from "description" on, is written by the API only.
 CREATE TABLE "event_definition" (
     "project_id" INTEGER NOT NULL,
     "name" TEXT NOT NULL,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+    -- Both are null while only a user has defined the event and none has arrived.
+    "created_at" TIMESTAMPTZ(3) DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMPTZ(3),
+    "description" TEXT NOT NULL DEFAULT '',
+    "tags" TEXT[] NOT NULL DEFAULT '{}',
+    "hidden" BOOLEAN NOT NULL DEFAULT false,
+    "verified" BOOLEAN NOT NULL DEFAULT false,
+    "verified_at" TIMESTAMPTZ(3),
+    "verified_by_id" INTEGER,
+    "owner_id" INTEGER,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_by_id" INTEGER,
 
     CONSTRAINT "event_definition_pkey" PRIMARY KEY ("project_id", "name")
 );
@@ -971,9 +985,34 @@ CREATE TABLE "property_definition" (
     "property_type" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+    "description" TEXT NOT NULL DEFAULT '',
+    "tags" TEXT[] NOT NULL DEFAULT '{}',
+    "hidden" BOOLEAN NOT NULL DEFAULT false,
+    "verified" BOOLEAN NOT NULL DEFAULT false,
+    "verified_at" TIMESTAMPTZ(3),
+    "verified_by_id" INTEGER,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_by_id" INTEGER,
 
     CONSTRAINT "property_definition_pkey" PRIMARY KEY ("project_id", "type", "group_type_index", "name")
 );
+
+-- Found when a user is deleted. Few definitions name users, so the indexes stay small.
+CREATE INDEX "event_definition_verified_by_id_idx" ON "event_definition"("verified_by_id") WHERE "verified_by_id" IS NOT NULL;
+CREATE INDEX "event_definition_owner_id_idx" ON "event_definition"("owner_id") WHERE "owner_id" IS NOT NULL;
+CREATE INDEX "event_definition_updated_by_id_idx" ON "event_definition"("updated_by_id") WHERE "updated_by_id" IS NOT NULL;
+CREATE INDEX "property_definition_verified_by_id_idx" ON "property_definition"("verified_by_id") WHERE "verified_by_id" IS NOT NULL;
+CREATE INDEX "property_definition_updated_by_id_idx" ON "property_definition"("updated_by_id") WHERE "updated_by_id" IS NOT NULL;
+ALTER TABLE "event_definition" ADD CONSTRAINT "event_definition_verified_by_id_fkey"
+    FOREIGN KEY ("verified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "event_definition" ADD CONSTRAINT "event_definition_owner_id_fkey"
+    FOREIGN KEY ("owner_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "event_definition" ADD CONSTRAINT "event_definition_updated_by_id_fkey"
+    FOREIGN KEY ("updated_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "property_definition" ADD CONSTRAINT "property_definition_verified_by_id_fkey"
+    FOREIGN KEY ("verified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "property_definition" ADD CONSTRAINT "property_definition_updated_by_id_fkey"
+    FOREIGN KEY ("updated_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- Every event with the person it belongs to now: a merge moves the mapping, never the events, and an anonymous event
 -- belongs to whoever its distinct id was given to later.

@@ -23,6 +23,9 @@ export type ActivityScope =
   | 'EarlyAccessFeature'
   | 'Annotation'
   | 'Person'
+  | 'EventDefinition'
+  | 'PropertyDefinition'
+  | 'GroupType'
   | 'IngestionRestriction'
   | 'DeadLetter';
 

@@ -99,7 +99,7 @@ test('a name is written once an hour, and its last sight only moves forward', as
   const at = (iso: string) => {
     nowMs = Date.parse(iso);
   };
-  const lastSeen = async () => (await eventDefinitions()).map(({ last_seen_at }) => last_seen_at.toISOString());
+  const lastSeen = async () => (await eventDefinitions()).map(({ last_seen_at }) => last_seen_at?.toISOString());
   at('2026-11-21T10:05:00.000Z');
   await send({ event: 'e' });
   await definitions.flush();
@@ -124,6 +124,48 @@ test('a name is written once an hour, and its last sight only moves forward', as
   await send({ event: 'e' });
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
+});
+
+test('events leave alone what users decide, and give a definition created before the first event its times', async () => {
+  await send({ event: 'known', properties: { amount: 'text' } });
+  await definitions.flush();
+  const { sql } = fixture.database;
+  const edits = `description = 'by a user', tags = '{a}', hidden = true`;
+  await sql.query(`UPDATE event_definition SET ${edits} WHERE project_id = $1`, [project.id]);
+  await sql.query(`UPDATE property_definition SET ${edits}, property_type = 'Numeric' WHERE project_id = $1`, [
+    project.id,
+  ]);
+  await sql.query(
+    `INSERT INTO event_definition (project_id, name, created_at, last_seen_at, description) VALUES ($1, 'ahead', NULL, NULL, 'planned')`,
+    [project.id],
+  );
+  nowMs += 3_600_000;
+  await send({ event: 'known', properties: { amount: 'text' } }, { event: 'ahead' });
+  await definitions.flush();
+  const kept = { description: 'by a user', tags: ['a'], hidden: true };
+  const seen = { created_at: expect.any(Date), last_seen_at: new Date(nowMs) };
+  expect(await eventDefinitions()).toMatchObject([
+    { name: 'ahead', description: 'planned', ...seen },
+    { name: 'known', ...kept, ...seen },
+  ]);
+  const properties = await fixture.database.prisma.property_definition.findMany({ where: { project_id: project.id } });
+  expect(properties).toMatchObject([
+    { name: 'amount', ...kept, property_type: 'Numeric', last_seen_at: new Date(nowMs) },
+  ]);
+});
+
+test('a definition that was deleted is created again by the events of the next hour, without what users decided', async () => {
+  await send({ event: 'e', properties: { x: 1 } });
+  await definitions.flush();
+  const { sql } = fixture.database;
+  await sql.query(`UPDATE event_definition SET description = 'by a user' WHERE project_id = $1`, [project.id]);
+  await sql.query('DELETE FROM event_definition WHERE project_id = $1', [project.id]);
+  await sql.query('DELETE FROM property_definition WHERE project_id = $1', [project.id]);
+  nowMs += 3_600_000;
+  await send({ event: 'e', properties: { x: 1 } });
+  await definitions.flush();
+  expect(await eventDefinitions()).toMatchObject([{ name: 'e', description: '' }]);
+  expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
 });
 
 test('two batches a minute have the first event of a name looked at; every 64th event always is', async () => {

@@ -1,4 +1,4 @@
-import { eventNames, isObject } from '@millrace/contracts';
+import { eventNames, isObject, maxDefinedNameBytes } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
@@ -144,8 +144,6 @@ function seeDefinitions(
   return seen;
 }
 
-/** Longer names, in UTF-8, are somebody's data in the wrong place. */
-const maxNameBytes = 200;
 /** An event with more properties uses data as names. */
 const maxProperties = 1000;
 
@@ -199,7 +197,7 @@ function findDefinitions(
 
 /** Whether an event's or a property's name can have a definition. */
 function isDescribable(name: string): boolean {
-  return name !== '' && Buffer.byteLength(name) <= maxNameBytes;
+  return name !== '' && Buffer.byteLength(name) <= maxDefinedNameBytes;
 }
 
 const hourMs = 3_600_000;

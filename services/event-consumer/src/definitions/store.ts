@@ -20,7 +20,10 @@ export interface PropertyDefinition {
   seenAtMs: number;
 }
 
-/** Adds new names and moves `last_seen_at` forward, never back. Rows are locked in the order of their keys. */
+/**
+ * Adds new names and moves `last_seen_at` forward, never back. A definition that a user created before the first event gets its
+ * times. What users decide about a definition is left alone. Rows are locked in the order of their keys.
+ */
 export async function upsertEventDefinitions(tx: Transaction, definitions: EventDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
   await tx.query(
@@ -28,8 +31,9 @@ export async function upsertEventDefinitions(tx: Transaction, definitions: Event
      SELECT project_id, name, to_timestamp(seen_at_ms / 1000.0)
        FROM unnest($1::int[], $2::text[], $3::bigint[]) AS d (project_id, name, seen_at_ms)
       ORDER BY project_id, name COLLATE "C"
-         ON CONFLICT (project_id, name) DO UPDATE SET last_seen_at = EXCLUDED.last_seen_at
-      WHERE event_definition.last_seen_at < EXCLUDED.last_seen_at`,
+         ON CONFLICT (project_id, name) DO UPDATE
+        SET last_seen_at = EXCLUDED.last_seen_at, created_at = COALESCE(event_definition.created_at, EXCLUDED.created_at)
+      WHERE event_definition.last_seen_at IS NULL OR event_definition.last_seen_at < EXCLUDED.last_seen_at`,
     [
       definitions.map(({ projectId }) => projectId),
       definitions.map(({ name }) => name),
@@ -38,7 +42,7 @@ export async function upsertEventDefinitions(tx: Transaction, definitions: Event
   );
 }
 
-/** The same for properties; a type once found stays. */
+/** The same for properties. A type that was found, or set by a user, stays. */
 export async function upsertPropertyDefinitions(tx: Transaction, definitions: PropertyDefinition[]): Promise<void> {
   if (definitions.length === 0) return;
   await tx.query(

@@ -1,0 +1,64 @@
+// The query parameters that both lists of definitions have.
+
+import { offsetQuery } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { longestNeedle } from '../property-filters/property-filter.ts';
+
+export const definitionParams = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'Id of the definition.' }),
+});
+
+export const definitionListQuery = {
+  ...offsetQuery,
+  search: Type.Optional(
+    Type.String({
+      maxLength: longestNeedle,
+      description: 'Only names that contain every word of this text somewhere, in any case.',
+    }),
+  ),
+  volumes: Type.Optional(
+    Type.Boolean({
+      description: 'Whether to count events and insights of the last 30 days. Takes as long as a search.',
+    }),
+  ),
+  excluded_properties: Type.Optional(Type.String({ description: 'Names to leave out, as a JSON array.' })),
+  exclude_hidden: Type.Optional(Type.Boolean({ description: 'Whether to leave out hidden definitions.' })),
+  verified: Type.Optional(Type.Boolean({ description: 'Only verified definitions, or only others.' })),
+  tags: Type.Optional(Type.String({ description: 'Only definitions with one of these tags, as a JSON array.' })),
+};
+
+interface DefinitionQuery {
+  search?: string;
+  excluded_properties?: string;
+  exclude_hidden?: boolean;
+  verified?: boolean;
+  tags?: string;
+}
+
+/** @throws AppError `invalid` naming the parameter. */
+export function toDefinitionFilter({ search, excluded_properties, exclude_hidden, verified, tags }: DefinitionQuery) {
+  const excludedNames = namesOf(excluded_properties, 'excluded_properties');
+  const listedTags = namesOf(tags, 'tags');
+  return {
+    ...(search !== undefined && { search }),
+    ...(excludedNames !== undefined && { excludedNames }),
+    ...(listedTags !== undefined && listedTags.length > 0 && { tags: listedTags }),
+    ...(verified !== undefined && { isVerified: verified }),
+    excludesHidden: exclude_hidden ?? false,
+  };
+}
+
+/** @throws AppError `invalid` naming the parameter. */
+export function namesOf(given: string | undefined, attr: string): string[] | undefined {
+  if (given === undefined || given === '') return undefined;
+  let names: unknown;
+  try {
+    names = JSON.parse(given);
+  } catch {
+    names = null;
+  }
+  const isName = (name: unknown): name is string => typeof name === 'string' && !name.includes('\0');
+  if (Array.isArray(names) && names.every(isName)) return names;
+  throw new AppError('invalid', 'Send a JSON array of names, such as `["a","b"]`.', { attr });
+}

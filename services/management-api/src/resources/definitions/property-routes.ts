@@ -1,0 +1,225 @@
+// The routes of property definitions.
+
+import type { Database, Sql } from '@millrace/db';
+import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { EventDeps } from '../events/routes.ts';
+import {
+  latestOfName,
+  listPropertiesOfEvents,
+  listPropertiesOfStoredEvents,
+  mostEventNames,
+} from './event-properties-store.ts';
+import { definitionListQuery, definitionParams, namesOf, toDefinitionFilter } from './list-query.ts';
+import {
+  propertyDefinition,
+  propertyDefinitionChanges,
+  propertyDefinitionChangesExample,
+  propertyDefinitionExample,
+  definitionTags as tags,
+} from './schema.ts';
+import {
+  listPropertyDefinitions,
+  type PropertyDefinitionFilter,
+  type PropertyDefinitionRow,
+  type Window,
+} from './store.ts';
+import { noVolume, type Volume, volumesOfProperties } from './volumes.ts';
+import { changeProperty, found, removeProperty } from './write.ts';
+
+const path = '/property_definitions';
+
+const listQuery = Type.Object({
+  ...definitionListQuery,
+  type: Type.Unsafe<'event' | 'person' | 'group'>({
+    type: 'string',
+    enum: ['event', 'person', 'group'],
+    default: 'event',
+    description: 'Properties of what.',
+  }),
+  group_type_index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 4,
+      description: 'With `type=group`, and needed there: the type of the groups.',
+    }),
+  ),
+  properties: Type.Optional(Type.String({ description: 'Only these names, separated by commas.' })),
+  is_numerical: Type.Optional(Type.Boolean({ description: 'Only numbers, or only what is none.' })),
+  event_names: Type.Optional(
+    Type.String({
+      description: `Names of events as a JSON array, at most ${mostEventNames}. \`is_seen_on_filtered_events\` then says whether one of the latest ${latestOfName} events of each name has the property. Takes as long as a search.`,
+    }),
+  ),
+  filter_by_event_names: Type.Optional(
+    Type.Boolean({ description: 'Whether to list only the properties that events of `event_names` have.' }),
+  ),
+  exclude_core_properties: Type.Optional(
+    Type.Boolean({ description: 'Whether to leave out names that begin with `$` or `utm_`, which SDKs set.' }),
+  ),
+  is_feature_flag: Type.Optional(
+    Type.Boolean({ description: 'Only properties that begin with `$feature/`, or only others.' }),
+  ),
+});
+
+/** What is known about the properties of events, persons and groups of a project (docs/api-rules.md#definitions). */
+export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
+  return [...readRoutes(deps), ...writeRoutes(deps)];
+}
+
+function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
+  const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'property_definition:read' } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path: path,
+      operationId: 'property_definitions_list',
+      summary: 'List property definitions',
+      description:
+        'The properties that were noticed in a project, by name; those of events unless `type` says otherwise.',
+      query: listQuery,
+      responses: { 200: { description: 'One page of definitions.', schema: offsetPageOf(propertyDefinition) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [propertyDefinitionExample] } },
+      handler: async ({ caller, target, query, request }) => {
+        const { environmentId } = target;
+        const filter = toFilter(query);
+        const eventNames = toEventNames(query);
+        const list = async (on: Sql, window: Window) => {
+          const seen = eventNames && {
+            isFilter: query.filter_by_event_names ?? false,
+            names: await (store === null
+              ? listPropertiesOfEvents(on, environmentId, eventNames)
+              : listPropertiesOfStoredEvents(
+                  { store, projectId: environmentId, signal: request.leaves() },
+                  eventNames,
+                )),
+          };
+          const { count, rows } = await listPropertyDefinitions(
+            on,
+            environmentId,
+            { ...filter, ...(seen && { seen }) },
+            window,
+          );
+          const names = rows.map(({ name }) => name);
+          const isCounted = query.volumes && query.type === 'event';
+          const volumes = isCounted ? await volumesOfProperties(on, environmentId, names) : undefined;
+          return { count, results: rows.map((row) => toPropertyDefinition(row, volumes?.get(row.name))) };
+        };
+        const isSearch = query.search || query.volumes || eventNames !== undefined;
+        return offsetPage(request, query, (window) =>
+          isSearch ? searches.run({ caller, target }, 'properties', (on) => list(on, window)) : list(sql, window),
+        );
+      },
+    }),
+    ...defineRoutes({
+      ...common,
+      path: `${path}/:id`,
+      operationId: 'property_definitions_retrieve',
+      summary: 'Show a property definition',
+      description: 'Returns one definition by its ID.',
+      params: definitionParams,
+      responses: { 200: { description: 'The definition.', schema: propertyDefinition } },
+      examples: { response: propertyDefinitionExample },
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const { rows } = await listPropertyDefinitions(sql, environmentId, { id }, { limit: 1, offset: 0 });
+        return toPropertyDefinition(found(rows[0]));
+      },
+    }),
+  ];
+}
+
+function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const common = {
+    below: belowEnvironment(sql),
+    path: `${path}/:id`,
+    tags,
+    scope: 'property_definition:write',
+    params: definitionParams,
+  } as const;
+  return [
+    ...(['PATCH', 'PUT'] as const).flatMap((method) =>
+      defineRoutes({
+        ...common,
+        method,
+        operationId: `property_definitions_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a property definition' : 'Change a property definition',
+        description: 'Changes the fields that are sent. Events that arrive later leave them as they are.',
+        body: propertyDefinitionChanges,
+        responses: { 200: { description: 'The changed definition.', schema: propertyDefinition } },
+        examples: { request: propertyDefinitionChangesExample, response: propertyDefinitionExample },
+        handler: async ({ caller, target: place, params: { id }, body: changes }) =>
+          toPropertyDefinition(await transaction((tx) => changeProperty(tx, { caller, place }, { id, changes }))),
+      }),
+    ),
+    ...defineRoutes({
+      ...common,
+      method: 'DELETE',
+      operationId: 'property_definitions_destroy',
+      summary: 'Delete a property definition',
+      description:
+        'Deletes the definition, but no values. If the property arrives again, it gets a new definition without the changes of users, within an hour.',
+      responses: { 204: { description: 'The definition was deleted.' } },
+      handler: async ({ caller, target: place, params: { id } }) => {
+        await transaction((tx) => removeProperty(tx, { caller, place }, id));
+        return undefined;
+      },
+    }),
+  ];
+}
+
+/** @throws AppError `invalid` naming `group_type_index`. */
+function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
+  const { type, group_type_index, properties, is_numerical, is_feature_flag } = query;
+  const isOfGroups = type === 'group';
+  if (isOfGroups !== (group_type_index !== undefined)) {
+    const detail = isOfGroups ? 'This field is required with type=group.' : 'This field goes with type=group only.';
+    throw new AppError('invalid', detail, {
+      code: isOfGroups ? 'required' : 'invalid_input',
+      attr: 'group_type_index',
+    });
+  }
+  return {
+    type,
+    ...(group_type_index !== undefined && { group_type_index }),
+    ...toDefinitionFilter(query),
+    ...(properties !== undefined && { names: properties.split(',') }),
+    ...(is_numerical !== undefined && { isNumerical: is_numerical }),
+    ...(is_feature_flag !== undefined && { isFeatureFlag: is_feature_flag }),
+    excludesCore: query.exclude_core_properties ?? false,
+  };
+}
+
+/** @throws AppError `invalid` naming the parameter that makes no sense with the others. */
+function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
+  const names = namesOf(query.event_names, 'event_names');
+  const refuse = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
+  if (names === undefined || names.length === 0) {
+    if (!query.filter_by_event_names) return undefined;
+    throw refuse('filter_by_event_names', 'Send `event_names` as well, a JSON array with at least one name.');
+  }
+  if (names.length > mostEventNames) throw refuse('event_names', `Send at most ${mostEventNames} names of events.`);
+  if (query.type !== 'event') throw refuse('event_names', 'This parameter goes with `type=event` only.');
+  return names;
+}
+
+function toPropertyDefinition(row: PropertyDefinitionRow, volume: Volume = noVolume) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    tags: row.tags,
+    verified: row.verified,
+    verified_at: row.verified_at && formatDateTime(row.verified_at),
+    verified_by: row.verified_by,
+    hidden: row.hidden,
+    updated_at: formatDateTime(row.updated_at),
+    updated_by: row.updated_by,
+    is_numerical: row.property_type === 'Numeric',
+    property_type: row.property_type,
+    is_seen_on_filtered_events: row.is_seen,
+    ...volume,
+  };
+}
