@@ -13,6 +13,7 @@ import { projectActivityRoutes } from './resources/activity/project-routes.ts';
 import { annotationRoutes } from './resources/annotations/routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destinations.ts';
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
+import { personCohortsRoute } from './resources/cohorts/person-cohorts.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
 import { dashboardRoutes } from './resources/dashboards/routes.ts';
 import type { DeadLetterLog } from './resources/dead-letters/letters.ts';
@@ -28,13 +29,9 @@ import { eventItemRoute, eventRoutes } from './resources/events/routes.ts';
 import { organizationFlagRoutes } from './resources/feature-flags/organization-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payloads.ts';
 import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
-import {
-  findGroupRoute,
-  groupMemberRoutes,
-  groupPropertyRoute,
-  groupRoutes,
-  groupTypeRoute,
-} from './resources/groups/routes.ts';
+import { relatedActorsRoute } from './resources/groups/related.ts';
+import { findGroupRoute, groupMemberRoutes, groupRoutes } from './resources/groups/routes.ts';
+import { groupTypeRoutes } from './resources/groups/type-routes.ts';
 import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import { insightRoutes } from './resources/insights/routes.ts';
@@ -145,14 +142,15 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...personPropertyRoutes(deps),
     ...personMergeRoute(ingested),
     ...splitPersonRoutes(deps),
+    ...personCohortsRoute(deps),
     ...deletePersonRoutes(deps),
     ...personItemRoutes(deps),
     ...cohortRoutes(deps),
-    ...groupTypeRoute(deps),
-    ...groupPropertyRoute(deps),
+    ...groupTypeRoutes(deps),
     ...groupRoutes(ingested),
     ...findGroupRoute(deps),
     ...groupMemberRoutes(ingested),
+    ...relatedActorsRoute(deps),
     ...eventDefinitionRoutes(deps),
     ...propertyDefinitionRoutes(deps),
     ...eventRetentionRoutes(deps),

@@ -7,7 +7,7 @@ import { flagValue } from '../evaluate/flag-result.ts';
 import { selectFlags } from '../evaluate/select-flags.ts';
 import { inTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
-import { readPersonPage, type StoredPerson } from './store.ts';
+import { readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
 /** Who belongs to something, as it was defined when this was made. */
 export interface Audience {
@@ -27,6 +27,19 @@ export async function cohortAudience(sql: Sql, projectId: number, cohortIds: rea
       return outcomes.map((outcome) => (typeof outcome === 'boolean' ? outcome : outcome === 'timeout' ? false : null));
     },
   };
+}
+
+/** Those of some cohorts that a person belongs to now; none for a person who is gone. */
+export async function cohortsOfPerson(
+  sql: Sql,
+  projectId: number,
+  { personUuid, cohortIds }: { personUuid: string; cohortIds: readonly number[] },
+): Promise<number[]> {
+  const person = await readStoredPerson(sql, projectId, personUuid);
+  if (person === undefined) return [];
+  const audience = await cohortAudience(sql, projectId, cohortIds);
+  const matches = await inTimeSlices(audience.of(person, Date.now()));
+  return cohortIds.filter((_, at) => matches[at] === true);
 }
 
 /** Those for whom a flag is on, by their main distinct id and without groups. */

@@ -1,6 +1,7 @@
 export {
   type Audience,
   cohortAudience,
+  cohortsOfPerson,
   createPageLimit,
   filtersAudience,
   flagAudience,

@@ -72,6 +72,21 @@ export interface StoredPerson {
   hash_keys: Record<string, string>;
 }
 
+/** What is known about a person `p` besides its columns; `$1` is the project. */
+const knownOfPerson = `ARRAY(SELECT m.cohort_id FROM cohort_member m
+                   WHERE m.project_id = $1 AND m.person_uuid = p.uuid) AS static_cohort_ids,
+            (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
+              WHERE h.project_id = $1 AND h.person_uuid = p.uuid) AS hash_keys`;
+
+export async function readStoredPerson(sql: Sql, projectId: number, uuid: string): Promise<StoredPerson | undefined> {
+  const [row] = await sql.query<StoredPerson & Record<string, unknown>>(
+    `SELECT p.uuid, p.main_distinct_id, p.properties, ${knownOfPerson}
+       FROM person p WHERE p.project_id = $1 AND p.uuid = $2::uuid`,
+    [projectId, uuid],
+  );
+  return row;
+}
+
 /** Whatever persons hold, a page in memory is not much larger. */
 const maxBytes = 2 * 1024 * 1024;
 
@@ -85,11 +100,7 @@ export async function readPersonPage(
   { after, limit }: { after: string | null; limit: number },
 ): Promise<StoredPerson[]> {
   return sql.query<StoredPerson & Record<string, unknown>>(
-    `SELECT page.uuid, page.main_distinct_id, page.properties,
-            ARRAY(SELECT m.cohort_id FROM cohort_member m
-                   WHERE m.project_id = $1 AND m.person_uuid = page.uuid) AS static_cohort_ids,
-            (SELECT coalesce(jsonb_object_agg(h.flag_key, h.hash_key), '{}') FROM feature_flag_hash_key h
-              WHERE h.project_id = $1 AND h.person_uuid = page.uuid) AS hash_keys
+    `SELECT p.uuid, p.main_distinct_id, p.properties, ${knownOfPerson}
        FROM (SELECT p.uuid, p.main_distinct_id, p.properties, p.bytes,
                     sum(p.bytes) OVER (ORDER BY p.uuid ROWS UNBOUNDED PRECEDING) AS running
                FROM (SELECT uuid, main_distinct_id, properties,
@@ -97,9 +108,9 @@ export async function readPersonPage(
                                  ELSE octet_length(properties::text) END AS bytes
                        FROM person
                       WHERE project_id = $1 AND uuid > $2::uuid
-                      ORDER BY uuid LIMIT $3) AS p) AS page
-      WHERE page.running - page.bytes < ${maxBytes}
-      ORDER BY page.uuid`,
+                      ORDER BY uuid LIMIT $3) AS p) AS p
+      WHERE p.running - p.bytes < ${maxBytes}
+      ORDER BY p.uuid`,
     [projectId, after ?? '00000000-0000-0000-0000-000000000000', limit],
   );
 }

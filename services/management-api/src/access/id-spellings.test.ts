@@ -31,7 +31,6 @@ let ids: Record<string, string>;
 beforeAll(async () => {
   api = await startTestApi();
   await startHighIds(api);
-  const { sql } = api.database;
   const owner = await markedPerson(api, 'wordowner');
   const organization = await markedOrganization(api, 'wordorganization', owner);
   const { first } = await markedProject(api, owner, { organization, words: ['wordproject', 'wordfirst'] });
@@ -40,12 +39,6 @@ beforeAll(async () => {
   const roles = `/api/organizations/${organization.id}/roles/`;
   const role = (await send('POST', roles, { name: 'Role' })).body.id;
   const held = await send('POST', `${roles}${role}/role_memberships/`, { user_uuid: organization.records.members });
-  await sql.query(`INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, 'a', now())`, [first.id]);
-  await sql.query(`INSERT INTO property_definition (project_id, name, type, last_seen_at) VALUES ($1, 'a', 1, now())`, [
-    first.id,
-  ]);
-  const firstOf = async (path: string) =>
-    (await send('GET', `/api/projects/${first.id}/${path}/`)).body.results[0].id as string;
   const annotations = `/api/projects/${first.id}/annotations/`;
   ids = {
     ...organization.records,
@@ -58,8 +51,6 @@ beforeAll(async () => {
     role_memberships: held.body.id,
     personal_api_keys: (await send('GET', '/api/personal_api_keys/')).body[0].id,
     login_sessions: (await send('GET', '/api/users/@me/login_sessions/')).body[0].id,
-    event_definitions: await firstOf('event_definitions'),
-    property_definitions: await firstOf('property_definitions'),
   };
 });
 afterAll(() => api.stop());

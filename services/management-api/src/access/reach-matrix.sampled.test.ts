@@ -135,7 +135,7 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
-    /(annotations|subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
+    /(annotations|event_definitions|property_definitions|subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
       route.path,
     )
   )
@@ -163,6 +163,9 @@ async function beyond({ organizations, environments }: Actor) {
   const ofEnvironments = [
     ['environment', 'id'],
     ['annotation', 'environment_id'],
+    ['event_definition', 'project_id'],
+    ['property_definition', 'project_id'],
+    ['group_type_mapping', 'project_id'],
     ['subscription', 'environment_id'],
     ['batch_export', 'environment_id'],
     ['feature_flag', 'project_id'],

@@ -80,10 +80,11 @@ function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string,
 const isNumbered = ({ path }: Route<Caller>) =>
   /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
-/** The example of the route, with a key that nothing has yet; a feature's key is made of its name. */
-function exampleOf({ examples }: Route<Caller>): unknown {
+/** The example of the route, with a key that nothing has yet. Features and event definitions are known by their names. */
+function exampleOf({ examples, method, path }: Route<Caller>): unknown {
   const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
-  if (typeof request.stage === 'string') return { ...request, name: `Feature ${randomUUID()}` };
+  const isKnownByName = typeof request.stage === 'string' || (method === 'POST' && path.endsWith('/event_definitions'));
+  if (isKnownByName) return { ...request, name: `Name ${randomUUID()}` };
   return typeof request.key === 'string' ? { ...request, key: `${request.key}-${randomUUID()}` } : request;
 }
 

@@ -162,6 +162,8 @@ async function fill(
     scope: 'dashboard',
     dashboard_id: dashboard.id,
   });
+  const eventDefinition = await made(api, `/api/environments/${id}/event_definitions/`, owner.key, { name: word });
+  const propertyDefinition = await noticedProperty(api, id, { name: word, key: owner.key });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -182,6 +184,8 @@ async function fill(
       insight.id,
       insight.short_id,
       annotation.id,
+      eventDefinition.id,
+      propertyDefinition,
       person,
       event,
       warning,
@@ -196,12 +200,27 @@ async function fill(
       insights: String(insight.id),
       early_access_feature: feature.id,
       annotations: String(annotation.id),
+      event_definitions: eventDefinition.id,
+      property_definitions: propertyDefinition,
       persons: person,
       events: event,
       ingestion_warnings: warning,
       runs: randomUUID(),
     },
   };
+}
+
+/** @returns the ID of the definition. */
+async function noticedProperty(
+  api: TestApi,
+  id: number,
+  { name, key }: { name: string; key: string },
+): Promise<string> {
+  await api.database.sql.query(
+    'INSERT INTO property_definition (project_id, type, name, last_seen_at) VALUES ($1, 1, $2, now())',
+    [id, name],
+  );
+  return (await api.get(`/api/environments/${id}/property_definitions/`, key)).body.results[0].id;
 }
 
 async function made(api: TestApi, path: string, key: string, body: object) {

@@ -1,7 +1,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { addShown } from '../../access/record-rights.ts';
-import { createConditions } from '../../sql/conditions.ts';
+import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
@@ -35,18 +35,36 @@ export interface CohortFilter {
   type?: string;
   created_by_id?: number;
   search?: string;
+  ids?: number[];
+}
+
+/** The cohorts of an environment that the caller may see, without deleted ones. */
+function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
+  const where = createConditions();
+  addShown(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
+  where.add(`c.project_id = ${where.parameter(environmentId)}`);
+  where.add('NOT c.deleted');
+  return where;
+}
+
+/** The IDs of all cohorts that `listCohorts` would list. */
+export async function listCohortIds(
+  sql: Sql,
+  place: Pick<AddressedProject, 'environmentId' | 'rights'>,
+): Promise<number[]> {
+  const where = shownIn(place);
+  const rows = await sql.query<{ id: number }>(`SELECT c.id FROM cohort c WHERE ${where.text()}`, where.values);
+  return rows.map(({ id }) => id);
 }
 
 /** One page of an environment's cohorts that the caller may see, the newest first, without deleted ones, and how many there are. */
 export async function listCohorts(
   sql: Sql,
-  { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
+  place: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { filter, limit, offset }: { filter: CohortFilter; limit: number; offset: number },
 ): Promise<{ count: number; rows: CohortRow[] }> {
-  const where = createConditions();
-  addShown(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
-  where.add(`c.project_id = ${where.parameter(environmentId)}`);
-  where.add('NOT c.deleted');
+  const where = shownIn(place);
+  if (filter.ids) where.add(`c.id = ANY (${where.parameter(filter.ids)}::int[])`);
   if (filter.type === 'static') where.add('c.is_static');
   if (filter.type === 'dynamic') where.add('NOT c.is_static');
   if (filter.created_by_id !== undefined) where.add(`c.created_by_id = ${where.parameter(filter.created_by_id)}`);

@@ -62,7 +62,7 @@ test('the types are listed by number, those without a group too, and nobody else
     [tenant.projectId],
   );
   const { body } = await api.get(`/api/projects/${tenant.projectId}/groups_types/`, tenant.personalApiKey);
-  expect(body).toEqual([
+  expect(body).toMatchObject([
     { group_type: 'company', group_type_index: 0, created_at: expect.any(String) },
     { group_type: 'team', group_type_index: 1, created_at: expect.any(String) },
     { group_type: 'shop', group_type_index: 2, created_at: '2026-11-02T08:00:00Z' },

@@ -15,12 +15,9 @@ import { longestNeedle } from '../property-filters/property-filter.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import {
-  countGroupProperties,
   findGroupKeys,
   findGroupMembers,
   isSearch,
-  listGroupTypes,
-  mostGroupsCounted,
   readGroup,
   readGroups,
   readTimesInGroup,
@@ -87,68 +84,6 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
     }),
   ];
 }
-
-/** The types there are, which a list of groups may not show. */
-export function groupTypeRoute({ sql }: { sql: Sql }) {
-  return defineRoutes({
-    method: 'GET',
-    below: belowEnvironment(sql),
-    path: '/groups_types',
-    operationId: 'groups_types_list',
-    summary: 'List the types of groups',
-    description: 'The types of groups that events have named, by number. A project has five at most.',
-    tags: ['groups'],
-    scope: 'group:read',
-    responses: { 200: { description: 'The types.', schema: Type.Array(groupType) } },
-    examples: {
-      response: [{ group_type: 'company', group_type_index: 0, created_at: groupExample.created_at }],
-    },
-    handler: async ({ target: { environmentId } }) => {
-      const types = await listGroupTypes(sql, environmentId);
-      return types.map((type) => ({ ...type, created_at: formatDateTime(type.created_at) }));
-    },
-  });
-}
-
-/** The properties that groups have, by the number of their type. */
-export function groupPropertyRoute({ sql, searches }: Pick<GroupRouteDeps, 'sql' | 'searches'>) {
-  return defineRoutes({
-    method: 'GET',
-    below: belowEnvironment(sql),
-    path: '/groups/property_definitions',
-    operationId: 'groups_property_definitions_retrieve',
-    summary: 'Count the properties of groups',
-    description: `For each type of groups, by its number: the properties of its groups and how many groups have them, the most frequent first. Looks at up to ${mostGroupsCounted} groups of a type.`,
-    tags: ['groups'],
-    scope: 'group:read',
-    responses: { 200: { description: 'The properties by type.', schema: groupProperties } },
-    examples: { response: { '0': [{ name: 'seats', count: 12 }] } },
-    handler: async ({ caller, target }) => {
-      const rows = await searches.run({ caller, target }, null, (on) => countGroupProperties(on, target.environmentId));
-      const byType: Record<string, { name: string; count: number }[]> = {};
-      for (const { group_type_index: index, ...property } of rows) {
-        byType[index] ??= [];
-        byType[index].push(property);
-      }
-      return byType;
-    },
-  });
-}
-
-const groupProperties = Type.Unsafe<Record<string, { name: string; count: number }[]>>({
-  type: 'object',
-  title: 'GroupPropertyCounts',
-  additionalProperties: {
-    type: 'array',
-    items: Type.Object(
-      {
-        name: Type.String({ description: 'Name of the property.' }),
-        count: Type.Integer({ description: 'How many groups have it.' }),
-      },
-      { title: 'GroupPropertyCount' },
-    ),
-  },
-});
 
 /** One group: it has no number, so its type and key are asked for. */
 export function findGroupRoute({ sql }: { sql: Sql }) {
@@ -243,15 +178,6 @@ const group = Type.Object(
     created_at: Type.String({ format: 'date-time', description: 'When the group was first seen.' }),
   },
   { title: 'Group' },
-);
-
-const groupType = Type.Object(
-  {
-    group_type: Type.String({ description: 'Name of the type, as events send it.' }),
-    group_type_index: group.properties.group_type_index,
-    created_at: Type.String({ format: 'date-time', description: 'When the type was first seen.' }),
-  },
-  { title: 'GroupType' },
 );
 
 const groupMember = Type.Object(

@@ -78,17 +78,6 @@ export async function readGroup(
   return rows[0];
 }
 
-type GroupType = Columns<'group_type_mapping', 'group_type' | 'group_type_index' | 'created_at'>;
-
-/** The types of groups of a project, five at most. */
-export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupType[]> {
-  return sql.query<GroupType & Record<string, unknown>>(
-    `SELECT group_type, group_type_index, created_at FROM group_type_mapping
-      WHERE project_id = $1 ORDER BY group_type_index`,
-    [projectId],
-  );
-}
-
 /** Groups of a type whose properties are counted. */
 export const mostGroupsCounted = 50_000;
 

@@ -1,0 +1,44 @@
+import { findPerson, type Sql } from '@millrace/db';
+import { cohortsOfPerson } from '@millrace/flags/cohorts';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import { requireScope } from '../../access/require-scope.ts';
+import type { Searches } from '../../access/searches.ts';
+import { cohort, cohortExample, toCohort } from './schema.ts';
+import { listCohortIds, listCohorts } from './store.ts';
+
+/** The cohorts of a person. Which dynamic ones they are is decided by the filters as they are now, not when they were counted. */
+export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
+  return defineRoutes({
+    method: 'GET',
+    below: belowEnvironment(sql),
+    path: '/persons/cohorts',
+    operationId: 'persons_cohorts_retrieve',
+    summary: 'List the cohorts of a person',
+    description:
+      'Returns the cohorts that a person belongs to now, the newest first, without the deleted ones. Also needs the scope `cohort:read`.',
+    tags: ['persons'],
+    scope: 'person:read',
+    query: Type.Object({
+      ...offsetQuery,
+      person_id: Type.String({ minLength: 1, description: 'UUID, number or distinct ID of the person.' }),
+    }),
+    responses: { 200: { description: 'One page of cohorts.', schema: offsetPageOf(cohort) } },
+    examples: { response: { count: 1, next: null, previous: null, results: [cohortExample] } },
+    handler: async ({ caller, target, query, request }) => {
+      requireScope(caller, 'cohort:read');
+      const { environmentId } = target;
+      const { uuid: personUuid } = await findPerson(sql, environmentId, query.person_id);
+      const ids = await searches.run({ caller, target }, null, async (on) => {
+        const cohortIds = await listCohortIds(on, target);
+        return cohortsOfPerson(on, environmentId, { personUuid, cohortIds });
+      });
+      return offsetPage(request, query, async (window) => {
+        const { count, rows } = await listCohorts(sql, target, { ...window, filter: { ids } });
+        return { count, results: rows.map(toCohort) };
+      });
+    },
+  });
+}

@@ -1,0 +1,186 @@
+// The types of groups: what they are called, and the properties of their groups.
+
+import { recordActivity } from '@millrace/accounts';
+import type { Database, Sql, Transaction } from '@millrace/db';
+import { formatDateTime, orNull } from '@millrace/http';
+import { AppError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import { belowEnvironment } from '../../access/addressed-project.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoutes } from '../../access/define-route.ts';
+import type { Searches } from '../../access/searches.ts';
+import { countGroupProperties, mostGroupsCounted } from './store.ts';
+import { type GroupTypeRow, listGroupTypes, lockGroupTypes, updateGroupType } from './type-store.ts';
+
+const tags: [string] = ['groups'];
+const path = '/groups_types';
+const index = Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type within the project, 0 to 4.' });
+
+const groupType = Type.Object(
+  {
+    group_type: Type.String({ description: 'Name of the type, as events send it.' }),
+    group_type_index: index,
+    name_singular: orNull(Type.String(), 'What users call one group of the type.'),
+    name_plural: orNull(Type.String(), 'What users call several groups of the type.'),
+    detail_dashboard: Type.Null({ description: 'Always null.' }),
+    default_columns: Type.Null({ description: 'Always null.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the type was first seen.' }),
+  },
+  { title: 'GroupType' },
+);
+
+const groupTypeExample = {
+  group_type: 'company',
+  group_type_index: 0,
+  name_singular: 'Company',
+  name_plural: 'Companies',
+  detail_dashboard: null,
+  default_columns: null,
+  created_at: '2026-11-20T08:15:00Z',
+};
+
+const shownName = (description: string) => Type.Optional(orNull(Type.String({ maxLength: 400 }), description));
+
+const groupTypeNames = Type.Object(
+  {
+    group_type_index: index,
+    name_singular: shownName('What to call one group of the type. Null: as events call the type.'),
+    name_plural: shownName('What to call several groups of the type. Null: as events call the type.'),
+    detail_dashboard: Type.Optional(orNull(Type.Integer(), 'Not supported: anything but null is refused with 400.')),
+    default_columns: Type.Optional(
+      orNull(Type.Array(Type.String()), 'Not supported: anything but null or an empty list is refused with 400.'),
+    ),
+  },
+  { title: 'GroupTypeNames' },
+);
+
+export function groupTypeRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
+  return [...readRoutes(deps), ...writeRoutes(deps)];
+}
+
+function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
+  const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'group:read' } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      path,
+      operationId: 'groups_types_list',
+      summary: 'List the types of groups',
+      description: 'Returns the types of groups that events have named, by number. A project has five at most.',
+      responses: { 200: { description: 'The types.', schema: Type.Array(groupType) } },
+      examples: { response: [groupTypeExample] },
+      handler: async ({ target: { environmentId } }) => (await listGroupTypes(sql, environmentId)).map(toGroupType),
+    }),
+    ...defineRoutes({
+      ...common,
+      path: '/groups/property_definitions',
+      operationId: 'groups_property_definitions_retrieve',
+      summary: 'Count the properties of groups',
+      description: `For each type of groups, by its number: the properties of its groups and how many groups have them, the most frequent first. Looks at up to ${mostGroupsCounted} groups of a type.`,
+      responses: { 200: { description: 'The properties by type.', schema: groupProperties } },
+      examples: { response: { '0': [{ name: 'seats', count: 12 }] } },
+      handler: async ({ caller, target }) => {
+        const rows = await searches.run({ caller, target }, null, (on) =>
+          countGroupProperties(on, target.environmentId),
+        );
+        const byType: Record<string, { name: string; count: number }[]> = {};
+        for (const { group_type_index: type, ...property } of rows) {
+          byType[type] ??= [];
+          byType[type].push(property);
+        }
+        return byType;
+      },
+    }),
+  ];
+}
+
+function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const common = { below: belowEnvironment(sql), tags, scope: 'group:write' } as const;
+  return [
+    ...defineRoutes({
+      ...common,
+      method: 'PATCH',
+      path: `${path}/update_metadata`,
+      operationId: 'groups_types_update_metadata_partial_update',
+      summary: 'Name the types of groups',
+      description:
+        'Sets what users call the groups of some types. Names that are not sent stay as they are. Either all types in the list are changed, or none.',
+      body: Type.Array(groupTypeNames, { maxItems: 5, title: 'GroupTypeNamesList' }),
+      responses: { 200: { description: 'All types.', schema: Type.Array(groupType) } },
+      examples: {
+        request: [{ group_type_index: 0, name_singular: 'Company', name_plural: 'Companies' }],
+        response: [groupTypeExample],
+      },
+      handler: async ({ caller, target: place, body }) =>
+        (await transaction((tx) => nameGroupTypes(tx, { caller, place }, body))).map(toGroupType),
+    }),
+    ...defineRoutes({
+      ...common,
+      method: 'DELETE',
+      path: `${path}/:group_type_index`,
+      operationId: 'groups_types_destroy',
+      summary: 'Not supported: types of groups cannot be deleted',
+      description: 'Events and feature flags refer to a type by its number, so a type stays.',
+      params: Type.Object({ group_type_index: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      handler: async () => undefined,
+    }),
+  ];
+}
+
+/** @throws AppError `invalid` naming the field. */
+async function nameGroupTypes(
+  tx: Transaction,
+  { caller, place }: { caller: Caller; place: AddressedProject },
+  names: Static<typeof groupTypeNames>[],
+): Promise<GroupTypeRow[]> {
+  const { environmentId, organizationId } = place;
+  const types = new Map((await lockGroupTypes(tx, environmentId)).map((type) => [type.group_type_index, type]));
+  for (const [at, { group_type_index, detail_dashboard, default_columns, ...sent }] of names.entries()) {
+    const refuse = (field: string, detail: string) =>
+      new AppError('invalid', detail, { code: 'invalid_input', attr: `${at}__${field}` });
+    if (detail_dashboard) throw refuse('detail_dashboard', 'Dashboards of group types are not supported: send null.');
+    if (default_columns && default_columns.length > 0) {
+      throw refuse('default_columns', 'Columns of group types are not supported: send null.');
+    }
+    const before = types.get(group_type_index);
+    if (before === undefined) throw refuse('group_type_index', 'No type of groups in the project has this number.');
+    const after = { ...before, ...sent };
+    types.set(group_type_index, after);
+    await updateGroupType(tx, environmentId, after);
+    await recordActivity(tx, {
+      ...{ organizationId, environmentId, scope: 'GroupType', itemId: group_type_index, activity: 'updated' },
+      actor: { userId: caller.userId },
+      name: before.group_type,
+      change: { before: namesOf(before), after: namesOf(after) },
+    });
+  }
+  return listGroupTypes(tx, environmentId);
+}
+
+const namesOf = ({ name_singular, name_plural }: GroupTypeRow) => ({ name_singular, name_plural });
+
+const toGroupType = ({ group_type, group_type_index, created_at, ...names }: GroupTypeRow) => ({
+  group_type,
+  group_type_index,
+  ...names,
+  detail_dashboard: null,
+  default_columns: null,
+  created_at: formatDateTime(created_at),
+});
+
+const groupProperties = Type.Unsafe<Record<string, { name: string; count: number }[]>>({
+  type: 'object',
+  title: 'GroupPropertyCounts',
+  additionalProperties: {
+    type: 'array',
+    items: Type.Object(
+      {
+        name: Type.String({ description: 'Name of the property.' }),
+        count: Type.Integer({ description: 'How many groups have it.' }),
+      },
+      { title: 'GroupPropertyCount' },
+    ),
+  },
+});
