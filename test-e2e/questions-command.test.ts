@@ -53,6 +53,8 @@ test('what was sent is counted, its values and persons are listed, and what was 
   expect(await result('events', 'values', '--property', 'currency', '--contains', 'eu')).toEqual([{ name: 'EUR' }]);
   const members = await result('groups', 'members', '--type-index', '0', '--key', 'acme');
   expect(members.results).toMatchObject([{ distinct_ids: ['ada'] }]);
+  const related = await result('groups', 'related', '--type-index', '0', '--id', 'acme');
+  expect(related).toMatchObject([{ type: 'person', distinct_ids: ['ada'] }]);
   const kind = 'cannot_merge_with_illegal_distinct_id';
   await eventually(async () =>
     expect((await run('warnings', 'counts')).out).toMatch(new RegExp(`^${kind} +\\w+ +1 `, 'm')),

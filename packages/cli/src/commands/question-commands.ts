@@ -104,6 +104,18 @@ const questions: Question[] = [
     ),
   },
   {
+    ...{ group: 'groups', name: 'related', scope: 'group:read, and person:read', path: 'groups/related' },
+    description: 'list the persons and groups with events of the last 90 days in common with a group or person',
+    options: [
+      ['--id <id>', 'key of the group; without --type-index UUID, number or distinct ID of a person', 'required'],
+      ['--type-index <n>', "number of the group's type, 0 to 4"],
+    ],
+    parameters: { id: 'id', group_type_index: 'typeIndex' },
+    toRows: rowsOf<{ type: string; group_type_index?: number; id: string; name?: string }>(
+      ({ type, group_type_index: typeIndex = null, id, name = null }) => ({ type, typeIndex, id, name }),
+    ),
+  },
+  {
     ...{ group: 'org', name: 'activity', scope: 'activity_log:read', path: 'activity/' },
     description: 'list who changed what in an organization and its projects, the latest first, over the management API',
     options: [

@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 const declared = declaredRoutes();
 const isList = (path: string) =>
   declared.some((route) => route.path === path && route.method === 'GET') &&
-  !/(:id|:role_id|:query_id|:uuid|\/live\/|@me|webauthn|groups\/(find|members)|(events|persons)\/values|\/environments|\/users|personal_api_keys|subscriptions|batch_exports|evaluation_reasons)/.test(
+  !/(:id|:role_id|:query_id|:uuid|\/live\/|@me|webauthn|groups\/(find|members|related)|event_definitions\/by_name|(events|persons)\/values|persons\/cohorts|\/environments|\/users|personal_api_keys|subscriptions|batch_exports|evaluation_reasons)/.test(
     path,
   );
 const protectedRoutes = [

@@ -118,11 +118,11 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
     ...defineRoutes({
       ...common,
       method: 'DELETE',
-      path: `${path}/:group_type_index`,
+      path: `${path}/:id`,
       operationId: 'groups_types_destroy',
       summary: 'Not supported: types of groups cannot be deleted',
       description: 'Events and feature flags refer to a type by its number, so a type stays.',
-      params: Type.Object({ group_type_index: Type.String({ description: 'Ignored.' }) }),
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
       responses: { 405: { description: 'Always, without a body.' } },
       handler: async () => undefined,
     }),
