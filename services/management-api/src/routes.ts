@@ -32,6 +32,7 @@ import { featureFlagRoutes } from './resources/feature-flags/routes.ts';
 import { relatedActorsRoute } from './resources/groups/related.ts';
 import { findGroupRoute, groupMemberRoutes, groupRoutes } from './resources/groups/routes.ts';
 import { groupTypeRoutes } from './resources/groups/type-routes.ts';
+import { groupWriteRoutes } from './resources/groups/write-routes.ts';
 import { healthOfProjectRoutes } from './resources/health/routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/routes.ts';
 import { insightRoutes } from './resources/insights/routes.ts';
@@ -151,6 +152,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...findGroupRoute(deps),
     ...groupMemberRoutes(ingested),
     ...relatedActorsRoute(deps),
+    ...groupWriteRoutes(deps),
     ...eventDefinitionRoutes(deps),
     ...propertyDefinitionRoutes(deps),
     ...eventRetentionRoutes(deps),

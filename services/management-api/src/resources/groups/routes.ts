@@ -85,7 +85,6 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
   ];
 }
 
-/** One group: it has no number, so its type and key are asked for. */
 export function findGroupRoute({ sql }: { sql: Sql }) {
   return defineRoutes({
     method: 'GET',
@@ -96,10 +95,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
     description: 'One group by the number of its type and its key. 404 when there is none.',
     tags: ['groups'],
     scope: 'group:read',
-    query: Type.Object({
-      group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
-      group_key: Type.String({ minLength: 1, description: 'Key of the group, exactly.' }),
-    }),
+    query: groupAddress,
     responses: { 200: { description: 'The group.', schema: group } },
     examples: { response: groupExample },
     handler: async ({ target: { environmentId }, query }) => {
@@ -169,7 +165,13 @@ const toTimesInGroup = (times: TimesInGroup | undefined) => ({
   last_event_at: times ? formatDateTime(times.last_event_at) : null,
 });
 
-const group = Type.Object(
+/** A group has no number: its type and key are its address. */
+export const groupAddress = Type.Object({
+  group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Number of the type, 0 to 4.' }),
+  group_key: Type.String({ minLength: 1, description: 'Key of the group, exactly.' }),
+});
+
+export const group = Type.Object(
   {
     group_type: Type.Union([Type.String(), Type.Null()], { description: 'Name of the type, e.g. `company`.' }),
     group_type_index: Type.Integer({ description: 'Number of the type within the project, 0 to 4.' }),
@@ -191,7 +193,7 @@ const groupMember = Type.Object(
   { title: 'GroupMember' },
 );
 
-const groupExample = {
+export const groupExample = {
   group_type: 'company',
   group_type_index: 0,
   group_key: 'acme',
