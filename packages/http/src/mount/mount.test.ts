@@ -118,6 +118,15 @@ describe('order of checks', () => {
 });
 
 describe('bodies', () => {
+  test('returns 400 with the sentence of a field that is refused, unless its value asks for nothing', async () => {
+    const refused = await post(JSON.stringify({ name: 'a', shape: 'round' }));
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toEqual(
+      error('validation_error', 'unsupported_field', 'Things have no shape. Leave `shape` out.', 'shape'),
+    );
+    for (const shape of [null, 'any']) expect((await post(JSON.stringify({ name: 'a', shape }))).status).toBe(201);
+  });
+
   test('what is understood comes back, undeclared fields do not', async () => {
     const response = await post(JSON.stringify({ name: ' ab ', size: '8', color: 'red', id: 7, unknown: [1] }));
     expect(response.status).toBe(201);
@@ -230,6 +239,20 @@ describe('query', () => {
     const response = await get(`/api/things/?${query}`, allToyScopes);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ type: 'validation_error', code: 'unknown_parameter', attr });
+  });
+
+  test('accepts a parameter without effect, keeps it from the handler and leaves it in links', async () => {
+    const response = await get('/api/things/?color=blue&limit=1', allToyScopes);
+    expect(response.status).toBe(200);
+    expect(api.record.last).toEqual({ limit: 1, offset: 0 });
+    expect(((await response.json()) as { next: string }).next).toContain('color=blue');
+  });
+
+  test('returns 400 with the sentence of a parameter that is refused', async () => {
+    const response = await get('/api/things/?shape=round', allToyScopes);
+    expect(await response.json()).toEqual(
+      error('validation_error', 'unsupported_parameter', 'Things have no shape.', 'shape'),
+    );
   });
 
   test('the refusal says what is known, and comes after key and scope', async () => {

@@ -1,6 +1,7 @@
 /** What is read of a request, one function for each step of `serveRequest` (mount.ts). */
 
-import type { MembershipLevel, Scope } from '@millrace/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type MembershipLevel, type Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { Static, TObject } from 'typebox';
 import type { ApiRequest, Route } from '../route/route.ts';
@@ -71,10 +72,23 @@ export async function parseBody<Caller>(
   if (schema === undefined) return { body: undefined, file: undefined };
   if (route.file !== undefined && isForm(request.header('content-type'))) {
     const { fields, file } = await request.form(route.file);
-    return { body: parseInput(schema, formValues(schema, fields), { trimStrings: true }), file };
+    const form = formValues(schema, withoutRefused(route, fields) as typeof fields);
+    return { body: parseInput(schema, form, { trimStrings: true }), file };
   }
   const body = await (route.scope === 'public' ? request.smallBody() : request.body());
-  return { body: parseInput(schema, body, { trimStrings: true }), file: undefined };
+  return { body: parseInput(schema, withoutRefused(route, body), { trimStrings: true }), file: undefined };
+}
+
+/** Leaves out refused fields whose values ask for nothing. @throws AppError `invalid` naming the first of the others. */
+function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const allowed = Object.entries(body).filter(([name, value]) => {
+    const refused = Object.hasOwn(refusedBody, name) ? refusedBody[name] : undefined;
+    if (refused === undefined) return true;
+    if (refused.unless.some((harmless) => isDeepStrictEqual(harmless, value))) return false;
+    throw new AppError('invalid', refused.detail, { code: 'unsupported_field', attr: name });
+  });
+  return Object.fromEntries(allowed);
 }
 
 /** How a service knows its callers. The pipeline calls both in the order of this list; `target` of the route runs before `requireLevel`, the rest of it after. */
@@ -111,10 +125,18 @@ const maxNameLength = 100;
  *   every answer is.
  */
 export function parseQuery<Q extends TObject>(
-  { query: schema, refusedQuery = {} }: { query: Q; refusedQuery?: Record<string, string> | undefined },
+  {
+    query: schema,
+    refusedQuery = {},
+    queryWithoutEffect = {},
+  }: {
+    query: Q;
+    refusedQuery?: Record<string, string> | undefined;
+    queryWithoutEffect?: Record<string, string> | undefined;
+  },
   query: URLSearchParams,
 ): Static<Q> {
-  const given = Object.fromEntries(query);
+  const given = Object.fromEntries([...query].filter(([name]) => !Object.hasOwn(queryWithoutEffect, name)));
   for (const [name, value] of Object.entries(given)) {
     const refusal = Object.hasOwn(refusedQuery, name) ? refusedQuery[name] : undefined;
     if (refusal !== undefined) throw new AppError('invalid', refusal, { code: 'unsupported_parameter', attr: name });

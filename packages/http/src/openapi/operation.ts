@@ -47,6 +47,7 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
     parameters: [
       ...parameters('path', route.params, components),
       ...parameters('query', route.query, components),
+      ...withoutEffect(route),
       ...(route.responses[route.successStatus]?.onlyIfPreferred ? [preferHeader] : []),
     ],
     ...(body && { requestBody: requestBody(route, body, components) }),
@@ -78,6 +79,14 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
     const isRequired = location === 'path' || ((schema.required ?? []).includes(name) && !hasDefault);
     return { name, in: location, required: isRequired, description, schema: rest };
   });
+}
+
+/** They are documented, so that generated clients can go on sending them. */
+function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
+  return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
+    ...{ name, in: 'query', required: false, schema: { type: 'string' } },
+    description: `Accepted for compatibility, without effect: ${reason}`,
+  }));
 }
 
 function requestBody<Caller>({ examples, file }: Route<Caller>, body: TSchema, components: Components): unknown {

@@ -32,6 +32,10 @@ test.each([
   [{ ...good, path: '/api/things/:id/' }, 'trailing slash'],
   [{ ...good, path: '/api/things/:other' }, 'different parameters'],
   [{ ...good, description: ' ' }, 'description is empty'],
+  [
+    { ...good, query: Type.Object({ a: Type.String({ description: 'a' }) }), queryWithoutEffect: { a: 'b' } },
+    'the query parameter a is declared, and refused or without effect as well',
+  ],
   [{ ...good, summary: 'Read.' }, 'full stop'],
   [{ ...good, examples: {} }, 'no response example'],
   [{ ...good, examples: { response: { id: 1 } } }, 'does not fit'],

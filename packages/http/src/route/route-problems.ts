@@ -74,9 +74,21 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   ] as const) {
     if (schema) problems.push(...undescribedFields(schema).map((field) => `${part} field ${field} has no description`));
   }
+  problems.push(...contradictions(route));
   problems.push(...exampleProblems('request', route.body, route.examples.request));
   problems.push(...exampleProblems('response', success?.schema, route.examples.response));
   return problems;
+}
+
+/** Names that are declared, and refused or without effect as well. */
+function contradictions<Caller>({ query, body, ...route }: Route<Caller>): string[] {
+  const fields = Object.keys(body ? (shapeOf(body).properties ?? {}) : {});
+  const parameters = Object.keys(query.properties);
+  const refused = { ...route.refusedQuery, ...route.queryWithoutEffect };
+  return [
+    ...parameters.filter((name) => Object.hasOwn(refused, name)).map((name) => `query parameter ${name}`),
+    ...fields.filter((name) => Object.hasOwn(route.refusedBody ?? {}, name)).map((name) => `body field ${name}`),
+  ].map((what) => `the ${what} is declared, and refused or without effect as well`);
 }
 
 /** Names of the `:parameters` of a path. */

@@ -49,6 +49,14 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 /** Declared beside a 200. */
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
+/** A body field that a route refuses because it cannot do what the field asks for. */
+export interface RefusedField {
+  /** The sentence for the client. */
+  detail: string;
+  /** Values that ask for what happens anyway, such as the default of the field. They are accepted. */
+  unless: readonly unknown[];
+}
+
 /** A scope of a personal API key, or the explicit decision that anybody may call. */
 export type RouteScope = Scope | 'public';
 
@@ -95,7 +103,11 @@ interface RouteDeclaration<
   query?: Q;
   /** Query parameters that clients are known to send and that are refused, with the sentence that says why. */
   refusedQuery?: Record<string, string>;
+  /** Query parameters that clients are known to send and that change nothing, with the reason. The handler does not see them. */
+  queryWithoutEffect?: Record<string, string>;
   body?: B;
+  /** Body fields that clients are known to send and that are refused. */
+  refusedBody?: Record<string, RefusedField>;
   /** The body may also come as a form, with this file. */
   file?: FileField<File>;
   responses: R;
@@ -136,8 +148,10 @@ export interface Route<Caller> {
   params: TObject;
   query: TObject;
   refusedQuery?: Record<string, string>;
+  queryWithoutEffect?: Record<string, string>;
   /** Absent: a body is not read. */
   body?: TSchema;
+  refusedBody?: Record<string, RefusedField>;
   file?: FileField<unknown>;
   responses: ResponseDeclarations;
   successStatus: SuccessStatus;

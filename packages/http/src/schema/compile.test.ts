@@ -15,6 +15,13 @@ test('only declared fields leave, at every depth and in the order of the schema'
   expect(serialize({ ...row, a: null })).toMatchObject({ a: null });
 });
 
+test('copies the declared part of a list or of an object where an answer may be either', () => {
+  const item = Type.Object({ a: Type.Integer() });
+  const serialize = compileSerializer(Type.Union([Type.Array(item), Type.Object({ results: Type.Array(item) })]));
+  expect(serialize([{ a: 1, secret: 2 }])).toEqual([{ a: 1 }]);
+  expect(serialize({ results: [{ a: 1, secret: 2 }], secret: 3 })).toEqual({ results: [{ a: 1 }] });
+});
+
 test('a union of objects is refused at start', () => {
   const union = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]);
   expect(() => compileSerializer(union)).toThrow('union of several objects');

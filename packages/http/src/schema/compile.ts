@@ -62,6 +62,12 @@ export function compileSerializer(schema: TSchema): Serializer {
     return (value) => (value === null ? null : serialize(value));
   }
   const { properties, items, anyOf } = shapeOf(schema);
+  const list = anyOf?.find((branch) => shapeOf(branch).items);
+  const object = anyOf?.find((branch) => shapeOf(branch).properties);
+  if (anyOf?.length === 2 && list && object) {
+    const [ofList, ofObject] = [compileSerializer(list), compileSerializer(object)];
+    return (value) => (Array.isArray(value) ? ofList : ofObject)(value);
+  }
   if (anyOf?.some((branch) => shapeOf(branch).properties)) {
     throw new Error('A response schema may not hold a union of several objects.');
   }

@@ -41,6 +41,7 @@ export const toyRoutes = (record: ToyRecord) => [
     tags: ['things'],
     scope: 'project:write',
     body: thing,
+    refusedBody: { shape: { detail: 'Things have no shape. Leave `shape` out.', unless: [null, 'any'] } },
     responses: { 201: { description: 'The thing.', schema: thing } },
     examples: { request: { name: 'x' }, response: { name: 'x' } },
     handler: async ({ body }) => {
@@ -62,6 +63,8 @@ export const toyRoutes = (record: ToyRecord) => [
       since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
       text: Type.Optional(Type.String({ description: 'text' })),
     }),
+    queryWithoutEffect: { color: 'Numbers have no color.' },
+    refusedQuery: { shape: 'Things have no shape.' },
     responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer({ title: 'Number' })) } },
     examples: { response: { count: 0, next: null, previous: null, results: [] } },
     handler: async ({ query, request }) => {
