@@ -1,3 +1,4 @@
+export { checkFilters, checkQuery } from './check-query.ts';
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
 export { readEventFilters } from './event-filters.ts';
 export {
@@ -46,7 +47,7 @@ export { postgresEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
 export { withFilters } from './override.ts';
-export { checkQuery, parseQuery } from './parse-query.ts';
+export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
 export { isRecord, queryKinds } from './query.ts';

@@ -17,11 +17,11 @@ export function parseQuery(sent: unknown): Query {
 }
 
 /**
- * Checks a query that is stored and not run: a client newer than Millrace may have written it, so fields that are not known are left alone.
+ * Reads a query that is stored and not run: a client newer than Millrace may have written it, so fields that are not known are left alone.
  * @throws AppError `invalid` that names a known field with an impossible value.
  */
-export function checkQuery(sent: unknown): void {
-  readQuery(sent, { refusesUnknown: false });
+export function readStoredQuery(sent: unknown): Query {
+  return readQuery(sent, { refusesUnknown: false });
 }
 
 interface Strictness {

@@ -19,13 +19,13 @@ import {
 } from './event-store/port.ts';
 import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
-import { type PlanContext, planContext } from './plan/context.ts';
+import { modifiersOf, type PlanContext, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
 import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
-import { isRecord, type Query } from './query.ts';
+import type { Query } from './query.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
 
 export interface QueryDeps {
@@ -71,12 +71,7 @@ export async function runQuery(
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
   const booleans = await readBooleans(deps.sql, projectId, brokenDownBy(query));
-  const context = planContext('modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {}, {
-    settings,
-    now,
-    earliest,
-    booleans,
-  });
+  const context = planContext(modifiersOf(query), { settings, now, earliest, booleans });
   const answer = await answerQuery(deps, query, { context, run });
   return { ...answer, timezone: settings.timezone };
 }

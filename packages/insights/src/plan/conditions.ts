@@ -26,6 +26,8 @@ export interface FilterContext {
   personsAsStored: boolean;
   /** Persons are asked for, not events: filters are about persons, those without a type too. */
   isOfPersons?: boolean;
+  /** Leaves fields alone that are not known: the filters are stored and not run. */
+  allowsUnknown?: boolean;
   /** Those of the project that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
 }
@@ -65,7 +67,7 @@ function readNode(node: unknown, place: Place): Condition {
     const { type = 'AND', values, ...others } = node;
     if (type !== 'AND' && type !== 'OR') throw queryError(`${path}.type`, 'Expected AND or OR.');
     if (!Array.isArray(values)) throw queryError(`${path}.values`, 'Expected a list of filters.');
-    refuseOthers(others, path);
+    refuseOthers(others, place);
     return readList(values, type === 'AND' ? 'all' : 'any', { path: `${path}.values`, reading });
   }
   reading.left -= 1;
@@ -73,9 +75,10 @@ function readNode(node: unknown, place: Place): Condition {
   return readLeaf(node, place);
 }
 
-function refuseOthers(others: Record<string, unknown>, path: string): void {
+function refuseOthers(others: Record<string, unknown>, { path, reading }: Place): void {
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw queryError(`${path}.${unknown.slice(0, 100)}`, 'There is no such field.');
+  if (unknown !== undefined && !reading.allowsUnknown)
+    throw queryError(`${path}.${unknown.slice(0, 100)}`, 'There is no such field.');
 }
 
 /** What clients send along to show a filter. */
@@ -83,11 +86,12 @@ const shown = ['label', 'id', 'name', 'cohort_name', 'group_key_names'];
 
 const ofPersons = new Set<unknown>(['person', ...cohortFilterTypes]);
 
-function readLeaf(filter: Record<string, unknown>, { path, reading }: Place): Condition {
+function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
+  const { path, reading } = place;
   const usual = reading.isOfPersons ? 'person' : 'event';
   const { key, value, operator, type = usual, group_type_index: index, negation, ...rest } = filter;
   const others = Object.fromEntries(Object.entries(rest).filter(([name]) => !shown.includes(name)));
-  refuseOthers(others, path);
+  refuseOthers(others, place);
   const isEmpty = key === undefined && value === undefined && operator === undefined;
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
   if (reading.isOfPersons && !ofPersons.has(type))

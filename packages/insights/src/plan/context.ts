@@ -1,7 +1,7 @@
 // What a plan is made of beside the query: the project's settings and the time. Plans are pure functions of these.
 
 import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
-import { type BreakdownFilter, type EventsNode, type Interval, queryError } from '../query.ts';
+import { type BreakdownFilter, type EventsNode, type Interval, isRecord, type Query, queryError } from '../query.ts';
 import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
 import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
 
@@ -28,6 +28,10 @@ export interface PlanContext extends FilterContext {
 
 /** Persons and their properties as of now; any other mode still means the person of today. */
 const currentProperties = 'person_id_override_properties_joined';
+
+export function modifiersOf(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
+  return 'modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {};
+}
 
 export function planContext(
   query: { modifiers?: { personsOnEventsMode?: string } },

@@ -550,3 +550,30 @@ test('two changes at once: each insight has one tile on each dashboard', async (
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   for (const id of ids) expect(await tilesOf(id)).toHaveLength(6);
 });
+
+test.each([
+  ['date_from', { date_from: 'last spring' }],
+  ['properties.0.operator', { properties: [{ key: 'a', operator: 'near', value: 1 }] }],
+  ['breakdown_filter.breakdown', { breakdown_filter: { breakdown: ['a', 'b'] } }],
+  ['interval', { interval: 'fortnight' }],
+])('returns 400 for filters in which %s can never work', async (part, filters) => {
+  const refused = (attr: string) => ({ status: 400, body: { attr, detail: expect.stringMatching(`^${part}:`) } });
+  expect(await send('POST', 'dashboards', { filters })).toMatchObject(refused('filters'));
+  const id = await board();
+  await insight(id);
+  const [tile] = await tilesOf(id);
+  expect(await change(id, { filters })).toMatchObject(refused('filters'));
+  const tiles = [{ id: tile?.id, filters_overrides: filters }];
+  expect(await change(id, { tiles })).toMatchObject(refused('tiles__0__filters_overrides'));
+  expect((await read(id)).body.filters).toEqual({});
+});
+
+test('accepts filters with fields that are not known, and those that are sent back as they were read', async () => {
+  const cohort = await send('POST', 'cohorts', { name: 'Pro' });
+  const properties = [{ type: 'cohort', key: 'id', value: cohort.body.id }];
+  const filters = { date_from: '-7d', date_to: null, newField: 1, properties };
+  const id = await board({ filters });
+  await send('PATCH', `cohorts/${cohort.body.id}`, { deleted: true });
+  expect(await change(id, { filters, name: 'Kept' })).toMatchObject({ status: 200, body: { name: 'Kept', filters } });
+  expect((await change(id, { filters: { ...filters, date_from: '-8d' } })).status).toBe(400);
+});

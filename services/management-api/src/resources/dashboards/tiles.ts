@@ -1,5 +1,6 @@
 // What is on a dashboard, and how it gets there: the decisions.
 
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { inOrderOfLayout } from '@millrace/insights';
@@ -7,6 +8,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { requireSpace } from '../insights/write.ts';
+import { requireUsable } from './filters.ts';
 import type { dashboardChanges } from './schema.ts';
 import { insertTile, listTiles, moveTile, type TileFields, type TileRow, updateTile } from './tile-store.ts';
 
@@ -14,7 +16,24 @@ type TileChanges = NonNullable<Static<typeof dashboardChanges>['tiles']>[number]
 
 interface Place {
   dashboardId: number;
+  projectId: number;
   userId: number;
+}
+
+/** Filters that are sent back as they were read are left alone: a cohort that they name may be gone since. */
+async function checkOverrides(
+  tx: Transaction,
+  { projectId }: Place,
+  {
+    attr,
+    overrides,
+    before,
+  }: { attr: string; overrides: TileChanges['filters_overrides']; before?: TileRow | undefined },
+): Promise<void> {
+  if (!overrides || isDeepStrictEqual(overrides, before?.filters_overrides)) return;
+  const place = `${attr}__filters_overrides`;
+  requireSmall(overrides, place, 'Filters have');
+  await requireUsable(tx, { projectId, filters: overrides, attr: place });
 }
 
 /** Adds texts and changes tiles. What is not named stays. @throws AppError `invalid` naming the tile and its field. */
@@ -24,7 +43,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
     const attr = `tiles__${index}`;
     const body = bodyOf(change, attr);
     if (change.layouts) requireSmall(change.layouts, `${attr}__layouts`, 'A layout has');
-    if (change.filters_overrides) requireSmall(change.filters_overrides, `${attr}__filters_overrides`, 'Filters have');
+    await checkOverrides(tx, place, { attr, overrides: change.filters_overrides, before: before.get(change.id ?? 0) });
     if (change.id === undefined || change.id === null) {
       if (body === undefined) {
         throw refusal(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -14,6 +15,7 @@ import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import { createInsight, verbOf } from '../insights/write.ts';
+import { requireUsable } from './filters.ts';
 import type { dashboardChanges, newDashboard } from './schema.ts';
 import {
   clearPrimary,
@@ -62,6 +64,7 @@ export async function createDashboard(
     throw refusal('use_template', `Invalid template provided: ${template}`);
   }
   await requireNamedRecords(tx, author.target, changes.filters);
+  if (changes.filters) await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
@@ -106,7 +109,9 @@ async function copyTiles(
   const insights = found.filter((one) => mayDo(target.rights, 'insight', 'viewer', nameOf(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
-    const insight_id = original ? (await createInsight(tx, author, copyOf(original))).id : tile.insight_id;
+    const insight_id = original
+      ? (await createInsight(tx, { ...author, isCopy: true }, copyOf(original))).id
+      : tile.insight_id;
     await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, { ...tile, insight_id });
   }
 }
@@ -160,6 +165,9 @@ export async function changeDashboard(
   await lockEnvironment(tx, environmentId);
   const before = await foundDashboard(tx, author.target, { id, needed: 'editor' });
   requireChange(before, editor);
+  // Filters that are sent back as they were read are left alone: a cohort that they name may be gone since.
+  if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
+    await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   const fields = withChanges(before, changes);
   if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
@@ -167,7 +175,8 @@ export async function changeDashboard(
   }
   return recordingTiles(tx, author, before, async () => {
     await updateDashboard(tx, id, fields);
-    if (changes.tiles) await changeTiles(tx, { dashboardId: id, userId: author.userId }, changes.tiles);
+    if (changes.tiles)
+      await changeTiles(tx, { dashboardId: id, projectId: environmentId, userId: author.userId }, changes.tiles);
     if (fields.deleted !== before.deleted) {
       await followDeletion(tx, author, {
         id,

@@ -97,7 +97,7 @@ const odd = {
   full: true,
   source: {
     series: [{ event: null, kind: 'EventsNode', unknown: { b: 1, a: [null, 1.5, 1e21, '1.0'] } }],
-    trendsFilter: { formula: 'A/B', display: null },
+    trendsFilter: { formula: 'A/2', display: null },
     kind: 'TrendsQuery',
     version: 3,
   },
@@ -128,11 +128,56 @@ test.each([
   ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
   ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
   ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
+  // What only planning finds.
+  ['dateRange.date_from', { kind: 'TrendsQuery', series, dateRange: { date_from: 'last spring' } }],
+  ['dateRange', { kind: 'TrendsQuery', series, interval: 'minute', dateRange: { date_from: '-1y' } }],
+  ['series.0.math_property', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'sum' }] }],
+  ['series.0.math_group_type_index', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'unique_group' }] }],
+  ['properties.0.operator', { kind: 'FunnelsQuery', series, properties: [{ key: 'a', operator: 'near', value: 1 }] }],
+  ['properties.0.value', { kind: 'TrendsQuery', series, properties: [{ type: 'cohort', key: 'id', value: 987654 }] }],
+  ['properties.0.value', { kind: 'LifecycleQuery', series, properties: [{ key: 'a', operator: 'regex', value: '(' }] }],
+  ['breakdownFilter.breakdown', { kind: 'TrendsQuery', series, breakdownFilter: { breakdown: ['a', 'b'] } }],
+  ['compareFilter.compare_to', { kind: 'TrendsQuery', series, compareFilter: { compare: true, compare_to: 'x' } }],
+  ['trendsFilter.formula', { kind: 'TrendsQuery', series, trendsFilter: { formula: 'A +' } }],
 ])('returns 400 that names %s when the query can never run', async (part, query) => {
   for (const sent of [query, { kind: 'InsightVizNode', source: query }]) {
     const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}:`) } };
     expect(await create({ query: sent })).toMatchObject(refused);
   }
+});
+
+test.each([
+  ['where', { kind: 'EventsQuery', select: ['event'], where: ['1 = 1'] }],
+  ['orderBy', { kind: 'EventsQuery', select: ['event'], orderBy: ['person ASC'] }],
+  [
+    'source.day',
+    { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series } } },
+  ],
+])('returns 400 that names %s when the table can never be read', async (part, query) => {
+  const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}`) } };
+  expect(await create({ query })).toMatchObject(refused);
+});
+
+test('checks a query that changes, and leaves one alone that is sent back as it was', async () => {
+  const cohorts = `/api/projects/${acme.projectId}/cohorts/`;
+  const cohort = await api.send('POST', cohorts, { key: acme.M.key, body: { name: 'Pro' } });
+  const query = {
+    kind: 'TrendsQuery',
+    series,
+    properties: [{ type: 'cohort', key: 'id', value: cohort.body.id, newField: true }],
+  };
+  const { id } = await made({ query });
+  await api.send('PATCH', `${cohorts}${cohort.body.id}/`, { key: acme.M.key, body: { deleted: true } });
+  expect(await change(id, { query, name: 'Kept' })).toMatchObject({ status: 200, body: { name: 'Kept' } });
+  const other = { ...query, interval: 'week' };
+  expect(await change(id, { query: other })).toMatchObject({ status: 400, body: { attr: 'query' } });
+  expect((await read(id)).body.query).toEqual(query);
+});
+
+test('accepts a filter of test accounts that the project has wrong', async () => {
+  const body = { test_account_filters: [{ key: 'a', operator: 'near', value: 1 }] };
+  await api.send('PATCH', `/api/environments/${acme.projectId}/`, { key: acme.M.key, body });
+  await made({ query: { kind: 'TrendsQuery', series, filterTestAccounts: true } });
 });
 
 const inner = (source: unknown, kind = 'InsightVizNode') => ({ query: { kind, source } });

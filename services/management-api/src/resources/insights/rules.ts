@@ -1,6 +1,7 @@
 // What a caller decides of an insight, and which of it is refused.
 
 import { isObject } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
 import { checkQuery as checkRunnable, queryKinds as runnableKinds } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
@@ -39,7 +40,7 @@ export function withChanges(
     throw refusal('filters', 'Insights with filters are of a former form. Send a query instead.');
   }
   if (changes.query === null) throw refusal('query', 'An insight needs a query.', 'null');
-  if (changes.query !== undefined) checkQuery(changes.query);
+  if (changes.query !== undefined) requireKnownKind(changes.query);
   return { ...fields, saved: true, ...changes };
 }
 
@@ -75,30 +76,30 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
   throw refusal(attr, `${what} at most ${mostKiB} KiB.`, 'max_length');
 }
 
-/**
- * A query that can never run is refused: no kind that is known, or a known field with an impossible value. Fields that are not known are
- * kept, for a newer client may have written them.
- *
- * @throws AppError `invalid` naming the part.
- */
-function checkQuery(query: Record<string, unknown>): void {
+/** @throws AppError `invalid` for a query that is too large or of a kind that is not known. */
+function requireKnownKind(query: Record<string, unknown>): void {
   requireSmall(query, 'query', 'A query has');
   const inner = wrappers.get(query.kind);
   if (inner === undefined) {
     requireKind(query, { attr: 'query', kinds: queryKinds });
-    checkFields(query);
     return;
   }
   if (!isObject(query.source)) {
     throw refusal('query__source', `A query of kind '${query.kind}' needs a source: the query to run.`);
   }
   requireKind(query.source, { attr: 'query__source', kinds: inner });
-  checkFields(query.source);
 }
 
-/** Of the kinds that can be run. */
-function checkFields(query: Record<string, unknown>): void {
-  if (Object.hasOwn(runnableKinds, String(query.kind))) checkRunnable(query);
+/**
+ * A query that can never run is refused, as far as that is known without events: a known field has an impossible value, or a cohort that it
+ * names does not exist. Fields that are not known are kept, because a newer client may have written them.
+ *
+ * @throws AppError `invalid` naming the part.
+ */
+export async function requireRunnable(sql: Sql, projectId: number, query: Record<string, unknown>): Promise<void> {
+  const source = wrappers.has(query.kind) ? query.source : query;
+  if (!isObject(source) || !Object.hasOwn(runnableKinds, String(source.kind))) return;
+  await checkRunnable(sql, { projectId, query: source, now: Date.now() });
 }
 
 function requireKind(

@@ -9,22 +9,26 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { mayDo, requireFound } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { fieldsOfNew, type InsightChanges, withChanges } from './rules.ts';
+import { fieldsOfNew, type InsightChanges, requireRunnable, withChanges } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
 
 export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
   target: AddressedProject;
 }
 
-/** Makes an insight. @throws AppError `invalid` naming the field. */
+/**
+ * Creates an insight.
+ * @param isCopy whether it is a copy of another insight, whose query may have been possible once. @throws AppError `invalid` naming the field.
+ */
 export async function createInsight(
   tx: Transaction,
-  { userId, scopes, target }: InsightAuthor,
+  { userId, scopes, target, isCopy = false }: InsightAuthor & { isCopy?: boolean },
   body: InsightChanges,
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const fields = fieldsOfNew(body);
   await requireNamedRecords(tx, target, fields.query);
+  if (fields.query && !isCopy) await requireRunnable(tx, environmentId, fields.query);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
   if (body.dashboards && !fields.deleted) {
@@ -55,6 +59,9 @@ export async function changeInsight(
     throw new AppError('forbidden', detail);
   }
   const fields = withChanges(fieldsOf(before), changes);
+  // A query that is sent back as it was read is left alone: a cohort that it names may be gone since.
+  if (fields.query && !isDeepStrictEqual(fields.query, before.query))
+    await requireRunnable(tx, environmentId, fields.query);
   const { id } = before;
   await updateInsight(tx, { id, userId, isModified: isModified(before, fields) }, fields);
   if (fields.deleted) await removeTiles(tx, id);
