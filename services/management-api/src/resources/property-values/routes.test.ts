@@ -51,6 +51,15 @@ test('values of events: texts, numbers and booleans of the last 30 days, the mos
   expect(await names('events/values?key=plan')).toEqual([]);
 });
 
+test.each([
+  ['events/values?key=browser&event_name=buy', ['Firefox', 'chrome mobile']],
+  ['persons/values/?key=plan', ['pro', 'free']],
+])('returns the form of newer versions of PostHog with envelope=true: %s', async (path, expected) => {
+  const results = expected.map((name) => ({ name }));
+  expect((await ask(`${path}&envelope=true`)).body).toEqual({ results, refreshing: false });
+  expect((await ask(`${path}&envelope=false`)).body).toEqual(results);
+});
+
 test('values of persons', async () => {
   expect(await names('persons/values?key=plan')).toEqual(['pro', 'free']);
   expect(await names('persons/values/?key=plan&value=re')).toEqual(['free']);

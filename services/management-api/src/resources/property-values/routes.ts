@@ -15,6 +15,12 @@ const valuesQuery = {
   value: Type.Optional(
     Type.String({ maxLength: longestNeedle, description: 'Only values that contain this text, in any case.' }),
   ),
+  envelope: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the answer is `{"results": [...], "refreshing": false}`, as in newer versions of PostHog, and not the list alone.',
+    }),
+  ),
 };
 
 const bounds = `At most ${mostValues} texts, numbers and booleans of ${longestValue} characters, the most frequent first`;
@@ -23,7 +29,7 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
   const common = {
     method: 'GET',
     below: belowEnvironment(sql),
-    responses: { 200: { description: 'The values.', schema: values } },
+    responses: { 200: { description: 'The values.', schema: Type.Union([values, enveloped]) } },
     examples: { response: [{ name: 'Chrome' }, { name: 'Firefox' }] },
   } as const;
   return [
@@ -46,7 +52,7 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
             ? listEventValues(on, target.environmentId, wanted)
             : listStoredValues({ store, projectId: target.environmentId, signal: request.leaves() }, wanted),
         );
-        return found.map((name) => ({ name }));
+        return toAnswer(found, query);
       },
     }),
     ...defineRoutes({
@@ -62,7 +68,7 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
         const found = await searches.run({ caller, target }, null, (on) =>
           listPersonValues(on, target.environmentId, query),
         );
-        return found.map((name) => ({ name }));
+        return toAnswer(found, query);
       },
     }),
   ];
@@ -71,3 +77,16 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
 const values = Type.Array(
   Type.Object({ name: Type.String({ description: 'The value as a text.' }) }, { title: 'PropertyValue' }),
 );
+const enveloped = Type.Object(
+  {
+    results: values,
+    refreshing: Type.Boolean({ description: 'Always false: values are read when they are requested.' }),
+  },
+  { title: 'PropertyValues' },
+);
+
+/** A request of the old form looks like one of the new form, so clients ask for the new one. */
+function toAnswer(found: readonly string[], { envelope }: { envelope?: boolean }) {
+  const results = found.map((name) => ({ name }));
+  return envelope === true ? { results, refreshing: false } : results;
+}
