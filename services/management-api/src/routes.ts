@@ -6,6 +6,7 @@ import type { Logger } from '@millrace/runtime';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
+import { acceptWithoutEffect } from './compatibility/without-effect.ts';
 import type { Live } from './live/live.ts';
 import { liveRoutes } from './live/routes.ts';
 import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
@@ -109,7 +110,7 @@ const entryRoutes = (deps: RouteDeps) => [
 export function routes(deps: RouteDeps): Route<Caller>[] {
   const { sql, searches, otherStore } = deps;
   const ingested = { sql, searches, otherStore, pages: createLargePages() };
-  const resources = [
+  const resources = acceptWithoutEffect([
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),
     organizationActivityRoute(ingested),
@@ -165,6 +166,6 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...annotationRoutes(deps),
     ...liveRoutes(deps),
     ...healthOfProjectRoutes(deps),
-  ];
+  ]);
   return [...resources, ...schemaRoutes(resources)];
 }

@@ -23,6 +23,7 @@ export interface Page {
 
 const casesPath = 'docs/cases.md';
 const settingsPath = 'docs/settings.md';
+const compatibilityPath = 'docs/compatibility.md';
 /** What the console says of a setting is what the table says. */
 const effectWordsPath = 'packages/console/src/pages/settings/data/effects/words.ts';
 const generatedPart = '<!-- From here on written by `npm run docs`. -->\n';
@@ -40,6 +41,7 @@ export async function generatedPages(root: string): Promise<Page[]> {
     { path: 'docs/metrics.md', text: await metricsPage(root) },
     await page(casesPath, await ruleCaseTables(root)),
     await page(settingsPath, await fieldsOfEnvironments(root)),
+    await page(compatibilityPath, await namesWithoutEffect(root)),
     { path: effectWordsPath, text: await effectWords(root) },
   ];
 }
@@ -68,6 +70,25 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
   const states = ['acts', 'stored only', 'off', 'read only'];
   const sorted = states.flatMap((state) => rows.filter(([, does]) => does === state));
   return `## Every field\n\n${markdownTable(['Field', '', 'What it does'], sorted)}\n`;
+}
+
+/** What the API accepts for compatibility and does not use. */
+async function namesWithoutEffect(root: string): Promise<string> {
+  const { withoutEffect } = (await importSource(
+    root,
+    'services/management-api/src/compatibility/without-effect.ts',
+  )) as { withoutEffect: { routes: string[]; query?: string[]; body?: string[] | string; reason: string }[] };
+  const listed = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('<br>');
+  const rows = withoutEffect.map(({ routes, query = [], body = [], reason }) => [
+    listed(routes),
+    [
+      ...(query.length > 0 ? [`query: ${listed(query)}`] : []),
+      ...(typeof body === 'string' ? [`body: ${body} that the route does not read`] : []),
+      ...(typeof body !== 'string' && body.length > 0 ? [`body: ${listed(body)}`] : []),
+    ].join('<br>'),
+    reason,
+  ]);
+  return `## Accepted without effect\n\n${markdownTable(['Routes', 'Names', 'Why'], rows)}\n`;
 }
 
 /** The same sentences for the console, which imports nothing of a service: without links, which lead nowhere there. */

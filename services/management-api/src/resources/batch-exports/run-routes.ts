@@ -74,6 +74,21 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
+/** What a backfill exports is decided by its export. Clients that send the export as they read it do not say more. */
+const refusedOfBackfill = {
+  filters: {
+    detail: 'A backfill has the filters of its export. Change `filters` of the export, and leave them out here.',
+    unless: [null, []],
+  },
+  hogql_query: {
+    detail: 'Queries are not supported here: leave `hogql_query` out to export whole records.',
+    unless: [null, ''],
+  },
+  model: {
+    detail: 'A backfill has the model of its export. Leave `model` out.',
+    unless: [null, ''],
+  },
+};
 const previewQuery = Type.Object({
   start_at: Type.Optional(Type.String({ description: 'Where it would begin, ISO 8601 with an offset.' })),
   end_at: Type.Optional(Type.String({ description: 'Where it would end, exclusive, ISO 8601 with an offset.' })),
@@ -238,6 +253,7 @@ export function runRoutes(
         'One run for each interval. Asking for the same range again while it is running changes nothing. Also needs `event:read` for events, and `person:read`.',
       params,
       body: backfillRequest,
+      refusedBody: refusedOfBackfill,
       responses: { 200: { description: 'It has begun.', schema: backfillAnswer } },
       examples: { request: range, response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id }, body }) =>
@@ -255,6 +271,7 @@ export function runRoutes(
       description: 'Returns the backfills with their progress, the newest first by default.',
       params,
       query: backfillsQuery,
+      refusedQuery: { cursor: 'Backfills are paged by `limit` and `offset`. Follow `next` in place of `cursor`.' },
       responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {

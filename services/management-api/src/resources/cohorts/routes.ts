@@ -32,9 +32,6 @@ const listQuery = Type.Object({
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the user who made them.' }),
   ),
   search: Type.Optional(Type.String({ maxLength: longestNeedle, description: 'Part of the name, in any case.' })),
-  hide_behavioral_cohorts: Type.Optional(
-    Type.Boolean({ description: 'Has no effect: no cohort has behavioral filters.' }),
-  ),
 });
 
 /** Cohorts: persons who have something in common, or are listed one by one. */

@@ -8,7 +8,7 @@ import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { askOneOfMany, readFilters, readRefresh, refreshQuery, variablesQuery } from '../insights/result.ts';
+import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
 import { longestNeedle } from '../property-filters/property-filter.ts';
 import type { Questions } from '../query/questions.ts';
 import {
@@ -21,6 +21,8 @@ import {
   newDashboard,
   newDashboardExample,
   numberOf,
+  refusedOfChange,
+  refusedOfNew,
   dashboardTags as tags,
 } from './schema.ts';
 import { showDashboard, toBasicDashboard, type Viewer } from './show.ts';
@@ -61,7 +63,6 @@ const shownQuery = Type.Object({
   filters_override: Type.Optional(
     Type.String({ description: 'JSON object of filters, in place of those of the dashboard for this request.' }),
   ),
-  variables_override: variablesQuery,
 });
 
 /** Insights of a dashboard that are asked at once for one request; others of the project have a turn too. */
@@ -133,6 +134,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       tags,
       scope: 'dashboard:write',
       body: newDashboard,
+      refusedBody: refusedOfNew,
       responses: { 201: { description: 'The new dashboard.', schema: dashboard } },
       examples: { request: newDashboardExample, response: { ...dashboardExample, tiles: [] } },
       handler: async ({ caller, target, body }) =>
@@ -154,6 +156,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
         scope: 'dashboard:write',
         params: dashboardParams,
         body: dashboardChanges,
+        refusedBody: refusedOfChange,
         responses: { 200: { description: 'The dashboard as it is now.', schema: dashboard } },
         examples: {
           request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },

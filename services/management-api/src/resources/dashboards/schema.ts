@@ -155,6 +155,26 @@ export const dashboardChanges = Type.Object(
   { title: 'DashboardChanges' },
 );
 
+/** A new dashboard is not deleted. */
+export const refusedOfNew = {
+  deleted: { detail: 'A dashboard cannot be created as deleted. Leave `deleted` out, or send false.', unless: [false] },
+  delete_insights: {
+    detail: '`delete_insights` belongs to a change with `deleted: true`. Leave it out of a new dashboard.',
+    unless: [false],
+  },
+};
+/** What a dashboard is made from is said once. */
+export const refusedOfChange = {
+  use_dashboard: {
+    detail: 'Only a new dashboard can be a copy. Send `use_dashboard` with POST.',
+    unless: [null],
+  },
+  use_template: {
+    detail: 'Millrace has no dashboard templates, and `use_template` is for new dashboards only. Leave it out.',
+    unless: [null, ''],
+  },
+};
+
 export const newDashboardExample = { name: 'Growth', description: 'Who comes, who stays.', pinned: true };
 
 const tileExample = {

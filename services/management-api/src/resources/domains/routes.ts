@@ -17,6 +17,7 @@ import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { findToken } from '../scim/store.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
 import type { SealedTexts } from '../sign-in/sealed-texts.ts';
 import {
@@ -27,6 +28,7 @@ import {
   hasProvider,
   newVerificationChallenge,
   recordDomainActivity,
+  refuseScimChange,
   requireOwnerOf,
 } from './rules.ts';
 import {
@@ -132,11 +134,12 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
 
   async function change(
     { caller, member, id }: { caller: Caller; member: Membership; id: string },
-    wanted: Parameters<typeof changeDomain>[1],
+    { scim_enabled: withScim, ...wanted }: Parameters<typeof changeDomain>[1] & { scim_enabled?: boolean | null },
   ): Promise<DomainRow> {
     const { before, after } = await transaction(async (tx) => {
       const { available_product_features: features } = await lockOrganization(tx, member.organizationId);
       const before = requireDomain(await lockDomain(tx, member.organizationId, id));
+      if (withScim !== undefined) refuseScimChange(withScim, (await findToken(tx, before.id)) !== undefined);
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireOwnerOf(tx, member, before.domain, after.domain);
@@ -190,6 +193,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         checkDomainName(body.domain);
+        refuseScimChange(body.scim_enabled, false);
         if (body.saml_x509_cert) splitSamlCertificates(body.saml_x509_cert);
         const row = {
           id: randomUUID(),

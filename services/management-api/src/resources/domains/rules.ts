@@ -17,7 +17,7 @@ import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
 /** Of the domain and of how its people sign in. */
-type Changes = Static<typeof domainChanges> & Static<typeof signOnChanges>;
+type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
  * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: PostHog kept the old
@@ -47,6 +47,18 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
   requireSecretOfIssuer(row, changes);
   const changed = { ...row, ...changes };
   return changed.domain === row.domain ? provedAsBefore(row, changed) : withoutProof(changed);
+}
+
+/**
+ * SCIM comes with a token, so it has routes of its own.
+ * @param isOn whether it is on now. @throws AppError `invalid` naming `scim_enabled` where it should change.
+ */
+export function refuseScimChange(wanted: boolean | null | undefined, isOn: boolean): void {
+  if (wanted === undefined || wanted === null || wanted === isOn) return;
+  const detail = wanted
+    ? '`scim_enabled` cannot be set here. Turn SCIM on with POST /api/organizations/:organization_id/domains/:id/scim/.'
+    : '`scim_enabled` cannot be cleared here. Turn SCIM off with POST /api/organizations/:organization_id/domains/:id/scim/disable/.';
+  throw new AppError('invalid', detail, { code: 'unsupported_field', attr: 'scim_enabled' });
 }
 
 /** @throws AppError `invalid` naming `oidc_issuer`. */

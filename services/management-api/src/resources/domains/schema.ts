@@ -106,6 +106,12 @@ const writableSettings = {
   saml_entity_id: Type.Optional(samlFields.saml_entity_id),
   saml_acs_url: Type.Optional(samlFields.saml_acs_url),
   saml_x509_cert: Type.Optional(samlFields.saml_x509_cert),
+  scim_enabled: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Null()], {
+      description:
+        'Whether SCIM is on. Cannot be changed here: anything but the present state is refused with 400. Routes below `/scim` turn it on and off.',
+    }),
+  ),
 };
 const domainName = Type.String({
   minLength: 1,

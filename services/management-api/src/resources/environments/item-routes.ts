@@ -17,7 +17,7 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type ItemDeps, type ItemKind, showItem } from './item.ts';
 import { checkDemoChange, checkTestAccountFilters, requireAccessControlLevel } from './rules.ts';
-import { type SecretFields, secretKeyMasks } from './schema.ts';
+import { refusedSettings, type SecretFields, secretKeyMasks } from './schema.ts';
 import { upsertProductIntent } from './store.ts';
 
 const intent = {
@@ -82,6 +82,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
         tags,
         scope: 'project:write',
         body: changes,
+        refusedBody: refusedSettings,
         responses: { 200: shown },
         examples: { request: { timezone: 'Europe/Lisbon' }, response: example },
         handler: async ({ caller, target: found, body: sent }) => {
@@ -182,6 +183,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
         { ...intent, ...changes.properties },
         { title: kind === 'project' ? 'ProjectIntent' : 'EnvironmentIntent' },
       ),
+      refusedBody: refusedSettings,
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
       handler: async ({ caller, target: found, body: given }) => {

@@ -32,6 +32,7 @@ import {
   environmentExample,
   environmentListExample,
   environmentListItem,
+  refusedSettings,
   withSecretKeys,
 } from './schema.ts';
 import { findEnvironmentForCaller, findProjectOfCaller, listEnvironments, readEventRetention } from './store.ts';
@@ -131,6 +132,7 @@ export function environmentRoutes(deps: ItemDeps) {
       scope: 'project:write',
       params: parentParams,
       body: environmentChanges,
+      refusedBody: refusedSettings,
       responses: { 201: { description: 'The new environment.', schema: environment } },
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {

@@ -103,6 +103,30 @@ export function writableSettings(isShown: (field: SettingField) => boolean) {
   return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
 }
 
+const onlyOff = [null, false];
+
+/** Settings of PostHog that would change something and that Millrace does not have (docs/compatibility.md). */
+export const refusedSettings = {
+  conversations_enabled: {
+    detail: 'Millrace does not include conversations. Leave `conversations_enabled` out, or send false.',
+    unless: onlyOff,
+  },
+  default_evaluation_environments_enabled: {
+    detail:
+      'Millrace gives no evaluation contexts to new flags. Leave `default_evaluation_environments_enabled` out, or send false.',
+    unless: onlyOff,
+  },
+  feature_flag_confirmation_enabled: {
+    detail:
+      'Millrace does not ask for confirmation before a flag changes. Leave `feature_flag_confirmation_enabled` out, or send false.',
+    unless: onlyOff,
+  },
+  proactive_tasks_enabled: {
+    detail: 'Millrace does not include proactive tasks. Leave `proactive_tasks_enabled` out, or send false.',
+    unless: onlyOff,
+  },
+};
+
 /** What may be sent when an environment is made or changed. */
 export const environmentChanges = Type.Object(
   {

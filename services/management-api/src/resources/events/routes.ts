@@ -65,7 +65,6 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         ...keysetQuery,
         offset: offsetOfLargeList(mostSkipped),
         ...eventFilterQuery,
-        include_person: Type.Optional(Type.Boolean({ description: 'Has no effect: every event has its person.' })),
         // No enum, and no quotes in the default: openapi-python-client cannot write them.
         orderBy: Type.String({
           default: '-timestamp',

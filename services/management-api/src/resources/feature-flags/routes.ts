@@ -29,6 +29,7 @@ import {
   flagsPath,
   newFlag,
   newFlagExample,
+  refusedFlagFields,
   flagTags as tags,
 } from './schema.ts';
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
@@ -195,6 +196,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
       summary: 'Create a feature flag',
       description: 'Makes a flag. Without `filters` everybody gets it. SDKs see it within a second.',
       body: newFlag,
+      refusedBody: refusedFlagFields,
       responses: { 201: { description: 'The new flag.', schema: featureFlag } },
       examples: { request: newFlagExample, response: featureFlagExample },
       handler: async ({ caller, target, body }) => {
@@ -214,6 +216,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
           'What is not sent stays as it is, single keys of `filters` too. `deleted: true` is the only way to remove a flag, `false` brings it back. With `version` and `original_flag`, a field that others changed meanwhile is not overwritten (409). Another `key` gives everybody another bucket.',
         params: flagParams,
         body: method === 'PUT' ? newFlag : flagChanges,
+        refusedBody: refusedFlagFields,
         responses: {
           200: { description: 'The flag as it is now.', schema: featureFlag },
           409: { description: 'Another user has changed the same fields meanwhile.' },

@@ -67,6 +67,12 @@ const writable = {
 
 /** For POST and PUT. */
 export const newFlag = Type.Object({ key, ...writable }, { title: 'FeatureFlagToCreate' });
+export const refusedFlagFields = {
+  analytics_dashboards: {
+    detail: 'Dashboards cannot be linked to a flag. Leave `analytics_dashboards` out, or send an empty list.',
+    unless: [null, []],
+  },
+};
 /** For PATCH. */
 export const flagChanges = Type.Object({ key: Type.Optional(key), ...writable }, { title: 'FeatureFlagChanges' });
 

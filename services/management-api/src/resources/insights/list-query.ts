@@ -43,7 +43,6 @@ export const listInsightsQuery = Type.Object({
   order: text(
     'Name of a field, with `-` in front for the other way round; by `order`, then the newest first, without it.',
   ),
-  refresh: text('Has no effect: lists show insights without results. Each insight is read with its result.'),
   basic: Type.Optional(Type.Boolean({ description: 'Whether to leave out results and what goes with them.' })),
 });
 

@@ -62,11 +62,6 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** Clients that show questions in SQL send them with every request. */
-export const variablesQuery = Type.Optional(
-  Type.String({ description: 'Variables of questions in SQL, which there are none of: has no effect.' }),
-);
-
 /** What a request says of it; anything that is no mode shows what is kept. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';

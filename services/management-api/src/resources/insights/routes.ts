@@ -13,7 +13,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../a
 import { csvContent, csvDeclaration } from '../query/csv.ts';
 import type { Questions } from '../query/questions.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
-import { askInsight, readFilters, readRefresh, refreshQuery, underFilters, variablesQuery } from './result.ts';
+import { askInsight, readFilters, readRefresh, refreshQuery, underFilters } from './result.ts';
 import {
   insight,
   insightChanges,
@@ -49,7 +49,6 @@ const shownQuery = Type.Object({
       description: 'JSON object of filters as dashboards have them, in place of those of `from_dashboard`.',
     }),
   ),
-  variables_override: variablesQuery,
 });
 
 function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {

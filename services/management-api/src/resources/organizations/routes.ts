@@ -10,7 +10,14 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { type Caller, refuseProjectScopedKey, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createOwnOrganization } from './rules.ts';
-import { newOrganization, organization, organizationChanges, organizationExample, toOrganization } from './schema.ts';
+import {
+  newOrganization,
+  organization,
+  organizationChanges,
+  organizationExample,
+  refusedOrganizationFields,
+  toOrganization,
+} from './schema.ts';
 import { listOrganizations } from './store.ts';
 
 export function organizationRoutes({ sql }: { sql: Sql }) {
@@ -85,6 +92,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       tags: ['organizations'],
       scope: 'organization:write',
       body: newOrganization,
+      refusedBody: refusedOrganizationFields,
       responses: { 201: { description: 'The organization.', schema: organization } },
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
       target: async ({ caller }) => {
@@ -113,6 +121,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
         isSensitive: true,
         params: organizationParams,
         body: method === 'PUT' ? newOrganization : organizationChanges,
+        refusedBody: refusedOrganizationFields,
         responses: { 200: { description: 'The organization.', schema: organization } },
         examples: { request: { name: 'Example Ltd' }, response: organizationExample },
         level: membershipLevels.administrator,

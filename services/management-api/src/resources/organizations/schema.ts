@@ -111,6 +111,23 @@ export const organizationChanges = Type.Object(
   { title: 'OrganizationChanges' },
 );
 
+/** Parts of PostHog that Millrace does not have. Their defaults ask for nothing. */
+export const refusedOrganizationFields = {
+  default_role_id: {
+    detail: 'Millrace gives no role to new members. Leave `default_role_id` out, or send null.',
+    unless: [null],
+  },
+  default_experiment_stats_method: {
+    detail: 'Millrace does not include experiments. Leave `default_experiment_stats_method` out, or send `bayesian`.',
+    unless: [null, 'bayesian'],
+  },
+  is_ai_data_processing_approved: {
+    detail:
+      'Millrace sends no data to AI providers, so there is nothing to approve. Leave `is_ai_data_processing_approved` out, or send false.',
+    unless: [null, false],
+  },
+};
+
 export const organizationExample = {
   id: '0193f0c5-7a4e-7000-8000-0000000000aa',
   name: 'Example Ltd',

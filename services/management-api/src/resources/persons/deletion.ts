@@ -36,6 +36,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
       tags: ['persons'],
       scope: 'person:write',
       query: deleteEventsQuery,
+      refusedQuery: { ids: 'Send `ids` in the body.', distinct_ids: 'Send `distinct_ids` in the body.' },
       body: Type.Object(
         {
           ids: Type.Optional(

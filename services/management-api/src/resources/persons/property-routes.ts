@@ -43,6 +43,7 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       operationId: 'persons_update_property_create',
       summary: 'Set a property of a person',
       description: howItIsDone,
+      refusedQuery: { key: 'Send `key` in the body.', value: 'Send `value` in the body.' },
       body: Type.Object({ key: name, value: Type.Unknown({ description: 'Its value.' }) }, { title: 'PersonProperty' }),
       responses: { 202: { description: 'The gateway has taken the change.' } },
       examples: { request: { key: 'plan', value: 'pro' } },
@@ -57,6 +58,7 @@ export function personPropertyRoutes(deps: GatewayDeps) {
       operationId: 'persons_delete_property_create',
       summary: 'Remove a property of a person',
       description: howItIsDone,
+      refusedQuery: { $unset: 'Send `$unset` in the body.' },
       body: Type.Object({ $unset: name }, { title: 'PersonPropertyToRemove' }),
       responses: {
         201: {

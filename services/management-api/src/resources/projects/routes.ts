@@ -21,7 +21,7 @@ import type { ItemDeps, ItemKind } from '../environments/item.ts';
 import { itemRoutes } from '../environments/item-routes.ts';
 import { requireMaker } from '../environments/routes.ts';
 import { checkTestAccountFilters, requireLevelsOfNew } from '../environments/rules.ts';
-import { withSecretKeys } from '../environments/schema.ts';
+import { refusedSettings, withSecretKeys } from '../environments/schema.ts';
 import { findEnvironmentForCaller } from '../environments/store.ts';
 import {
   type ProjectChanges,
@@ -45,6 +45,7 @@ const creation = {
   tags,
   scope: 'project:write',
   body: projectChanges,
+  refusedBody: refusedSettings,
   responses: { 201: { description: 'The new project.', schema: project } },
   examples: { request: { name: 'Default project' }, response: projectFullExample },
 } as const;

@@ -50,6 +50,13 @@ const body = Type.Object(
   { title: 'QueryRequest', additionalProperties: false },
 );
 
+const refusedBody = {
+  limit_context: {
+    detail: 'Limits do not depend on the client. Leave `limit_context` out, and send `limit` in the query.',
+    unless: [null],
+  },
+};
+
 const nothing = (description: string) => Type.Null({ description });
 const optional = Type.Optional;
 
@@ -151,6 +158,7 @@ const asked = {
     format: Type.Optional(Type.String({ description: '`csv` for the results as a file; else JSON.' })),
   }),
   body,
+  refusedBody,
   responses: {
     200: { description: 'The answer.', schema: answer, text: csvDeclaration },
     202: { description: 'It is answered behind the request.', schema: behindAnswer },

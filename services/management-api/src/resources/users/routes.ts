@@ -29,7 +29,7 @@ import {
   proveEmail,
 } from './email-change.ts';
 import { changePasskeysCount, changeUser } from './rules.ts';
-import { emailProof, me, meExample, userChanges } from './schema.ts';
+import { emailProof, me, meExample, refusedUserFields, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
 interface UserRouteDeps extends EmailChangeDeps {
@@ -65,6 +65,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       scope: 'user:write',
       isBeforeSecondFactor: true,
       body: userChanges,
+      refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
       // Before the body is looked at: those that fail count too (case K42).
@@ -104,13 +105,15 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       query: Type.Object({
         ...offsetQuery,
         email: Type.Optional(Type.String({ description: 'Your user only if it has this address, in any case.' })),
+        is_staff: Type.Optional(Type.Boolean({ description: 'Your user only if `is_staff` has this value.' })),
       }),
       responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
       handler: async ({ caller, query, request }) =>
         offsetPage(request, query, async ({ offset }) => {
           const user = await describeCaller(sql, caller);
-          const isListed = query.email === undefined || query.email.toLowerCase() === user.email.toLowerCase();
+          const hasEmail = query.email === undefined || query.email.toLowerCase() === user.email.toLowerCase();
+          const isListed = hasEmail && (query.is_staff === undefined || query.is_staff === user.is_staff);
           return { count: Number(isListed), results: isListed && offset === 0 ? [user] : [] };
         }),
     }),

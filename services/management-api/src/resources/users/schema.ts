@@ -86,6 +86,23 @@ export const emailProof = Type.Object(
 /** What people do for a living (docs/api-rules.md#users). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
+/** What would change more than how a page looks, and is not supported. */
+export const refusedUserFields = {
+  anonymize_data: {
+    detail:
+      'Millrace does not analyze how you use it, so there is nothing to anonymize. Leave `anonymize_data` out, or send false.',
+    unless: [null, false],
+  },
+  is_staff: {
+    detail: 'Millrace has no staff users. Leave `is_staff` out, or send false.',
+    unless: [null, false],
+  },
+  notification_settings: {
+    detail: 'Emails cannot be chosen one by one. Leave `notification_settings` out, or send an empty object.',
+    unless: [null, {}],
+  },
+};
+
 /** What users may change of themselves. Everything else in a body is ignored. */
 export const userChanges = Type.Object(
   {

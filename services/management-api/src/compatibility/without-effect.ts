@@ -1,0 +1,168 @@
+// What clients of PostHog send and Millrace accepts without doing anything. The pipeline, the OpenAPI document, docs/compatibility.md
+// (`npm run docs`) and the tests are made from the table.
+
+import type { Route } from '@millrace/http';
+import { everyField, routeKey } from './route-key.ts';
+
+export interface WithoutEffect {
+  /** As `routeKey` writes them. */
+  routes: readonly string[];
+  query?: readonly string[];
+  /** Fields of the body. `everyField`: all that the route does not name itself. */
+  body?: readonly string[] | typeof everyField;
+  /** Why nothing is lost, in Markdown. */
+  reason: string;
+}
+
+const project = '/api/projects/{}';
+const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
+const organizationProjects = '/api/organizations/{}/projects';
+const items = [`${organizationProjects}/{}`, `${project}/environments/{}`, project, '/api/environments/{}'];
+const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
+
+/**
+ * Only what changes nothing that is delivered, counted or exported belongs here. Anything else works or is refused by name:
+ * `refusedQuery` and `refusedBody` of its route.
+ */
+export const withoutEffect: readonly WithoutEffect[] = [
+  {
+    routes: [`GET ${project}/events`],
+    query: ['include_person'],
+    reason: 'Every event has its person.',
+  },
+  {
+    routes: [`GET ${project}/insights`],
+    query: ['refresh'],
+    reason: 'Lists show insights without results. Each insight is read with its result.',
+  },
+  {
+    routes: ['insights', 'dashboards'].flatMap((name) => [`GET ${project}/${name}/{}`]),
+    query: ['variables_override'],
+    reason: 'Variables belong to queries in SQL, which Millrace does not have.',
+  },
+  {
+    routes: [`POST ${project}/query`],
+    body: ['variables_override', 'name'],
+    reason: 'Variables belong to queries in SQL, which Millrace does not have. The name is for logs of the server.',
+  },
+  {
+    routes: [`GET ${project}/cohorts`],
+    query: ['hide_behavioral_cohorts'],
+    reason: 'No cohort has behavioral filters.',
+  },
+  {
+    routes: ['/dashboards', '/insights', '/feature_flags']
+      .flatMap(written)
+      .concat(`POST ${project}/early_access_feature`),
+    body: ['_create_in_folder'],
+    reason: 'It says in which folder the console of PostHog lists the new record. Millrace has no folders.',
+  },
+  {
+    routes: written('/dashboards'),
+    body: ['last_accessed_at', 'last_refresh'],
+    reason: 'Millrace sets these times itself.',
+  },
+  {
+    routes: exports.flatMap((path) => [`POST ${path}`, `PATCH ${path}/{}`, `PUT ${path}/{}`]),
+    body: ['last_paused_at'],
+    reason: 'Millrace sets this time itself.',
+  },
+  {
+    routes: written('/feature_flags'),
+    body: ['created_at', 'last_called_at', 'creation_context'],
+    reason: 'Millrace sets these times itself. The context says on which page of PostHog a flag was created.',
+  },
+  {
+    routes: written('/feature_flags'),
+    body: ['_should_create_usage_dashboard'],
+    reason: 'Millrace creates no usage dashboards. Clients send true for every flag.',
+  },
+  {
+    routes: written('/cohorts'),
+    body: ['cohort_type'],
+    reason: '`is_static` and `filters` decide what type a cohort is, and answers show it.',
+  },
+  {
+    routes: ['bulk_delete', '{}/update_property', '{}/delete_property'].map((end) => `POST ${project}/persons/${end}`),
+    body: ['properties'],
+    reason: 'PostHog documents it by mistake and does not read it either.',
+  },
+  {
+    routes: ['PATCH /api/users/@me'],
+    body: ['events_column_config', 'has_seen_product_intro_for', 'theme_mode', 'toolbar_mode'],
+    reason: 'They say how pages of PostHog look to the user.',
+  },
+  {
+    routes: ['POST /api/organizations/{}/domains'],
+    body: ['jit_provisioning_enabled', 'sso_enforcement'],
+    reason: 'A new domain is not verified yet. Send them with PATCH once it is, as PostHog demands too.',
+  },
+  {
+    routes: [
+      `POST ${organizationProjects}`,
+      'POST /api/projects',
+      `POST ${project}/environments`,
+      ...items.flatMap((path) => ['PATCH', 'PUT'].map((method) => `${method} ${path}`)),
+      ...items.map((path) => `PATCH ${path}/add_product_intent`),
+    ],
+    body: [
+      'base_currency',
+      'business_model',
+      'conversations_settings',
+      'experiment_recalculation_time',
+      'feature_flag_confirmation_message',
+      'marketing_analytics_config',
+      'onboarding_tasks',
+      'revenue_analytics_config',
+      'session_recording_masking_config',
+      'session_recording_retention_period',
+      'session_recording_trigger_groups',
+      'session_recording_trigger_match_type_config',
+      'web_analytics_pre_aggregated_tables_enabled',
+    ],
+    reason:
+      'They configure parts of PostHog that Millrace does not include: session replay, experiments, conversations, onboarding, and web, marketing and revenue analytics.',
+  },
+  {
+    routes: [
+      ...exports.flatMap((path) => [
+        `POST ${path}/{}/pause`,
+        `POST ${path}/{}/unpause`,
+        `POST ${path}/{}/backfill`,
+        `POST ${path}/{}/backfills/{}/cancel`,
+        `POST ${path}/{}/runs/{}/cancel`,
+        `POST ${path}/{}/runs/{}/retry`,
+      ]),
+      `PATCH ${project}/dashboards/{}/move_tile`,
+      `POST ${project}/insights/cancel`,
+      `POST ${project}/insights/viewed`,
+      ...['bulk_keys', 'user_blast_radius'].map((action) => `POST ${project}/feature_flags/${action}`),
+      ...['create_static_cohort_for_flag', 'dashboard', 'enrich_usage_dashboard'].map(
+        (action) => `POST ${project}/feature_flags/{}/${action}`,
+      ),
+      ...items.flatMap((path) =>
+        ['delete_secret_token_backup', 'reset_token', 'rotate_secret_token'].map((action) => `PATCH ${path}/${action}`),
+      ),
+      'POST /api/organizations/{}/domains/{}/verify',
+      'PATCH /api/users/cancel_email_change_request',
+      ...['request_email_verification', 'verify_email'].map((action) => `POST /api/users/${action}`),
+      ...['two_factor_backup_codes', 'two_factor_disable', 'two_factor_validate'].map(
+        (action) => `POST /api/users/@me/${action}`,
+      ),
+    ],
+    body: everyField,
+    reason:
+      'The route does one thing to a record. PostHog’s document lists all fields of the record with it, so that generated clients send them, but reads only those that the action needs, as Millrace does.',
+  },
+];
+
+/** Routes that accept the query parameters of the table. Body fields need nothing: those that a route does not name are not read. */
+export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
+  return routes.map((route) => {
+    const key = routeKey(route);
+    const accepted = withoutEffect.flatMap(({ routes: keys, query = [], reason }) =>
+      keys.includes(key) ? query.map((name) => [name, reason] as const) : [],
+    );
+    return accepted.length === 0 ? route : { ...route, queryWithoutEffect: Object.fromEntries(accepted) };
+  });
+}
