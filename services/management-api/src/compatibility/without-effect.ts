@@ -17,7 +17,9 @@ export interface WithoutEffect {
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-const items = [`${organizationProjects}/{}`, `${project}/environments/{}`, project, '/api/environments/{}'];
+/** Projects and environments. What follows them is the same below both. */
+const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
+const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
 
 /**
@@ -103,7 +105,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
       'POST /api/projects',
       `POST ${project}/environments`,
       ...items.flatMap((path) => ['PATCH', 'PUT'].map((method) => `${method} ${path}`)),
-      ...items.map((path) => `PATCH ${path}/add_product_intent`),
+      ...addressed.map((path) => `PATCH ${path}/add_product_intent`),
     ],
     body: [
       'base_currency',
@@ -124,10 +126,27 @@ export const withoutEffect: readonly WithoutEffect[] = [
       'They configure parts of PostHog that Millrace does not include: session replay, experiments, conversations, onboarding, and web, marketing and revenue analytics.',
   },
   {
+    routes: exports.flatMap((path) => [`POST ${path}/{}/pause`, `POST ${path}/{}/unpause`]),
+    body: [
+      'destination',
+      'end_at',
+      'filters',
+      'hogql_query',
+      'interval',
+      'last_paused_at',
+      'model',
+      'name',
+      'offset_day',
+      'offset_hour',
+      'paused',
+      'start_at',
+      'timezone',
+    ],
+    reason: 'Pausing changes nothing else. Clients that are generated from PostHog’s document send the whole export.',
+  },
+  {
     routes: [
       ...exports.flatMap((path) => [
-        `POST ${path}/{}/pause`,
-        `POST ${path}/{}/unpause`,
         `POST ${path}/{}/backfill`,
         `POST ${path}/{}/backfills/{}/cancel`,
         `POST ${path}/{}/runs/{}/cancel`,
@@ -140,7 +159,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
       ...['create_static_cohort_for_flag', 'dashboard', 'enrich_usage_dashboard'].map(
         (action) => `POST ${project}/feature_flags/{}/${action}`,
       ),
-      ...items.flatMap((path) =>
+      ...addressed.flatMap((path) =>
         ['delete_secret_token_backup', 'reset_token', 'rotate_secret_token'].map((action) => `PATCH ${path}/${action}`),
       ),
       'POST /api/organizations/{}/domains/{}/verify',

@@ -1,0 +1,301 @@
+import { settingFields } from '@millrace/accounts';
+import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } from './sample-records.ts';
+
+/** What is sent to routes to see what they do with the body fields that PostHog documents. */
+export interface BodySample {
+  /** Where a record is created for each request; absent: the record of the samples is changed. */
+  creates?: string;
+  /** Fields that a new record needs. A function gives other ones each time. */
+  needed?: Record<string, unknown> | (() => Record<string, unknown>);
+  /** Fields that a record shows afterwards and not before. They are sent together. */
+  stored?: Record<string, unknown>;
+  /** Values for fields without effect that the route names, and so checks. */
+  harmless?: Record<string, unknown>;
+  /** How a record shows them where that differs. */
+  shown?: Record<string, unknown>;
+  /** The same, for fields that are sent one by one, each to a record of its own. A function gives another value each time. */
+  alone?: Record<string, unknown>;
+  /** Values that the rules of the field refuse. */
+  refused?: Record<string, unknown>;
+  /** Fields that do something that no record shows. The test that proves it, below `resources/`. */
+  proven?: Record<string, string>;
+}
+
+let serial = 0;
+const unique = (word: string) => `${word}${++serial}`;
+const provenBy = (file: string, ...names: string[]) => Object.fromEntries(names.map((name) => [name, file]));
+
+function settingExamples(isEnvironment: boolean) {
+  const fields = Object.entries(settingFields).filter(([, field]) => isEnvironment || !field.isEnvironmentOnly);
+  const {
+    is_demo: _,
+    primary_dashboard: __,
+    ...examples
+  } = Object.fromEntries(fields.map(([name, { example }]) => [name, example]));
+  return { name: 'Renamed', ...examples };
+}
+
+/** Samples by the beginning of a route's path; the longest that fits counts. */
+export function bodySamples(records: SampleRecords): Record<string, BodySample> {
+  return {
+    ...ofOrganizations(records),
+    ...ofExports(records),
+    ...ofInsights(records),
+    ...ofFlags(records),
+    ...ofUsers,
+  };
+}
+
+function ofOrganizations({ organizationId, projectId }: SampleRecords): Record<string, BodySample> {
+  const project = `/api/projects/${projectId}`;
+  const organization = `/api/organizations/${organizationId}`;
+  const settings = {
+    needed: { name: 'New' },
+    shown: { session_recording_sample_rate: '0.40' },
+    proven: { is_demo: 'environments/demo-limits.test.ts', primary_dashboard: 'environments/contract-walk.test.ts' },
+  };
+  return {
+    '/api/organizations': {
+      creates: '/api/organizations',
+      needed: () => ({ name: unique('Organization') }),
+      stored: {
+        name: 'Renamed',
+        allow_publicly_shared_resources: false,
+        default_anonymize_ips: true,
+        enforce_2fa: true,
+        is_member_join_email_enabled: false,
+        members_can_invite: false,
+        members_can_use_personal_api_keys: false,
+      },
+      refused: { logo_media_id: '0193f0c5-7a4e-7000-8000-000000000001' },
+    },
+    '/api/organizations/{}/domains': {
+      creates: `${organization}/domains`,
+      needed: () => ({ domain: `${unique('d')}.example` }),
+      alone: { domain: () => `${unique('other')}.example` },
+      harmless: { jit_provisioning_enabled: true, sso_enforcement: 'saml' },
+      refused: { scim_enabled: true },
+      proven: {
+        ...provenBy('domains/owner-domains.test.ts', 'saml_acs_url', 'saml_entity_id', 'saml_x509_cert'),
+        ...provenBy('domains/domain-routes.test.ts', 'jit_provisioning_enabled', 'sso_enforcement'),
+      },
+    },
+    '/api/organizations/{}/invites': {
+      creates: `${organization}/invites`,
+      needed: () => ({ target_email: `${unique('i')}@x.example` }),
+      stored: { first_name: 'Ada', level: 8, message: 'Hello', send_email: false, combine_pending_invites: true },
+      alone: { target_email: 'other@x.example' },
+      proven: { private_project_access: 'invites/invite-routes.test.ts' },
+    },
+    '/api/organizations/{}/invites/bulk': {
+      proven: provenBy(
+        'invites/invite-routes.test.ts',
+        ...['combine_pending_invites', 'first_name', 'level', 'message', 'private_project_access', 'send_email'],
+        'target_email',
+      ),
+    },
+    '/api/organizations/{}/members': { stored: { level: 8 } },
+    '/api/organizations/{}/roles': {
+      creates: `${organization}/roles`,
+      needed: () => ({ name: unique('Role') }),
+      alone: { name: () => unique('Renamed') },
+    },
+    '/api/organizations/{}/roles/{}/role_memberships': { proven: { user_uuid: 'roles/roles.test.ts' } },
+    '/api/organizations/{}/projects': {
+      ...settings,
+      creates: `${organization}/projects`,
+      stored: { ...settingExamples(false), product_description: 'Shoes' },
+    },
+    '/api/projects/{}/environments': {
+      ...settings,
+      creates: `${project}/environments`,
+      stored: settingExamples(true),
+    },
+  };
+}
+
+function ofExports({ ids, projectId }: SampleRecords): Record<string, BodySample> {
+  const project = `/api/projects/${projectId}`;
+  const insight = Number(ids.insights);
+  const dashboard = Number(ids.dashboards);
+  const { destination } = sampleExport;
+  const exported: BodySample = {
+    creates: `${project}/batch_exports`,
+    needed: sampleExport,
+    stored: {
+      name: 'Other',
+      interval: 'week',
+      timezone: 'Europe/Berlin',
+      offset_day: 2,
+      offset_hour: 5,
+      paused: true,
+      start_at: '2026-11-01T00:00:00Z',
+      end_at: '2027-11-01T00:00:00Z',
+      filters: [{ type: 'event', key: 'plan', operator: 'exact', value: ['pro'] }],
+      destination: { type: 'Postgres', config: { ...destination.config, table_name: 'other' } },
+    },
+    shown: { destination: { type: 'Postgres', config: expect.objectContaining({ table_name: 'other' }) } },
+    alone: { model: 'persons' },
+    refused: { hogql_query: 'SELECT 1' },
+  };
+  return {
+    '/api/organizations/{}/batch_exports': exported,
+    '/api/projects/{}/batch_exports': exported,
+    '/api/organizations/{}/batch_exports/{}/backfill': {
+      proven: provenBy('batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
+    },
+    '/api/projects/{}/batch_exports/{}/backfill': {
+      proven: provenBy('batch-exports/batch-export-routes.test.ts', 'start_at', 'end_at'),
+    },
+    '/api/projects/{}/subscriptions': {
+      creates: `${project}/subscriptions`,
+      needed: { ...sampleSubscription, send_test_now: false },
+      stored: {
+        frequency: 'monthly',
+        byweekday: ['tuesday'],
+        bysetpos: 2,
+        count: 5,
+        interval: 2,
+        start_date: '2026-11-03T09:00:00Z',
+        until_date: '2027-11-03T09:00:00Z',
+        target_type: 'webhook',
+        target_value: 'https://hooks.example.com/a',
+        title: 'Title',
+        insight,
+      },
+      alone: { dashboard, deleted: true },
+      proven: provenBy('subscriptions/subscription-routes.test.ts', 'dashboard_export_insights', 'invite_message'),
+    },
+  };
+}
+
+function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySample> {
+  const project = `/api/projects/${projectId}`;
+  const insight = Number(ids.insights);
+  const dashboard = Number(ids.dashboards);
+  return {
+    '/api/projects/{}/annotations': {
+      creates: `${project}/annotations`,
+      needed: { content: 'Text', scope: 'project' },
+      stored: { content: 'Other', creation_type: 'GIT', date_marker: '2026-11-01T00:00:00Z', scope: 'organization' },
+      alone: { dashboard_item: insight, dashboard_id: dashboard, deleted: true },
+    },
+    '/api/projects/{}/cohorts': {
+      creates: `${project}/cohorts`,
+      needed: { name: 'Cohort' },
+      stored: {
+        name: 'Other',
+        description: 'Text',
+        groups: [{ properties: [{ key: 'a', value: 'b', type: 'person' }] }],
+      },
+      alone: {
+        deleted: true,
+        filters: { properties: { type: 'OR', values: [{ type: 'person', key: 'a', operator: 'exact', value: 'b' }] } },
+      },
+      shown: { filters: expect.objectContaining({ properties: expect.anything() }) },
+      refused: { query: { kind: 'ActorsQuery' } },
+    },
+    '/api/projects/{}/cohorts/{}/add_persons_to_static_cohort': { proven: { person_ids: 'cohorts/members.test.ts' } },
+    '/api/projects/{}/cohorts/{}/remove_person_from_static_cohort': {
+      proven: { person_id: 'cohorts/members.test.ts' },
+    },
+    '/api/projects/{}/dashboards': {
+      creates: `${project}/dashboards`,
+      stored: {
+        name: 'Board',
+        description: 'Text',
+        pinned: true,
+        breakdown_colors: [{ a: 1 }],
+        data_color_theme_id: 3,
+        quick_filter_ids: ['a'],
+        restriction_level: 37,
+        tags: ['a'],
+      },
+      alone: { deleted: true },
+      refused: { use_template: 'Template' },
+      proven: provenBy('dashboards/routes.test.ts', 'use_dashboard', 'delete_insights'),
+    },
+    '/api/projects/{}/dashboards/{}/copy_tile': {
+      proven: provenBy('dashboards/routes.test.ts', 'fromDashboardId', 'tileId'),
+    },
+    '/api/projects/{}/dashboards/{}/reorder_tiles': { proven: { tile_order: 'dashboards/routes.test.ts' } },
+    '/api/projects/{}/insights': {
+      creates: `${project}/insights`,
+      needed: { query: sampleQuery },
+      stored: {
+        name: 'Insight',
+        derived_name: 'Derived',
+        description: 'Text',
+        favorited: true,
+        order: 3,
+        query: { ...sampleQuery, interval: 'week' },
+        tags: ['a'],
+      },
+      alone: { dashboards: [dashboard], deleted: true },
+    },
+    '/api/projects/{}/query': {
+      proven: provenBy(
+        'query/query-routes.test.ts',
+        ...['async', 'client_query_id', 'filters_override', 'query', 'refresh'],
+      ),
+    },
+  };
+}
+
+function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
+  const project = `/api/projects/${projectId}`;
+  return {
+    '/api/projects/{}/early_access_feature': {
+      creates: `${project}/early_access_feature`,
+      needed: () => ({ name: unique('Feature'), stage: 'beta' }),
+      stored: {
+        name: 'Other feature',
+        description: 'Text',
+        documentation_url: 'https://example.com/',
+        payload: { a: 1 },
+        stage: 'alpha',
+      },
+      proven: { feature_flag_id: 'early-access-features/routes.test.ts' },
+    },
+    '/api/projects/{}/feature_flags': {
+      creates: `${project}/feature_flags`,
+      needed: () => ({ key: unique('flag') }),
+      stored: {
+        name: 'Flag',
+        active: false,
+        ensure_experience_continuity: true,
+        evaluation_runtime: 'server',
+        evaluation_tags: ['web'],
+        filters: { groups: [{ properties: [], rollout_percentage: 50 }] },
+        has_enriched_analytics: true,
+        performed_rollback: true,
+        rollback_conditions: [{ a: 1 }],
+        tags: ['a'],
+      },
+      shown: { filters: expect.objectContaining({ groups: [expect.objectContaining({ rollout_percentage: 50 })] }) },
+      alone: {
+        key: () => unique('other-key'),
+        bucketing_identifier: 'device_id',
+        is_remote_configuration: true,
+        deleted: true,
+      },
+      proven: provenBy('feature-flags/routes.test.ts', 'has_encrypted_payloads', 'version'),
+    },
+    '/api/projects/{}/feature_flags/user_blast_radius': {
+      proven: provenBy('feature-flags/evaluation.test.ts', 'condition', 'group_type_index'),
+    },
+    '/api/projects/{}/persons': {
+      proven: provenBy('persons/property-routes.test.ts', '$unset', 'key', 'value'),
+    },
+  };
+}
+
+const ofUsers: Record<string, BodySample> = {
+  '/api/users/@me': {
+    stored: { first_name: 'Grace', last_name: 'Hopper', hedgehog_config: { a: 1 }, role_at_organization: 'data' },
+    proven: {
+      ...provenBy('users/user-write-routes.test.ts', 'set_current_organization', 'set_current_team'),
+      ...provenBy('sign-in/credential-changes.test.ts', 'password', 'current_password', 'email'),
+    },
+  },
+};
