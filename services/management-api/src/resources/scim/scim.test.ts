@@ -495,6 +495,20 @@ describe('the token', () => {
     }
   });
 
+  test('returns 400 when a change of the domain would turn SCIM on or off', async () => {
+    const change = (scim_enabled: unknown) =>
+      api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
+        key: acme.W.key,
+        body: { scim_enabled },
+      });
+    const refused = { status: 400, body: { attr: 'scim_enabled', detail: expect.stringContaining('/scim/') } };
+    expect(await change(false)).toMatchObject(refused);
+    for (const same of [true, null]) expect((await change(same)).status).toBe(200);
+    await manage('POST', 'disable/');
+    expect(await change(true)).toMatchObject(refused);
+    expect((await change(false)).status).toBe(200);
+  });
+
   test('it ends with the proof, with the name and with the plan', async () => {
     const { sql } = api.database;
     const works = async () => (await scim('GET', '/Users')).status;
