@@ -95,10 +95,21 @@ test('U10: what is read-only stays', async () => {
     distinct_id: 'x',
     // Another one is refused to keys (S-039).
     email: before.email,
-    is_staff: true,
     is_email_verified: true,
   };
   expect(await patch(body)).toMatchObject({ status: 200, body: before });
+});
+
+test.each([
+  ['is_staff', true, false],
+  ['anonymize_data', true, null],
+  ['notification_settings', { plugin_disabled: false }, {}],
+])('returns 400 for %s, unless its value asks for nothing', async (name, value, harmless) => {
+  expect(await patch({ [name]: value })).toMatchObject({
+    status: 400,
+    body: { code: 'unsupported_field', attr: name },
+  });
+  expect((await patch({ [name]: harmless })).status).toBe(200);
 });
 
 test('names and the role are changed, each by itself', async () => {
