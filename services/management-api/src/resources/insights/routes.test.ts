@@ -174,9 +174,10 @@ test('checks a query that changes, and leaves one alone that is sent back as it 
   expect((await read(id)).body.query).toEqual(query);
 });
 
-test('accepts a filter of test accounts that the project has wrong', async () => {
-  const body = { test_account_filters: [{ key: 'a', operator: 'near', value: 1 }] };
-  await api.send('PATCH', `/api/environments/${acme.projectId}/`, { key: acme.M.key, body });
+test('accepts a query with a filter of test accounts whose cohort is gone', async () => {
+  const filters = JSON.stringify([{ type: 'cohort', key: 'id', value: 987654 }]);
+  const { sql } = api.database;
+  await sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [acme.projectId, filters]);
   await made({ query: { kind: 'TrendsQuery', series, filterTestAccounts: true } });
 });
 
