@@ -284,6 +284,7 @@ function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
     '/api/projects/{}/feature_flags/user_blast_radius': {
       proven: provenBy('feature-flags/evaluation.test.ts', 'condition', 'group_type_index'),
     },
+    '/api/projects/{}/persons/{}/split': { refused: { properties: { a: 1 } } },
     '/api/projects/{}/persons': {
       proven: provenBy('persons/property-routes.test.ts', '$unset', 'key', 'value'),
     },

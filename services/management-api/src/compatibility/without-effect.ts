@@ -85,9 +85,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
     reason: '`is_static` and `filters` decide what type a cohort is, and answers show it.',
   },
   {
-    routes: ['bulk_delete', '{}/update_property', '{}/delete_property', '{}/split'].map(
-      (end) => `POST ${project}/persons/${end}`,
-    ),
+    routes: ['bulk_delete', '{}/update_property', '{}/delete_property'].map((end) => `POST ${project}/persons/${end}`),
     body: ['properties'],
     reason: 'PostHog documents it by mistake and does not read it either.',
   },
