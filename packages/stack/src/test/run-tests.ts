@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, dataDirectory, type Progress } from '../command.ts';
 import { createReaper } from '../servers/server-process.ts';
+import { changedPackages } from './changed-packages.ts';
 import {
   type JestRun,
   jestRuns,
@@ -23,13 +24,18 @@ import {
 } from './test-servers.ts';
 
 /**
- * `npm test [-- jest's arguments]`, and with `--long` before them `npm run test:long`: clears away what killed runs left,
+ * `npm test [-- jest's arguments]`, with `--changed` also only for the packages that a change may break, and with `--long` before them `npm run test:long`: clears away what killed runs left,
  * brings up the servers that the chosen tests need, runs jest, takes everything down, and ends with one line that counts. In
  * CI a skipped test is a failure.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  const [suite, jestArguments]: [Suite, string[]] =
+  const [suite, given]: [Suite, string[]] =
     programArguments[0] === '--long' ? ['long', programArguments.slice(1)] : ['quick', programArguments];
+  const jestArguments = withChangedPackages(root, given);
+  if (jestArguments === null) {
+    progress.print('No package has changed.');
+    return report([]);
+  }
   const testRuns = join(dataDirectory(root), 'test');
   const removed = await removeDeadTestRuns(testRuns);
   if (removed > 0) progress.print(`  Removed what ${removed} earlier run(s) left behind`);
@@ -59,6 +65,18 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   if (interruption.signal()) return 130;
   return report(outcomes);
 };
+
+/**
+ * Replaces `--changed` or `--changed=<commit>` by the folders of the packages that changed since the last commit, or since that one.
+ * @returns null when nothing has changed
+ */
+function withChangedPackages(root: string, words: string[]): string[] | null {
+  const option = words.find((word) => /^--changed(?:=|$)/.test(word));
+  if (option === undefined) return words;
+  const folders = changedPackages(root, option.slice('--changed='.length) || 'HEAD');
+  const others = words.filter((word) => word !== option);
+  return folders.length === 0 ? null : [...others, ...folders.map((folder) => `${folder}/`)];
+}
 
 async function tellOfOtherSuite(root: string, run: JestRun, progress: Progress): Promise<void> {
   const [other, command]: [Suite, string] =
