@@ -8,10 +8,16 @@ const sizes = {
   zoomed: { width: 320, height: 256 },
 };
 
-/** Of what is heard and seen: in both themes, on a telephone, at 400 % zoom and on the widest screen. */
-export async function problemsOf(page: Page): Promise<string[]> {
+/**
+ * In both themes, on a phone, at 400 % zoom and on the widest screen.
+ * @param themes in which axe looks for barriers, the costliest check; the others do not depend on the theme
+ */
+export async function problemsOf(
+  page: Page,
+  { themes = ['light', 'dark'] }: { themes?: ('light' | 'dark')[] } = {},
+): Promise<string[]> {
   const found: string[] = [];
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     found.push(...(await violationsOf(page, { isWhole: true })).map((one) => `${colorScheme}: ${one}`));
   }
@@ -20,7 +26,6 @@ export async function problemsOf(page: Page): Promise<string[]> {
   for (const [name, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);
     found.push(...(await wideAt(page)).map((one) => `${name}: ${one}`));
-    if (name === 'phone') found.push(...(await violationsOf(page, { isWhole: true })).map((one) => `${name}: ${one}`));
   }
   await page.setViewportSize({ width: 3840, height: 2160 });
   found.push(...(await longLines(page)));
