@@ -41,7 +41,9 @@ test.each([
   ['what reads the tables', ['prisma/schema.prisma'], ['packages/db', 'packages/flags', 'services/gateway']],
 ])('lists %s', (_, files, expected) => {
   for (const file of files) write(file, 'new');
-  const startingPrograms = expected.includes('services/gateway') ? ['packages/console', 'packages/stack', 'test-e2e'] : [];
+  const startingPrograms = expected.includes('services/gateway')
+    ? ['packages/console', 'packages/stack', 'test-e2e']
+    : [];
   expect(changedPackages(root, 'HEAD')).toEqual([...expected, ...startingPrograms].sort());
 });
 

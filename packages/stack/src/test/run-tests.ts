@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, dataDirectory, type Progress } from '../command.ts';
+import { needsOf } from '../jest/needs-by-name.mjs';
 import { createReaper } from '../servers/server-process.ts';
 import { changedPackages } from './changed-packages.ts';
 import {
@@ -14,7 +15,6 @@ import {
   sumOf,
   type TestCounts,
 } from './jest.ts';
-import { needsOf } from './test-needs.ts';
 import {
   createTestRunDirectory,
   provideTestServers,
@@ -47,7 +47,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     const runs = await jestRuns(root, suite, jestArguments);
     const files = (await Promise.all(runs.map((run) => listTests(root, run)))).flat();
     if (files.length === 0) await tellOfOtherSuite(root, runs[0] as JestRun, progress);
-    const servers = await provideTestServers(needsOf(root, files), { directory, reaper, progress });
+    const servers = await provideTestServers(needsOf(files), { directory, reaper, progress });
     try {
       for (const [index, run] of runs.entries()) {
         if (interruption.signal()) break;

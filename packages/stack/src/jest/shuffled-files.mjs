@@ -1,8 +1,8 @@
-const { createHash } = require('node:crypto');
-const Sequencer = require('@jest/test-sequencer').default;
+import { createHash } from 'node:crypto';
+import testSequencer from '@jest/test-sequencer';
 
 /** Runs test files in a random order, so that none comes to depend on another. `--seed` repeats an order. */
-class ShuffledFiles extends Sequencer {
+export default class ShuffledFiles extends testSequencer.default {
   #seed;
 
   constructor(options) {
@@ -18,5 +18,3 @@ class ShuffledFiles extends Sequencer {
     return [...tests].sort((a, b) => (position(a) < position(b) ? -1 : 1));
   }
 }
-
-module.exports = ShuffledFiles;

@@ -1,5 +1,6 @@
-const { isDeepStrictEqual } = require('node:util');
-const { workerFixtures } = require('./worker-fixtures.cjs');
+import { isDeepStrictEqual } from 'node:util';
+import { hiddenFrom } from './needs-by-name.mjs';
+import { workerFixtures } from './worker-fixtures.cjs';
 
 /** The servers that are not available, by the variable that would hold their address (src/test/run-tests.ts). */
 const missing = (process.env.MILLRACE_MISSING ?? '').split(',').filter(Boolean);
@@ -19,29 +20,35 @@ const isAboutMissing = (error) => {
  *
  * A test that fails because its server is not available is reported as skipped.
  */
-class NativeEnvironment {
+export default class NativeEnvironment {
   global = globalThis;
+  #testPath;
   #before;
+  #visible;
   #lacksServer = false;
+
+  constructor(_config, { testPath }) {
+    this.#testPath = testPath;
+  }
 
   async setup() {
     this.#before = processState();
+    for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];
+    this.#visible = { ...process.env };
   }
 
   async teardown() {
     const { environment, directory, listeners, fixtures } = processState();
     const before = this.#before;
     const problems = [
-      ...changedKeys(before.environment, environment).map((name) => `the environment variable ${name}`),
+      ...changedKeys(this.#visible, environment).map((name) => `the environment variable ${name}`),
       ...(fixtures > before.fixtures ? [] : changedKeys(before.listeners, listeners)).map(
         (name) => `a listener for the process's ${name} event`,
       ),
       ...(directory === before.directory ? [] : ['another working directory']),
     ];
-    for (const name of changedKeys(before.environment, environment)) {
-      if (name in before.environment) process.env[name] = before.environment[name];
-      else delete process.env[name];
-    }
+    for (const name of Object.keys(environment)) if (!(name in before.environment)) delete process.env[name];
+    Object.assign(process.env, before.environment);
     process.chdir(before.directory);
     process.exit = exitProcess;
     if (problems.length > 0) throw new Error(`This file leaves behind for the next one: ${problems.join(', ')}`);
@@ -81,5 +88,3 @@ function changedKeys(before, after) {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].filter((key) => !isDeepStrictEqual(before[key], after[key]));
 }
-
-module.exports = NativeEnvironment;

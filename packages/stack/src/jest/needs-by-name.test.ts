@@ -1,0 +1,20 @@
+import { hiddenFrom, needsOf } from './needs-by-name.mjs';
+
+test.each([
+  ['a/b.test.ts', ['DATABASE_URL']],
+  ['a/live.kafka.test.ts', ['DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
+  ['a/visits.chromium.kafka.sampled.test.ts', ['CHROMIUM_PATH', 'DATABASE_URL', 'KAFKA_BROKERS', 'REDIS_URL']],
+  ['kafka/a.test.ts', ['DATABASE_URL']],
+])('%s needs %j', (file, needs) => {
+  expect([...needsOf([file])].sort()).toEqual(needs);
+});
+
+it('needs nothing for no files', () => {
+  expect(needsOf([]).size).toBe(0);
+});
+
+it('hides from a file what its name does not say', () => {
+  expect(hiddenFrom('a/live.kafka.test.ts')).toContain('CHROMIUM_PATH');
+  expect(hiddenFrom('a/live.kafka.test.ts')).not.toContain('KAFKA_BROKERS');
+  expect(process.env.KAFKA_BROKERS).toBeUndefined();
+});
