@@ -18,7 +18,7 @@ interface SentEvent {
   uuid: string;
 }
 
-/** The outside edge: an ingest host that says what the test wants; test-e2e/import.test.ts has the real one. */
+/** The outside edge: an ingest host that says what the test wants; test-e2e/import.kafka.test.ts has the real one. */
 let host: Server;
 let batches: SentEvent[][];
 let answer: (events: SentEvent[], request: number) => Answer;

@@ -70,7 +70,7 @@ export function keepConnected(client: RedisClient, retryDelayMs: number): () => 
  * Reason: ioredis 6.0.0 listens to no errors of the connections on which sentinels tell of a failover, and prints each of
  * them to standard error, past the log.
  * Relies on: `connector.connectToSentinel`, which makes these connections.
- * Witness: redis-topologies.test.ts. If ioredis changes, this throws at start.
+ * Witness: redis-topologies.redis-server.test.ts. If ioredis changes, this throws at start.
  * May go: when the driver listens to them itself.
  */
 export function watchSentinels(

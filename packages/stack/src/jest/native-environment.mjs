@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hiddenFrom } from './needs-by-name.mjs';
+import { hiddenFrom } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';
 
 /** The servers that are not available, by the variable that would hold their address (src/test/run-tests.ts). */

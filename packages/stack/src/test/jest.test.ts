@@ -31,10 +31,10 @@ test.each([
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',
         'packages/event-log/src/kafka/kafkajs-internals/record-batch.test.ts',
-        'test-e2e/story.sampled.test.ts',
+        'test-e2e/story.kafka.sampled.test.ts',
       ]),
     );
-    expect(again).not.toContain('test-e2e/fallback.test.ts');
+    expect(again).not.toContain('test-e2e/fallback.kafka.test.ts');
   },
 );
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, dataDirectory, type Progress } from '../command.ts';
-import { needsOf } from '../jest/needs-by-name.mjs';
 import { createReaper } from '../servers/server-process.ts';
 import { changedPackages } from './changed-packages.ts';
 import {
@@ -15,6 +14,7 @@ import {
   sumOf,
   type TestCounts,
 } from './jest.ts';
+import { needsOf } from './needs-by-name.ts';
 import {
   createTestRunDirectory,
   provideTestServers,

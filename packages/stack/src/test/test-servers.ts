@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../command.ts';
-import type { Need } from '../jest/needs-by-name.mjs';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import {
   chromiumSources,
@@ -25,6 +24,7 @@ import {
   stopRecordedProcess,
   writeProcessRecord,
 } from '../servers/server-process.ts';
+import type { Need } from './needs-by-name.ts';
 
 export interface TestServerSet {
   /** By variable, of what was needed, as far as it could be had. */

@@ -12,7 +12,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
  * (pulled cable, frozen machine) it would wait for TCP to give up, a quarter of an hour.
  * Relies on: the setting `socketFactory`, which is public; on `network.request_timeout` naming the broker by the host and port
  * a socket was asked for; and on kafkajs reconnecting after a socket's error.
- * Witness: tracked-sockets.test.ts, and with whole logs event-log.faults.test.ts.
+ * Witness: tracked-sockets.kafka.test.ts, and with whole logs event-log.faults.kafka.test.ts.
  * May go: when the client gives up a connection that does not answer.
  */
 interface TrackedSockets {
@@ -84,7 +84,7 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
  * `RangeError` is thrown in the listener of a socket, where nobody can catch it and the process ends.
  * Relies on: `connect` of a connection, which is called for each new socket, and its `chunks`, `bytesBuffered` and
  * `bytesNeeded`, which say what has arrived and how much is waited for.
- * Witness: fresh-connection.test.ts. If kafkajs changes, `beginConnectionsAfresh` throws at start.
+ * Witness: fresh-connection.kafka.test.ts. If kafkajs changes, `beginConnectionsAfresh` throws at start.
  * May go: when kafkajs forgets it by itself (https://github.com/tulios/kafkajs/issues/715).
  */
 

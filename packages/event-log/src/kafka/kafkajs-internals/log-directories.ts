@@ -6,7 +6,7 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
  * Reason: kafkajs 2.2.4 cannot ask brokers for their log directories, and how full their disks are is what stops most of them.
  * Relies on: a client's method that makes a cluster, known by what its symbol says; a cluster that connects and finds its
  * brokers; a broker that chooses among versions of a request and has the connections to send it by.
- * Witness: log-directories.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is touched.
+ * Witness: log-directories.kafka.test.ts. If kafkajs changes, `readLogDirectories` rejects, and nothing else is touched.
  * May go: when the client can ask it.
  */
 export interface LogDirectory {

@@ -8,7 +8,7 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
  * more) says so, and kafkajs rejoins.
  * Relies on: an assigner being made for one consumer and given its cluster, which gives coordinators; `joinGroup`,
  * `leaveGroup` and `lookupRequest` of those, the last of which is set again with each connecting.
- * Witness: kept-membership.test.ts. If kafkajs changes, joining a group throws.
+ * Witness: kept-membership.kafka.test.ts. If kafkajs changes, joining a group throws.
  * May go: when the client keeps its membership by itself, or knows static members (`group.instance.id`, KIP-345).
  */
 

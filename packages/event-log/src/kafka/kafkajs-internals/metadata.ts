@@ -9,7 +9,7 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
  * wherever the broker knows it, and older brokers are asked as before.
  * Relies on: kafkajs choosing the newest version in an exported list that the broker knows, looking its encoder up by it in
  * a plain exported object, and handing out the partitions of the answer as they were decoded.
- * Witness: metadata-protocol.test.ts. If kafkajs changes, `useTopicIds` throws at start.
+ * Witness: metadata-protocol.kafka.test.ts. If kafkajs changes, `useTopicIds` throws at start.
  * May go: when the client tells the ids of topics and the epochs of leaders.
  */
 const ownVersion = 10;

@@ -12,7 +12,7 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
  * reported per partition. Everything around it (connections, metadata, leaders) stays kafkajs's.
  * Relies on: kafkajs looking its encoder up by version in a plain exported object each time, and passing on the messages of a
  * partition as they were given.
- * Witness: produce-protocol.test.ts, and against brokers the contract suite (event-log.contract.test.ts). If kafkajs changes,
+ * Witness: produce-protocol.test.ts, and against brokers the contract suite (event-log.contract.kafka.test.ts). If kafkajs changes,
  * `useOwnProduceEncoding` throws at start, and a bundle that reached the original encoder would be refused there as an
  * invalid value: neither can write wrong bytes.
  * May go: when a client takes the records of a partition as a whole, at this cost, and says how each partition fared.

@@ -4,7 +4,7 @@ import { createPostgresLog, type EventLog, type LogRecord, readTopic } from '@mi
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Both logs, and the consumer that gives records up and stores what is replayed: `test-e2e/dead-letters.test.ts`. */
+/** Both logs, and the consumer that gives records up and stores what is replayed: `test-e2e/dead-letters.kafka.test.ts`. */
 const topics = topicNames();
 let api: TestApi;
 let log: EventLog;

@@ -1,4 +1,4 @@
-import { hiddenFrom, needsOf } from './needs-by-name.mjs';
+import { hiddenFrom, needsOf } from './needs-by-name.ts';
 
 test.each([
   ['a/b.test.ts', ['DATABASE_URL']],

@@ -4,7 +4,7 @@ import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
-/** As `logged-secrets.test.ts`, with each server away in each way, and with logins that are refused. */
+/** As `logged-secrets.kafka.test.ts`, with each server away in each way, and with logins that are refused. */
 const marks = createPlantedMarks();
 let services: DebugServices;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { type AttackedGateway, type AttackReport, startAttackedGateway } from '.
 import { openRawConnection } from './testing/raw-http.ts';
 
 /**
- * Attacks that need no large body (those are in hostile-bodies.test.ts): each ends with an honest answer or a closed
+ * Attacks that need no large body (those are in hostile-bodies.kafka.test.ts): each ends with an honest answer or a closed
  * connection, in bounded memory, and whoever sends meanwhile is answered. The gateway is a process of its own.
  */
 let gateway: AttackedGateway;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop())));
 
-/** What the port promises, on both adapters and real servers. Faults of the servers: event-log.faults.test.ts. */
+/** What the port promises, on both adapters and real servers. Faults of the servers: event-log.faults.kafka.test.ts. */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
   describe('append', () => {
     test.concurrent('keeps the order of each key under concurrent calls, each key in one partition', async () => {

@@ -6,7 +6,7 @@ import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
  * The rows of docs/wire-rules.md#paths that take events, and those of probes: each path with and without a slash, never
- * by a redirect. The others are in config/answers.test.ts, what row 20 answers is in capture/v1.test.ts.
+ * by a redirect. The others are in config/answers.test.ts, what row 20 answers is in capture/v1.kafka.test.ts.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

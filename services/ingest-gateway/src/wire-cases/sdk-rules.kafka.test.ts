@@ -6,7 +6,7 @@ import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
  * The twelve rules of docs/wire-rules.md#what-sdks-do-with-an-answer, each over the wire. Of rule 12 there is more in
- * sdk-reactions.test.ts.
+ * sdk-reactions.kafka.test.ts.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -8,7 +8,7 @@ import { storedOffset } from '../testing/effects.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './log.ts';
 
-/** What only the Kafka adapter has to cope with. What it shares with the other one: event-log.contract.test.ts. */
+/** What only the Kafka adapter has to cope with. What it shares with the other one: event-log.contract.kafka.test.ts. */
 let fixture: ContractFixture;
 let admin: Admin;
 const opened: EventLog[] = [];
