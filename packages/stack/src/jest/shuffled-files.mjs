@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import testSequencer from '@jest/test-sequencer';
+import Sequencer from '@jest/test-sequencer';
 
 /** Runs test files in a random order, so that none comes to depend on another. `--seed` repeats an order. */
-export default class ShuffledFiles extends testSequencer.default {
+export default class ShuffledFiles extends Sequencer {
   #seed;
 
   constructor(options) {
