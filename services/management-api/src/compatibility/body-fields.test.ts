@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type BodySample, bodySamples } from '../testing/body-samples.ts';
 import { declaredRoutes } from '../testing/declared-routes.ts';
+import { type DocumentedNames, documentedNames, fieldsOf } from '../testing/documented-names.ts';
+import { createSampleRecords, type SampleRecords } from '../testing/sample-records.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
-import { type BodySample, bodySamples } from './body-samples.ts';
-import { type DocumentedNames, documentedNames, fieldsOf } from './documented-names.ts';
 import { routeKey } from './route-key.ts';
-import { createSampleRecords, type SampleRecords } from './sample-records.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { documentedNames } from '../testing/documented-names.ts';
+import { createSampleRecords, type SampleRecords } from '../testing/sample-records.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
-import { documentedNames } from './documented-names.ts';
-import { createSampleRecords, type SampleRecords } from './sample-records.ts';
 
 /**
  * Every query parameter that PostHog documents for a route of ours, sent to that route. A parameter that works changes the answer, be it to a
@@ -24,6 +24,7 @@ const usual: Record<string, string> = {
   format: 'csv',
   properties: '[{"type":"person","key":"plan","value":"ann"}]',
   group_type_index: '1',
+  ordering: 'no field',
 };
 
 interface QueryCase {
@@ -35,6 +36,10 @@ interface QueryCase {
 }
 
 const cases: Record<string, QueryCase> = {
+  'GET /api/projects/{}/activity_log': {
+    values: { item_id: 'none', page_size: '1', scopes: '["Cohort"]' },
+  },
+  'GET /api/projects/{}/event_definitions/by_name': { with: 'name=visit', values: { name: 'buy' } },
   'GET /api/projects/{}/events': {
     values: {
       after: '2100-01-01',
@@ -72,6 +77,7 @@ const cases: Record<string, QueryCase> = {
     values: {
       event_names: '["visit"]',
       exclude_core_properties: 'true',
+      exclude_hidden: 'neither',
       excluded_properties: '["plan"]',
       filter_by_event_names: 'true',
       is_feature_flag: 'true',

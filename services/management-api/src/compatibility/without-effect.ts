@@ -90,6 +90,16 @@ export const withoutEffect: readonly WithoutEffect[] = [
     reason: 'PostHog documents it by mistake and does not read it either.',
   },
   {
+    routes: ['PATCH', 'PUT'].map((method) => `${method} ${project}/property_definitions/{}`),
+    body: ['is_numerical'],
+    reason: '`property_type` decides it, and answers show it.',
+  },
+  {
+    routes: [`PATCH ${project}/groups_types/update_metadata`],
+    body: ['created_at'],
+    reason: 'Millrace sets this time itself.',
+  },
+  {
     routes: ['PATCH /api/users/@me'],
     body: ['events_column_config', 'has_seen_product_intro_for', 'theme_mode', 'toolbar_mode'],
     reason: 'They say how pages of PostHog look to the user.',

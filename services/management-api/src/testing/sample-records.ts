@@ -1,9 +1,9 @@
 import { addMember, createPersonalApiKey } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { createTestEnvironment } from '@millrace/testing';
-import { type Actor, createActor, createActors } from '../testing/organization-actors.ts';
-import type { TestApi } from '../testing/start-test-api.ts';
-import { createMonths, storeEvent, storeGroup, storePerson } from '../testing/stored-data.ts';
+import { type Actor, createActor, createActors } from './organization-actors.ts';
+import type { TestApi } from './start-test-api.ts';
+import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data.ts';
 
 /** Two records of every kind, so that each parameter of a list can show what it does. */
 export interface SampleRecords {
