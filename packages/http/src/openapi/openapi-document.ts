@@ -22,9 +22,10 @@ export function openApiDocument<Caller>(
 ) {
   const components = createComponents();
   const described = routes.map((route) => ({ route, operation: operation(route, components) }));
+  const { schemas, responses } = components.toObject();
   const names = namesOfParameters(
     described.flatMap(({ operation }) => operation ?? []),
-    Object.keys(components.toObject().schemas),
+    [...Object.keys(schemas), ...Object.keys(responses)],
   );
   const shared = (parameter: Parameter) => {
     const name = names.get(JSON.stringify(parameter));
@@ -61,10 +62,10 @@ export function openApiDocument<Caller>(
 
 /**
  * Names for parameters that several operations have, by their JSON: their own, or, where others mean something else by it more
- * often, that of the tag before it. Two of one tag are left where they are. A name that a schema has, in any spelling, would
- * be one type twice in some languages.
+ * often, that of the tag before it. Two of one tag are left where they are. A name that a schema, a response or another
+ * parameter has in any spelling, such as `distinctId` and `distinct_id`, would be one type twice in some languages.
  */
-function namesOfParameters(operations: readonly Operation[], schemas: readonly string[]): Map<string, string> {
+function namesOfParameters(operations: readonly Operation[], others: readonly string[]): Map<string, string> {
   const uses = new Map<string, { name: string; tag: string; count: number }>();
   for (const { tags, parameters } of operations) {
     for (const parameter of parameters) {
@@ -76,12 +77,12 @@ function namesOfParameters(operations: readonly Operation[], schemas: readonly s
   const shared = [...uses].filter(([, { count }]) => count > 1).sort(([, one], [, other]) => other.count - one.count);
   const taken = new Set<string>();
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  const ofSchemas = new Set(schemas.map(plain));
+  const ofOthers = new Set(others.map(plain));
   return new Map(
     shared.map(([text, { name, tag }]) => {
-      const own = taken.has(name) ? `${tag}.${name}` : name;
-      taken.add(name);
-      return [text, ofSchemas.has(plain(own)) ? `${own}_parameter` : own];
+      const own = taken.has(plain(name)) ? `${tag}.${name}` : name;
+      taken.add(plain(name));
+      return [text, ofOthers.has(plain(own)) ? `${own}_parameter` : own];
     }),
   );
 }

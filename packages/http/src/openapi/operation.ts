@@ -229,7 +229,8 @@ type Components = ReturnType<typeof createComponents>;
 
 /**
  * A schema in words that generators of clients understand: several types are a union, `null` alone is a text that is always
- * null, and `true` alone is a boolean.
+ * null, and `true` alone is a boolean. A list or an object of anything is declared without a type: openapi-generator writes
+ * Java that does not compile for a union with an object whose fields are not known.
  */
 function forGenerators(schema: Record<string, unknown>): Record<string, unknown> {
   const { type, const: only, ...others } = schema;
@@ -237,6 +238,7 @@ function forGenerators(schema: Record<string, unknown>): Record<string, unknown>
   if (type === 'boolean' && only !== undefined) return { ...others, type };
   if (!Array.isArray(type) || type.filter((name) => name !== 'null').length < 2) return schema;
   const { items, additionalProperties, ...about } = others;
+  if (type.includes('array') && type.includes('object')) return about;
   const parts: Record<string, object> = {
     array: { items: items ?? {} },
     object: { additionalProperties: additionalProperties ?? true },

@@ -9,7 +9,7 @@ const description = {
   title: 'Millrace management API',
   version: '0.1.0',
   description:
-    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`, or the cookie of a session; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. Lists end a page early when its bytes reach a limit: follow `next`.',
+    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`, or the cookie of a session; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. A page of a list is shorter than its `limit` only at the end of the list.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {
