@@ -51,7 +51,7 @@ const listQuery = Type.Object({
   is_numerical: Type.Optional(Type.Boolean({ description: 'Only numbers, or only what is none.' })),
   event_names: Type.Optional(
     Type.String({
-      description: `Names of events as a JSON array, at most ${mostEventNames}. \`is_seen_on_filtered_events\` then says whether one of the latest ${latestOfName} events of each name has the property. Takes as long as a search.`,
+      description: `Names of events as a JSON array, at most ${mostEventNames}, or a single name. \`is_seen_on_filtered_events\` then says whether one of the latest ${latestOfName} events of each name has the property. Takes as long as a search.`,
     }),
   ),
   filter_by_event_names: Type.Optional(
@@ -194,7 +194,10 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
 
 /** @throws AppError `invalid` naming the parameter that makes no sense with the others. */
 function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
-  const names = namesOf(query.event_names, 'event_names');
+  const { event_names } = query;
+  // PostHog documents a JSON array. Command-line tools such as phog-cli send a single name as it is.
+  const isSingle = event_names !== undefined && event_names !== '' && !event_names.startsWith('[');
+  const names = namesOf(isSingle ? JSON.stringify([event_names]) : event_names, 'event_names');
   const refuse = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
   if (names === undefined || names.length === 0) {
     if (!query.filter_by_event_names) return undefined;

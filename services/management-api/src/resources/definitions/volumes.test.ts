@@ -101,6 +101,7 @@ describe('property definitions', () => {
       ['amount', false],
       ['plan', true],
     ]);
+    expect(await seen('event_names=visit&filter_by_event_names=true')).toEqual([['plan', true]]);
     expect(await seen('event_names=["never"]&filter_by_event_names=true')).toEqual([]);
     expect(await seen('event_names=[]&filter_by_event_names=false')).toEqual([
       ['amount', null],
@@ -133,7 +134,7 @@ describe('property definitions', () => {
 
   test.each([
     ['filter_by_event_names=true', 'filter_by_event_names'],
-    ['event_names=order', 'event_names'],
+    ['event_names=[order', 'event_names'],
     ['event_names=["a"]&type=person', 'event_names'],
     ['excluded_properties=plan', 'excluded_properties'],
     ['excluded_properties=[1]', 'excluded_properties'],
