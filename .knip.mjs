@@ -62,6 +62,10 @@ export default ({ production: isProduction = false }) => ({
       project: ['bin/**/*.mjs!', ...project],
     },
     'services/ingest-gateway': withEntries('src/large-bodies/body-worker-source.mjs!'),
-    'test-e2e': { entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}'], project: ['**/*.{ts,mjs}'] },
+    'test-e2e': {
+      entry: ['**/*.test.ts', 'cluster/main.ts', 'testing/*.{ts,mjs}', 'clients/*.mjs'],
+      // Imports a client that its test generates.
+      project: ['**/*.{ts,mjs}', '!clients/generated/typescript/**'],
+    },
   },
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { testCacheDirectory } from './test-cache-directory.ts';
 
 const run = promisify(execFile);
 const options = { timeout: 300_000, maxBuffer: 64 << 20 };
+const twoWeeksMs = 14 * 86_400_000;
 
 /**
  * A virtual environment for exactly these requirements.
@@ -46,25 +47,44 @@ export const installClickHouse = () => installNpmPackages('chdb', ['chdb@3.4.0']
 /** The same for a test. 550 MB: nobody gets it with the packages of the repository. */
 export const clickHouseOrSkip = () => orSkip('ClickHouse', installClickHouse);
 
-/** Once per user and content. */
-async function installOnce(
+/**
+ * A directory per user and content, filled the first time that it is needed.
+ * Directories of other contents are removed when they were not used for two weeks.
+ */
+export async function installOnce(
   name: string,
   content: string,
   install: (draft: string) => Promise<unknown>,
 ): Promise<string> {
   const cache = join(testCacheDirectory(), name);
   const installed = join(cache, createHash('sha256').update(content).digest('hex').slice(0, 16));
-  if (existsSync(installed)) return installed;
+  if (existsSync(installed)) {
+    await utimes(installed, new Date(), new Date());
+    return installed;
+  }
   await mkdir(cache, { recursive: true });
   const draft = `${installed}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
-  await install(draft);
-  // Another test file may have been quicker.
-  await rename(draft, installed).catch((error) => {
-    if (!existsSync(installed)) throw error;
-  });
-  await rm(draft, { recursive: true, force: true });
+  try {
+    await install(draft);
+    // Another test file may have been quicker.
+    await rename(draft, installed).catch((error) => {
+      if (!existsSync(installed)) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  await removeOld(cache);
   return installed;
+}
+
+async function removeOld(cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const directory = join(cache, name);
+    // Another test file may have removed it.
+    const found = await stat(directory).catch(() => null);
+    if (found && Date.now() - found.mtimeMs > twoWeeksMs) await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** What cannot be had is skipped, and said: a skipped test fails in CI. */

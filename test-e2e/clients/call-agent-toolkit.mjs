@@ -1,0 +1,36 @@
+/** Calls tools of @posthog/agent-toolkit: reads one call as JSON per line, and writes its result or error as one line. */
+import { createInterface } from 'node:readline';
+
+// biome-ignore lint/style/noProcessEnv: its own program, whose key is not for arguments that everybody can read
+const { TOOLKIT = '', POSTHOG_PERSONAL_API_KEY, POSTHOG_SERVER_URL } = process.env;
+const { PostHogAgentToolkit } = await import(TOOLKIT);
+const toolkit = new PostHogAgentToolkit({
+  posthogApiToken: POSTHOG_PERSONAL_API_KEY,
+  posthogApiBaseUrl: POSTHOG_SERVER_URL,
+});
+const context = toolkit.getContext();
+const tools = new Map((await toolkit.getTools()).map((tool) => [tool.name, tool]));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const call = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify(await answerOf(call))}\n`);
+}
+
+async function answerOf({ name, arguments: given }) {
+  try {
+    const tool = tools.get(name);
+    const { content } = await tool.handler(context, tool.schema.parse(given));
+    return { result: parsed(content[0].text) };
+  } catch (error) {
+    return { error: String(error.message ?? error) };
+  }
+}
+
+/** Some tools answer in a sentence. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,3 @@
+module millrace.test/generated
+
+go 1.21

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export interface ToolProcess {
+  /** @returns what the tool returned. @throws Error with what the tool complained of. */
+  call(name: string, given?: object): Promise<unknown>;
+  stop(): void;
+}
+
+/** Starts a program that reads one call per line and writes one answer per line. */
+export function startTools(command: readonly string[], env: Record<string, string>): ToolProcess {
+  const [program = '', ...words] = command;
+  const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints = (complaints + text).slice(-2000);
+  });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async call(name, given = {}) {
+      child.stdin.write(`${JSON.stringify({ name, arguments: given })}\n`);
+      const { value, done } = await answers.next();
+      if (done) throw new Error(`${program} ended: ${complaints}`);
+      const answer = JSON.parse(value) as { result?: unknown; error?: string };
+      if (answer.error !== undefined) throw new Error(`${name}: ${answer.error}`);
+      return answer.result;
+    },
+    stop() {
+      child.kill('SIGKILL');
+    },
+  };
+}
