@@ -53,13 +53,6 @@ test('events follow their distinct IDs', async () => {
   expect(await eventsOf(fresh.uuid)).toMatchObject([{ id: event }]);
 });
 
-test('properties, which PostHog documents and does not read, have no effect', async () => {
-  const uuid = await person('ada', 'phone');
-  expect((await split(uuid, { properties: { email: 'eve@example.com' } })).body.splits).toHaveLength(1);
-  expect(await get(uuid)).toMatchObject({ properties: { email: 'ada@example.com' } });
-  expect(await get('phone')).toMatchObject({ properties: {} });
-});
-
 test('main_distinct_id chooses the distinct ID that stays', async () => {
   const uuid = await person('ada', 'phone');
   await split(uuid, { main_distinct_id: 'phone', distinct_ids_to_split: null });

@@ -34,9 +34,6 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
             description: 'The distinct IDs that move. At least one ID must stay.',
           }),
         ),
-        properties: Type.Optional(
-          Type.Unknown({ description: 'Has no effect. Clients generated from the PostHog API document can send it.' }),
-        ),
       },
       // A misspelled field would split off all distinct IDs.
       { title: 'PersonSplit', additionalProperties: false },
