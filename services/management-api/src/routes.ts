@@ -6,7 +6,6 @@ import type { Logger } from '@millrace/runtime';
 import type { Caller } from './access/caller.ts';
 import type { RateLimit, SignUpLimit } from './access/rate-limit.ts';
 import type { Searches } from './access/searches.ts';
-import { acceptWithoutEffect } from './compatibility/without-effect.ts';
 import type { Live } from './live/live.ts';
 import { liveRoutes } from './live/routes.ts';
 import { organizationActivityRoute } from './resources/activity/organization-routes.ts';
@@ -16,6 +15,7 @@ import type { DestinationSecrets } from './resources/batch-exports/destinations.
 import { batchExportRoutes } from './resources/batch-exports/routes.ts';
 import { personCohortsRoute } from './resources/cohorts/person-cohorts.ts';
 import { cohortRoutes } from './resources/cohorts/routes.ts';
+import { acceptWithoutEffect } from './resources/compatibility/without-effect.ts';
 import { dashboardRoutes } from './resources/dashboards/routes.ts';
 import type { DeadLetterLog } from './resources/dead-letters/letters.ts';
 import { deadLetterRoutes } from './resources/dead-letters/routes.ts';

@@ -76,7 +76,7 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
 async function namesWithoutEffect(root: string): Promise<string> {
   const { withoutEffect } = (await importSource(
     root,
-    'services/management-api/src/compatibility/without-effect.ts',
+    'services/management-api/src/resources/compatibility/without-effect.ts',
   )) as { withoutEffect: { routes: string[]; query?: string[]; body?: string[] | string; reason: string }[] };
   const listed = (names: readonly string[]) => names.map((name) => `\`${name}\``).join('<br>');
   const rows = withoutEffect.map(({ routes, query = [], body = [], reason }) => [

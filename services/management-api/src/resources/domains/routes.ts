@@ -17,7 +17,6 @@ import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { findToken } from '../scim/store.ts';
 import type { AccountMailing, DomainNotice } from '../sign-in/account-mailing.ts';
 import type { SealedTexts } from '../sign-in/sealed-texts.ts';
 import {
@@ -48,6 +47,7 @@ import {
   type DomainRow,
   deleteDomain,
   findDomain,
+  hasScimToken,
   insertDomain,
   isNameTaken,
   listDomains,
@@ -139,7 +139,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
     const { before, after } = await transaction(async (tx) => {
       const { available_product_features: features } = await lockOrganization(tx, member.organizationId);
       const before = requireDomain(await lockDomain(tx, member.organizationId, id));
-      if (withScim !== undefined) refuseScimChange(withScim, (await findToken(tx, before.id)) !== undefined);
+      if (withScim !== undefined) refuseScimChange(withScim, await hasScimToken(tx, before.id));
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireOwnerOf(tx, member, before.domain, after.domain);

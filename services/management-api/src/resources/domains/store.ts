@@ -106,6 +106,10 @@ export async function isNameTaken(
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 
+export async function hasScimToken(sql: Sql, domainId: string): Promise<boolean> {
+  return (await sql.query('SELECT FROM scim_token WHERE domain_id = $1', [domainId])).length > 0;
+}
+
 /** Undefined when somebody else has added the name at the same moment. */
 export async function insertDomain(
   tx: Transaction,

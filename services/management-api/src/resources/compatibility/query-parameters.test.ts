@@ -1,6 +1,6 @@
-import { documentedNames } from '../testing/documented-names.ts';
-import { createSampleRecords, type SampleRecords } from '../testing/sample-records.ts';
-import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { documentedNames } from '../../testing/documented-names.ts';
+import { createSampleRecords, type SampleRecords } from '../../testing/sample-records.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
  * Every query parameter that PostHog documents for a route of ours, sent to that route. A parameter that works changes the answer, be it to a

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BodySample, bodySamples } from '../testing/body-samples.ts';
-import { declaredRoutes } from '../testing/declared-routes.ts';
-import { type DocumentedNames, documentedNames, fieldsOf } from '../testing/documented-names.ts';
-import { createSampleRecords, type SampleRecords } from '../testing/sample-records.ts';
-import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { type BodySample, bodySamples } from '../../testing/body-samples.ts';
+import { declaredRoutes } from '../../testing/declared-routes.ts';
+import { type DocumentedNames, documentedNames, fieldsOf } from '../../testing/documented-names.ts';
+import { createSampleRecords, type SampleRecords } from '../../testing/sample-records.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { routeKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
@@ -132,7 +132,7 @@ test.each(documentedNames('body').map((names) => [names.key, names] as const))(
         problems.push(`${name} is not read by the route`);
     }
     for (const [name, file] of Object.entries(only(sample.proven, working))) {
-      const place = join(import.meta.dirname, '../resources', String(file));
+      const place = join(import.meta.dirname, '..', String(file));
       if (!existsSync(place) || !readFileSync(place, 'utf8').includes(name))
         problems.push(`${file} does not test ${name}`);
     }
