@@ -12,7 +12,7 @@ export default class RunReporter {
     this.#rootDirectory = rootDir;
   }
 
-  /** @param {import('@jest/test-result').AggregatedResult} results of all files */
+  /** @param {object} results what jest counted, over all files */
   async onRunComplete(_contexts, results) {
     // A single file runs in this process and not in a worker.
     await stopWorkerFixtures();
