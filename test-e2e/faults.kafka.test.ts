@@ -12,7 +12,7 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * docs/architecture.md#what-dies-and-what-is-lost: with servers that go away under load. Every service reaches its
+ * docs/architecture.md#failure-modes: with servers that go away under load. Every service reaches its
  * servers through a proxy the test can slam; the test itself looks at the servers directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
@@ -83,7 +83,7 @@ describe('on Kafka', () => {
       await postgres[fault]();
       await answers(load, 1000, 200);
       // A key no cache has seen cannot be checked now. Where PostgreSQL refuses it is taken, and decided by the consumer
-      // (docs/architecture.md#the-way-of-one-event); where it only says nothing, the client has to come again.
+      // (docs/architecture.md#life-of-an-event); where it only says nothing, the client has to come again.
       const unchecked = startSteadyLoad(services.ingestUrl, stranger.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
       await answers(unchecked, 1, isSilent ? 503 : 200);

@@ -14,7 +14,7 @@ import { eventLogs, type RunningServices, startServices } from './support/start-
 import { tableChecksums } from './support/table-checksums.ts';
 
 /**
- * docs/architecture.md#effects-exactly-once: with processes that die. At length 20,000 events on Kafka, and a shorter story on
+ * docs/architecture.md#exactly-once-effects: with processes that die. At length 20,000 events on Kafka, and a shorter story on
  * the embedded log.
  */
 const sizes = {

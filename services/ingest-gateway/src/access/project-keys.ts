@@ -207,7 +207,7 @@ function createKeyMemory(options: KeyMemoryOptions): KeyMemory {
 
 /**
  * Whose key it is. `undetermined`: the database refuses to answer and nothing is remembered; the event is accepted and the
- * consumer decides (docs/architecture.md#the-way-of-one-event). `busy`: it is up, but did not answer in time or has
+ * consumer decides (docs/architecture.md#life-of-an-event). `busy`: it is up, but did not answer in time or has
  * too many questions; the client has to come again, else whoever keeps it busy would be let in with any key.
  */
 export type KeyLookup =

@@ -40,7 +40,7 @@ export interface FlagTarget {
   query: string;
 }
 
-/** One request for flags, from its headers to its answer (docs/architecture.md, "The way of one flag request"). Never rejects. */
+/** One request for flags, from its headers to its answer (docs/architecture.md, "Life of a flag request"). Never rejects. */
 export function flagRoute(
   request: IncomingMessage,
   response: ServerResponse,
