@@ -291,7 +291,7 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
 }
 
 /**
- * Flags that an SDK evaluates otherwise than the server (docs/flags.md#definitions-that-some-sdks-evaluate-otherwise), where a
+ * Flags that an SDK evaluates otherwise than the server (docs/flags.md#definitions-that-some-sdks-evaluate-differently), where a
  * project's last events came from that SDK too: of the others nobody needs to hear.
  */
 async function checkFlags(sql: Sql): Promise<Finding[]> {

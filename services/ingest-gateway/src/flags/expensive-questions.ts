@@ -14,7 +14,7 @@ export interface FlagAsker {
 
 export interface ExpensiveQuestions {
   /**
-   * Goes on with the evaluation of a question that is not cheap (docs/flags.md, "What a question may cost"). Flags that have
+   * Goes on with the evaluation of a question that is not cheap (docs/flags.md, "Cost limits"). Flags that have
    * no turn in time have failed.
    * @throws AppError `rate_limited` for an address that asked too many of them.
    */
