@@ -1,4 +1,4 @@
-/** The error body's own words (docs/wire-rules.md#answers), never the whole body: it may repeat what was sent. */
+/** The error body's own words (docs/wire-rules.md#responses), never the whole body: it may repeat what was sent. */
 export function describeBody(text: string): string {
   const { detail, attr } = parseObject(text);
   if (typeof detail !== 'string') return '';

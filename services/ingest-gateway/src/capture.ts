@@ -23,7 +23,7 @@ export function captureRoute(
 
 /**
  * The way of a captured event, from the headers of its request to the answer: 200 only after the log has acknowledged every
- * event that was not dropped (docs/wire-rules.md#answers).
+ * event that was not dropped (docs/wire-rules.md#responses).
  *
  * @throws AppError for a request that is refused as a whole: nothing of it is stored. `unavailable` when the log did not
  * acknowledge: events may be stored, and the client has to send all of them again, under the same uuids.

@@ -84,7 +84,7 @@ const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip',
 /**
  * The client's address: the leftmost of `X-Forwarded-For`, else of `Forwarded`, else a single-address header, else the
  * socket's. A port is taken off; what is no address is passed over. Null when nothing is known.
- * Case F20 (docs/wire-rules.md#address-of-the-client).
+ * Case F20 (docs/wire-rules.md#client-address).
  *
  * @param trustProxy false when clients reach the process directly: then they could write these headers themselves.
  */

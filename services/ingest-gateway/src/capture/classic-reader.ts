@@ -19,7 +19,7 @@ type ReaderDependencies = Pick<CaptureDependencies, 'limits' | 'uploads' | 'larg
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /**
- * Browsers then stop sending for a minute (docs/wire-rules.md#what-sdks-do-with-an-answer); never 204, its body would
+ * Browsers then stop sending for a minute (docs/wire-rules.md#how-sdks-react-to-responses); never 204, its body would
  * be lost.
  */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };

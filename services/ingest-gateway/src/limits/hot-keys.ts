@@ -46,7 +46,7 @@ const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
  * Finds keys (`token:distinct_id`) that send so much that they would delay the partition they are in
- * (docs/wire-rules.md#lanes). All keys go through a sketch of fixed size; only the few with many events are remembered
+ * (docs/wire-rules.md#topics). All keys go through a sketch of fixed size; only the few with many events are remembered
  * by name and counted in the store. All gateways learn of a hot key, and until when, at the same time, so that its
  * events are in one lane whichever gateway takes them.
  */

@@ -42,7 +42,7 @@ async function routes(token: string, count: number): Promise<string[]> {
 }
 
 // Decided differently: the key stays, so that one person's events stay in order (docs/architecture.md#the-log). And all
-// events of the request go there, as the consumer of PostHog does (docs/wire-rules.md#lanes).
+// events of the request go there, as the consumer of PostHog does (docs/wire-rules.md#topics).
 test('R06 E130 three events of one key, two are allowed: to the overflow lane, with their key', async () => {
   const token = await newToken();
   const gateway = await start();

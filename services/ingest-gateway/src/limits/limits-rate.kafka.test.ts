@@ -54,7 +54,7 @@ test('a batch larger than the limit of a whole window is delivered, and the next
   expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 429 });
 });
 
-// Who drops its events at a 4xx must never see one (docs/wire-rules.md#what-sdks-do-with-an-answer, rule 12).
+// Who drops its events at a 4xx must never see one (docs/wire-rules.md#how-sdks-react-to-responses, rule 12).
 test.each([
   ['posthog-node', '/batch/', { 'user-agent': 'posthog-node/5.1.0' }, 429],
   ['posthog-python', '/batch/', { 'user-agent': 'posthog-python/6.0.0' }, 429],

@@ -168,7 +168,7 @@ interface Routing {
 
 /**
  * Applies the operator's lists and sends the events of hot keys to the overflow lane. Order of precedence: drop, then
- * historical (nothing reroutes it), then forced overflow, then hot (docs/wire-rules.md#lanes).
+ * historical (nothing reroutes it), then forced overflow, then hot (docs/wire-rules.md#topics).
  * - Forced overflow: no key, no person, so its events spread over all partitions (case R09).
  * - Hot: the key stays, so that one person's events stay in order; it delays only who shares its overflow partition.
  *

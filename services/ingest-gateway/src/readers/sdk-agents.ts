@@ -2,7 +2,7 @@
 interface Sdk {
   /** Where it runs, as far as `evaluation_runtime` of a flag is concerned. */
   runtime: 'client' | 'server';
-  /** Whether it sends a batch again after 429 (docs/wire-rules.md#what-sdks-do-with-an-answer). */
+  /** Whether it sends a batch again after 429 (docs/wire-rules.md#how-sdks-react-to-responses). */
   retriesOn429: boolean;
 }
 

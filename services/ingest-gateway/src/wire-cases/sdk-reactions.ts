@@ -11,7 +11,7 @@ export interface SdkAnswer {
   json: unknown;
 }
 
-/** How an SDK sends, and what it does with the answer (docs/wire-rules.md#what-sdks-do-with-an-answer). */
+/** How an SDK sends, and what it does with the answer (docs/wire-rules.md#how-sdks-react-to-responses). */
 export interface SdkRow {
   row: number;
   sdk: string;

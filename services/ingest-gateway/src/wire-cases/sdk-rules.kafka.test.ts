@@ -5,7 +5,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * The twelve rules of docs/wire-rules.md#what-sdks-do-with-an-answer, each over the wire. Of rule 12 there is more in
+ * The twelve rules of docs/wire-rules.md#how-sdks-react-to-responses, each over the wire. Of rule 12 there is more in
  * sdk-reactions.kafka.test.ts.
  */
 let fixture: GatewayFixture;
