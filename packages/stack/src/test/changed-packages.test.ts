@@ -26,7 +26,7 @@ beforeEach(() => {
     const devDependencies = Object.fromEntries(uses.map((used) => [used, 'workspace:*']));
     write(`${folder}/package.json`, JSON.stringify({ name, devDependencies }));
   }
-  write('docs/page.md', 'old');
+  write('deploy/page.txt', 'old');
   write('prisma/schema.prisma', 'old');
   git('init', '-q');
   git('add', '-A');
@@ -48,7 +48,7 @@ test.each([
 });
 
 test('lists only the packages that read a document', () => {
-  write('docs/page.md', 'new');
+  write('deploy/page.txt', 'new');
   expect(changedPackages(root, 'HEAD')).toEqual(['packages/stack', 'test-e2e']);
 });
 

@@ -7,6 +7,8 @@ export interface BodySample {
   creates?: string;
   /** Fields that a new record needs. A function gives other ones each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
+  /** Fields that PUT has to send with the value that the record has. */
+  repeated?: string[];
   /** Fields that a record shows afterwards and not before. They are sent together. */
   stored?: Record<string, unknown>;
   /** Values for fields without effect that the route names, and so checks. */
@@ -42,6 +44,7 @@ export function bodySamples(records: SampleRecords): Record<string, BodySample> 
     ...ofExports(records),
     ...ofInsights(records),
     ...ofFlags(records),
+    ...ofDefinitions(records),
     ...ofUsers,
   };
 }
@@ -287,6 +290,27 @@ function ofFlags({ projectId }: SampleRecords): Record<string, BodySample> {
     '/api/projects/{}/persons/{}/split': { refused: { properties: { a: 1 } } },
     '/api/projects/{}/persons': {
       proven: provenBy('persons/property-routes.test.ts', '$unset', 'key', 'value'),
+    },
+  };
+}
+
+function ofDefinitions({ projectId, userId }: SampleRecords): Record<string, BodySample> {
+  return {
+    '/api/projects/{}/event_definitions': {
+      creates: `/api/projects/${projectId}/event_definitions`,
+      needed: () => ({ name: unique('event') }),
+      repeated: ['name'],
+      stored: { description: 'Text', owner: userId, tags: ['a'], verified: true },
+      shown: { owner: expect.objectContaining({ id: userId }) },
+      alone: { hidden: true },
+      refused: { default_columns: ['a'], enforcement_mode: 'reject', post_to_slack: true },
+      proven: { name: 'definitions/edits.test.ts' },
+    },
+    '/api/projects/{}/property_definitions': {
+      proven: provenBy('definitions/edits.test.ts', ...['description', 'hidden', 'property_type', 'tags', 'verified']),
+    },
+    '/api/projects/{}/groups': {
+      proven: provenBy('groups/write-routes.test.ts', 'group_key', 'group_properties', 'group_type_index'),
     },
   };
 }

@@ -33,6 +33,13 @@ function sampleOf(path: string): BodySample {
 
 const neededBy = ({ needed = {} }: BodySample): Fields => (typeof needed === 'function' ? needed() : needed);
 
+/** What a request needs besides the field in question. */
+function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
+  if (method === 'PATCH') return {};
+  const repeated = method === 'PUT' ? (sample.repeated ?? []) : [];
+  return { ...neededBy(sample), ...only(before, repeated) };
+}
+
 /** Where a request goes, and what the record shows before it. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
@@ -54,9 +61,8 @@ async function problemsOfStored(
   const names = Object.keys(fields).filter((name) => working.includes(name));
   if (names.length === 0) return [];
   const { address, before } = await prepare(method, path, sample);
-  const needed = method === 'PATCH' ? {} : neededBy(sample);
   const { status, body } = await send(method, address, {
-    ...needed,
+    ...neededFor(method, sample, before),
     ...Object.fromEntries(names.map((name) => [name, fields[name]])),
   });
   if (status >= 300) return [`${names.join(', ')}: ${status} ${JSON.stringify(body)}`];
@@ -84,9 +90,8 @@ async function problemsOfRefused({ key }: DocumentedNames, sample: BodySample, f
   const [method, path] = key.split(' ') as [Method, string];
   const problems: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
-    const { address } = await prepare(method, path, sample);
-    const needed = method === 'PATCH' ? {} : neededBy(sample);
-    const { status, body } = await send(method, address, { ...needed, [name]: value });
+    const { address, before } = await prepare(method, path, sample);
+    const { status, body } = await send(method, address, { ...neededFor(method, sample, before), [name]: value });
     if (status !== 400 || body.attr !== name)
       problems.push(`${name} is not refused: ${status} ${JSON.stringify(body)}`);
   }
@@ -98,8 +103,8 @@ async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sampl
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
   const answerTo = async (more: Fields) => {
-    const { address } = await prepare(method, path, sample);
-    return send(method, address, { ...(method === 'PATCH' ? {} : neededBy(sample)), ...more });
+    const { address, before } = await prepare(method, path, sample);
+    return send(method, address, { ...neededFor(method, sample, before), ...more });
   };
   const [without, withThem] = [
     await answerTo({}),

@@ -54,6 +54,12 @@ const cases: Record<string, QueryCase> = {
   'GET /api/projects/{}/persons/values': { with: 'key=plan', values: { key: 'email', value: 'nn' } },
   'GET /api/projects/{}/groups': { with: 'group_type_index=0' },
   'GET /api/projects/{}/groups/find': { with: 'group_type_index=0&group_key=ann', values: { group_key: 'bob' } },
+  'GET /api/projects/{}/persons/cohorts': { with: 'person_id=ann', values: { person_id: 'bob' } },
+  'GET /api/projects/{}/groups/related': {
+    with: 'group_type_index=0&id=ann',
+    values: { id: null, group_type_index: '9' },
+    why: 'Groups are related by events, which the sample has none of; groups/related.test.ts proves it.',
+  },
   'GET /api/projects/{}/feature_flags': {
     values: {
       active: 'false',
