@@ -126,7 +126,8 @@ describe('projects', () => {
 
   test('every field the API calls writable changes by itself', async () => {
     const { body: created } = await send('POST', list(), {});
-    for (const [field, value] of Object.entries(filledProject)) {
+    const { body: dashboard } = await send('POST', `/api/projects/${created.id}/dashboards/`, { name: 'Home' });
+    for (const [field, value] of Object.entries({ ...filledProject, primary_dashboard: dashboard.id })) {
       const before = (await send('GET', `/api/projects/${created.id}/`)).body;
       const { body } = await send('PATCH', `/api/projects/${created.id}/`, { [field]: value });
       const expected = field === 'session_recording_sample_rate' ? '0.50' : value;

@@ -16,7 +16,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type ItemDeps, type ItemKind, showItem } from './item.ts';
-import { checkDemoChange, checkTestAccountFilters, requireAccessControlLevel } from './rules.ts';
+import { checkDemoChange, checkPrimaryDashboard, checkTestAccountFilters, requireAccessControlLevel } from './rules.ts';
 import { refusedSettings, type SecretFields, secretKeyMasks } from './schema.ts';
 import { upsertProductIntent } from './store.ts';
 
@@ -54,6 +54,7 @@ export function itemRoutes(deps: ItemDeps, itemKind: ItemKind) {
     requireAccessControlLevel(context.caller, context.target.organizationId, context.sent);
     await requireNamedRecords(tx, context.target, context.sent.test_account_filters);
     await checkTestAccountFilters(tx, context.target.environmentId, context.sent);
+    await checkPrimaryDashboard(tx, context.target.environmentId, context.sent);
     return itemKind.change(tx, context);
   };
 

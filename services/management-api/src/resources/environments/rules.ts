@@ -17,6 +17,7 @@ import { readEventFilters } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
+import { findDashboard } from '../dashboards/store.ts';
 
 /**
  * Adds an environment to a project. The caller's current one is the new one from now on, unless the key used is for some
@@ -55,6 +56,21 @@ export async function checkTestAccountFilters(
   } catch (error) {
     throw isAppError(error, 'invalid') ? refusal(error.message) : error;
   }
+}
+
+/** @throws AppError `invalid` naming `primary_dashboard`, when it is no dashboard of the environment. */
+export async function checkPrimaryDashboard(
+  tx: Transaction,
+  environmentId: number,
+  { primary_dashboard: id }: Record<string, unknown>,
+): Promise<void> {
+  const number = Number(id ?? Number.NaN);
+  // What is no ID is refused together with the other settings.
+  if (!Number.isInteger(number) || number > 2_147_483_647) return;
+  const dashboard = await findDashboard(tx, environmentId, number);
+  if (dashboard && !dashboard.deleted) return;
+  const detail = 'Dashboard does not belong to this team.';
+  throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'primary_dashboard' });
 }
 
 /** For a new environment of an organization. @throws AppError `forbidden`. */

@@ -164,6 +164,11 @@ const refused: [string, object, object][] = [
   ],
   ['anonymize_ips, null', { anonymize_ips: null }, invalid('anonymize_ips', 'This field may not be null.', 'null')],
   [
+    'T27: primary_dashboard, of another environment',
+    { primary_dashboard: 12 },
+    invalid('primary_dashboard', 'Dashboard does not belong to this team.', 'invalid_input'),
+  ],
+  [
     'primary_dashboard, too large',
     { primary_dashboard: 2_147_483_648 },
     invalid('primary_dashboard', 'Ensure this value is less than or equal to 2147483647.', 'max_value'),
@@ -179,8 +184,6 @@ const refused: [string, object, object][] = [
 const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['T25', { test_account_filters_default_checked: 'true' }, { test_account_filters_default_checked: true }],
   ['T26', { test_account_filters: [{ key: 'k', value: 'v' }] }, { test_account_filters: [{ key: 'k', value: 'v' }] }],
-  // T27: dashboards are another system's here, so no number is somebody else's; null is accepted.
-  ['T27', { primary_dashboard: 12 }, { primary_dashboard: 12 }],
   ['T27: null', { primary_dashboard: null }, { primary_dashboard: null }],
   ['T28', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],
   ['T28: the word null', { autocapture_exceptions_opt_in: 'null' }, { autocapture_exceptions_opt_in: null }],
@@ -231,6 +234,15 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       expect(answer.body.api_token).toBe(fixture.tenant.projectApiKey);
     }
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
+  });
+
+  test('T27: the primary dashboard is one of the environment that is not deleted', async () => {
+    const dashboards = `/api/projects/${fixture.tenant.projectId}/dashboards/`;
+    const { body } = await api.send('POST', dashboards, { key: fixture.keys.A, body: { name: 'Home' } });
+    expect((await patch({ primary_dashboard: body.id })).body.primary_dashboard).toBe(body.id);
+    await api.send('PATCH', `${dashboards}${body.id}/`, { key: fixture.keys.A, body: { deleted: true } });
+    expect((await api.get(pathOf(fixture.tenant), fixture.keys.A)).body.primary_dashboard).toBeNull();
+    expect((await patch({ primary_dashboard: body.id })).status).toBe(400);
   });
 
   test('T43: the network configuration is replaced as a whole, and cleared by null', async () => {
