@@ -7,6 +7,12 @@ export function findChromium(): string | null {
   return find('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);
 }
 
+/** The path of a Chromium that has windows, by WINDOWED_CHROMIUM_PATH; otherwise any Chromium. */
+export function findWindowedChromium(): string | null {
+  const { WINDOWED_CHROMIUM_PATH: given } = environment();
+  return given && canRun(given) ? given : findChromium();
+}
+
 /** The same of Firefox, by FIREFOX_PATH. */
 export function findFirefox(): string | null {
   return find('FIREFOX_PATH', ['firefox-esr', 'firefox']);

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { patienceMs } from './eventually.ts';
-import { findChromium } from './find-browser.ts';
+import { findChromium, findWindowedChromium } from './find-browser.ts';
 import { workerFixture } from './worker-fixture.ts';
 
 /** Those that Playwright leaves out, whose list this one replaces; and processes begun in advance for pages that are never opened. */
@@ -50,7 +50,7 @@ const plainChromium = shared(false);
 const keepingChromium = shared(true);
 
 async function launch(keepsPages: boolean, more: string[]): Promise<Browser> {
-  const executablePath = findChromium();
+  const executablePath = keepsPages ? findWindowedChromium() : findChromium();
   if (executablePath === null) throw new Error('Chromium not found: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
   const args = [...switches, ...more];

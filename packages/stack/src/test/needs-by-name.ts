@@ -6,7 +6,7 @@ export type Need =
   | 'REDIS_URL'
   | 'REDIS_SERVER_PATH'
   | 'CHROMIUM_PATH'
-  | 'KEPT_PAGES'
+  | 'WINDOWED_CHROMIUM_PATH'
   | 'FIREFOX_PATH'
   | 'WEBKIT_DRIVER_PATH';
 
@@ -20,7 +20,7 @@ const bySuffix: Readonly<Record<string, readonly Need[]>> = {
   'redis-server': ['REDIS_SERVER_PATH'],
   chromium: ['CHROMIUM_PATH'],
   // A Chromium that keeps pages for the back button.
-  'kept-pages': ['CHROMIUM_PATH', 'KEPT_PAGES'],
+  'kept-pages': ['CHROMIUM_PATH', 'WINDOWED_CHROMIUM_PATH'],
   firefox: ['FIREFOX_PATH'],
   webkit: ['WEBKIT_DRIVER_PATH'],
 };

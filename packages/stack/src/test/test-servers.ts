@@ -14,7 +14,7 @@ import {
   redisSources,
   type Source,
   webkitSources,
-  windowlessChromium,
+  windowedChromiumSources,
 } from '../servers/provision.ts';
 import {
   isRunning,
@@ -40,14 +40,14 @@ export async function provideTestServers(
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
 ): Promise<TestServerSet> {
   const options = { directory, reaper, ports: { kafka: 0, redis: 0 }, say: progress.print };
-  const keepsPages = needed.has('KEPT_PAGES');
-  const known: Record<Exclude<Need, 'KEPT_PAGES'>, [name: string, sources: Source[]]> = {
+  const known: Record<Need, [name: string, sources: Source[]]> = {
     DATABASE_URL: ['PostgreSQL', postgresSources(options)],
     KAFKA_BROKERS: ['Kafka', kafkaSources(options)],
     REDIS_URL: ['Redis', redisSources(options)],
     KAFKA_JARS: ["Kafka's programs", kafkaProgramSources(options)],
     REDIS_SERVER_PATH: ['redis-server', redisProgramSources(options)],
-    CHROMIUM_PATH: ['Chromium', chromiumSources(options, { keepsPages })],
+    CHROMIUM_PATH: ['Chromium', chromiumSources(options)],
+    WINDOWED_CHROMIUM_PATH: ['Chromium with windows', windowedChromiumSources(options)],
     FIREFOX_PATH: ['Firefox', firefoxSources(options)],
     WEBKIT_DRIVER_PATH: ['WebKit', webkitSources(options)],
   };
@@ -56,16 +56,11 @@ export async function provideTestServers(
   const missing: string[] = [];
   const outcomes = await Promise.allSettled(
     [...needed].map(async (variable) => {
-      if (variable === 'KEPT_PAGES') return;
       const [name, sources] = known[variable];
       try {
         const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
         running.push(server);
         addresses[variable] = server.address;
-        if (source === windowlessChromium && keepsPages) {
-          missing.push('KEPT_PAGES');
-          progress.print('! This Chromium has no back button: the tests that need it are skipped.');
-        }
         const worthSaying = passedOver.filter((reason) => !reason.endsWith(': not set'));
         progress.print(`  ${name} from ${source}${worthSaying.length > 0 ? ` (${worthSaying.join('; ')})` : ''}`);
       } catch (error) {
