@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import * as samlify from 'samlify';
 import { createTestKey } from './provider-key.ts';
+
+// Node.js does not find all names that this CommonJS package exports, so it cannot be imported by name.
+const samlify = createRequire(import.meta.url)('samlify') as typeof import('samlify');
 
 /** A real SAML provider on this machine (samlify), at which one person after the other is signed in without being asked. */
 export interface SamlProvider {

@@ -1,4 +1,4 @@
-import { eventually } from '@millrace/testing';
+import { eventually, sampleOf } from '@millrace/testing';
 import { fillCornerShop, shopTime, views } from './corner-shop.ts';
 import { keyboardProblems, problemsOf } from './page-checks.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
@@ -11,6 +11,14 @@ beforeAll(async () => {
   console = await startConsole({ clock: shopTime });
 });
 afterAll(() => console?.stop());
+
+/** How requests of a page fail, in the words of the page's states. */
+const failures = [
+  ['refused', 403],
+  ['gone', 404],
+  ['failed', 500],
+  ['unreachable', 0],
+] as const;
 
 const visit = (path: string, { isOpen = true } = {}) =>
   visitShop(console, path, { isOpen, prepare: (visitor) => void watched.push(watch(visitor)) });
@@ -42,12 +50,7 @@ describe('with the data of a shop', () => {
       // The frame asks these for itself.
       const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
       const said: Record<string, number> = {};
-      for (const [name, status] of [
-        ['refused', 403],
-        ['gone', 404],
-        ['failed', 500],
-        ['unreachable', 0],
-      ] as const) {
+      for (const [name, status] of sampleOf(failures, { count: 1, turn: everyPage.indexOf(path) })) {
         await page.route(cut, (route) =>
           status === 0
             ? route.abort()
