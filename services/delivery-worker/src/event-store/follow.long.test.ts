@@ -56,7 +56,12 @@ const modules = await clickHouseOrSkip();
   beforeAll(() => {
     gauge = createCopyMetrics(fixture.metrics);
   });
+  /** First waits for transactions of other tests on the same server: what was stored after they began is not copied before they end. */
   const followAll = async (follow = follower()) => {
+    const now = Date.now();
+    await eventually(async () => expect(Number(await fixture.atOnce())).toBeGreaterThanOrEqual(now), {
+      what: 'The end of older transactions',
+    });
     while (await follow());
   };
   /** @param stored when, an interval of PostgreSQL before now */
