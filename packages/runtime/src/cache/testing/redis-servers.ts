@@ -38,6 +38,10 @@ export async function startOwnRedis({ password, settings = [], isSentinel }: Own
   writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
   const program = (await findRedisServer(7)) ?? 'redis-server';
   const child = spawn(program, [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
+  // A server that a test does not stop ends with the process, and the listener shows which test file forgot it.
+  const killWithProcess = () => child.kill('SIGKILL');
+  process.once('exit', killWithProcess);
+  child.once('exit', () => process.off('exit', killWithProcess));
   const client = new Redis({
     ...{ port, host: '127.0.0.1', password },
     ...{ retryStrategy: () => 50, maxRetriesPerRequest: null, disconnectTimeout: 100 },
