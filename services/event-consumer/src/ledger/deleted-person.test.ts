@@ -6,8 +6,10 @@ import {
   type ConsumerFixture,
   capturedEvent,
   createConsumerFixture,
+  createTestTopic,
   logBatch,
   type TestProject,
+  type TestTopic,
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
@@ -15,8 +17,7 @@ import { watchedDatabase } from '../testing/watched-database.ts';
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
-let topic: string;
-let offset: number;
+let topic: TestTopic;
 beforeAll(async () => {
   fixture = await createConsumerFixture();
   deps = fixture.createDeps();
@@ -24,19 +25,10 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 beforeEach(async () => {
   project = await fixture.createProject();
-  topic = randomUUID();
-  offset = 0;
+  topic = createTestTopic(deps, project);
 });
 
-async function consume(...events: Partial<CapturedEvent>[]) {
-  const batch = logBatch(
-    topic,
-    offset,
-    events.map((one) => capturedEvent(project.token, one)),
-  );
-  offset += events.length;
-  return processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
-}
+const consume = (...events: Partial<CapturedEvent>[]) => topic.consume(...events);
 
 async function personOf(distinctId: string) {
   const [found] = await fixture.database.sql.query(
@@ -142,9 +134,7 @@ test('a batch that read the person before it was deleted does not write it back'
       await deletePersonOf('ada');
     }),
   };
-  const batch = logBatch(topic, offset, [
-    capturedEvent(project.token, { distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }),
-  ]);
+  const batch = topic.nextBatch({ distinct_id: 'ada', properties: { $set: { plan: 'pro' } } });
   const run = (lockFirst: boolean) => processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, racing);
   await expect(run(false)).rejects.toThrow('a person');
   expect(await run(true)).toMatchObject({ stored: 0, dropped: ['person_deleted'] });
@@ -163,12 +153,12 @@ test('a batch that found no person does not create one that was created and dele
     database: watchedDatabase(fixture.database, async (statement) => {
       if (isDeleted || !statement.includes('INSERT INTO person (')) return;
       isDeleted = true;
-      await run(false, `${topic}-first`, otherDeps);
+      await run(false, `${topic.name}-first`, otherDeps);
       await deletePersonOf('ada');
     }),
   };
-  await expect(run(false, `${topic}-second`, racing)).rejects.toThrow('a deleted person');
-  expect(await run(true, `${topic}-second`, racing)).toMatchObject({ stored: 1, dropped: [] });
+  await expect(run(false, `${topic.name}-second`, racing)).rejects.toThrow('a deleted person');
+  expect(await run(true, `${topic.name}-second`, racing)).toMatchObject({ stored: 1, dropped: [] });
   const deletions = await fixture.database.sql.query(
     'SELECT 1 FROM person_deletion WHERE project_id = $1 AND person_uuid = $2',
     [project.id, (await personOf('ada'))?.uuid],
@@ -200,7 +190,7 @@ test('deleting while batches create, merge and change the same people: nobody wa
           properties: { alias: id },
         }),
       ]);
-      const batch = logBatch(`${topic}-${lane}`, round * events.length, events);
+      const batch = logBatch(`${topic.name}-${lane}`, round * events.length, events);
       const outcome = async (lockFirst: boolean) =>
         processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import { deletePersons } from '@millrace/db';
-import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
+import type { ProcessBatchDeps } from '../process-batch.ts';
 import {
   type ConsumerFixture,
-  capturedEvent,
   createConsumerFixture,
-  logBatch,
+  createTestTopic,
   type TestProject,
+  type TestTopic,
 } from '../testing/consumer-fixture.ts';
 
 /** Static cohorts and the buckets of flags, when persons are merged or deleted. */
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
-let topic: string;
-let offset: number;
+let topic: TestTopic;
 beforeAll(async () => {
   fixture = await createConsumerFixture();
   deps = fixture.createDeps();
@@ -23,19 +22,10 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 beforeEach(async () => {
   project = await fixture.createProject();
-  topic = randomUUID();
-  offset = 0;
+  topic = createTestTopic(deps, project);
 });
 
-async function consume(...events: Partial<CapturedEvent>[]) {
-  const batch = logBatch(
-    topic,
-    offset,
-    events.map((one) => capturedEvent(project.token, one)),
-  );
-  offset += events.length;
-  return processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
-}
+const consume = (...events: Partial<CapturedEvent>[]) => topic.consume(...events);
 const identify = (distinctId: string, anonymous: string): Partial<CapturedEvent> => ({
   distinct_id: distinctId,
   event: '$identify',

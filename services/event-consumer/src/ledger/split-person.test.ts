@@ -6,8 +6,10 @@ import {
   type ConsumerFixture,
   capturedEvent,
   createConsumerFixture,
+  createTestTopic,
   logBatch,
   type TestProject,
+  type TestTopic,
 } from '../testing/consumer-fixture.ts';
 import { watchedDatabase } from '../testing/watched-database.ts';
 
@@ -15,8 +17,7 @@ import { watchedDatabase } from '../testing/watched-database.ts';
 let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
-let topic: string;
-let offset: number;
+let topic: TestTopic;
 beforeAll(async () => {
   fixture = await createConsumerFixture();
   deps = fixture.createDeps();
@@ -24,22 +25,13 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 beforeEach(async () => {
   project = await fixture.createProject();
-  topic = randomUUID();
-  offset = 0;
+  topic = createTestTopic(deps, project);
 });
 
 const query = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, [project.id, ...values]);
 const at = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-async function consume(...events: Partial<CapturedEvent>[]) {
-  const batch = logBatch(
-    topic,
-    offset,
-    events.map((one) => capturedEvent(project.token, one)),
-  );
-  offset += events.length;
-  return processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
-}
+const consume = (...events: Partial<CapturedEvent>[]) => topic.consume(...events);
 
 interface Owner extends Record<string, unknown> {
   uuid: string;
@@ -122,10 +114,10 @@ test('a batch that read the person before it was split is decided again', async 
       await split(person.uuid);
     }),
   };
-  const batch = logBatch(topic, offset, [
-    capturedEvent(project.token, { distinct_id: 'phone', properties: { $set: { seats: 7 } } }),
-    capturedEvent(project.token, { distinct_id: 'eve', event: '$merge_dangerously', properties: { alias: 'ada' } }),
-  ]);
+  const batch = topic.nextBatch(
+    { distinct_id: 'phone', properties: { $set: { seats: 7 } } },
+    { distinct_id: 'eve', event: '$merge_dangerously', properties: { alias: 'ada' } },
+  );
   const run = (lockFirst: boolean) => processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, racing);
   await expect(run(false)).rejects.toThrow('a person');
   expect(await run(true)).toMatchObject({ stored: 2 });
@@ -181,7 +173,7 @@ test('splitting while batches merge and change the same people: no deadlock, no 
           }),
         ];
       });
-      const batch = logBatch(`${topic}-${lane}`, round * events.length, events);
+      const batch = logBatch(`${topic.name}-${lane}`, round * events.length, events);
       const outcome = async (lockFirst: boolean) =>
         processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {

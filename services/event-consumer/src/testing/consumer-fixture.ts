@@ -12,7 +12,7 @@ import { createProjectResolver } from '../intake/projects.ts';
 import { createKnownIds } from '../ledger/touched.ts';
 import { createTurns } from '../ledger/turns.ts';
 import type { Timed } from '../metrics.ts';
-import type { ProcessBatchDeps } from '../process-batch.ts';
+import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import { createWarningThrottle } from '../warnings/warnings.ts';
 
 /** A migrated database of the test file's own, and what processBatch needs around it. */
@@ -139,5 +139,33 @@ export function logBatch(topic: string, from: number, contents: (CapturedRecord 
         ? { offset: BigInt(from + index), key: null, value: content, headers: {}, appendedAtMs: Date.now() }
         : logRecord(from + index, content),
     ),
+  };
+}
+
+/** A topic of one partition, whose batches are processed one after the other. */
+export interface TestTopic {
+  name: string;
+  /** The next batch, which is not processed. */
+  nextBatch(...events: Partial<CapturedEvent>[]): LogBatch;
+  consume(...events: Partial<CapturedEvent>[]): ReturnType<typeof processBatch>;
+}
+
+export function createTestTopic(deps: ProcessBatchDeps, { token }: TestProject): TestTopic {
+  const name = randomUUID();
+  let offset = 0;
+  const nextBatch: TestTopic['nextBatch'] = (...events) => {
+    const batch = logBatch(
+      name,
+      offset,
+      events.map((one) => capturedEvent(token, one)),
+    );
+    offset += events.length;
+    return batch;
+  };
+  return {
+    name,
+    nextBatch,
+    consume: (...events) =>
+      processBatch({ batch: nextBatch(...events), group: 'g', deadLetterReason: null, lockFirst: false }, deps),
   };
 }
