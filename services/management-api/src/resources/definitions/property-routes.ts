@@ -38,7 +38,7 @@ const listQuery = Type.Object({
     type: 'string',
     enum: ['event', 'person', 'group'],
     default: 'event',
-    description: 'Properties of what.',
+    description: 'What the properties belong to.',
   }),
   group_type_index: Type.Optional(
     Type.Integer({
@@ -48,7 +48,9 @@ const listQuery = Type.Object({
     }),
   ),
   properties: Type.Optional(Type.String({ description: 'Only these names, separated by commas.' })),
-  is_numerical: Type.Optional(Type.Boolean({ description: 'Only numbers, or only what is none.' })),
+  is_numerical: Type.Optional(
+    Type.Boolean({ description: 'Whether to list only numeric properties, or only the others.' }),
+  ),
   event_names: Type.Optional(
     Type.String({
       description: `Names of events as a JSON array, at most ${mostEventNames}, or a single name. \`is_seen_on_filtered_events\` then says whether one of the latest ${latestOfName} events of each name has the property. Takes as long as a search.`,
@@ -75,7 +77,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
   return [
     ...defineRoutes({
       ...common,
-      path: path,
+      path,
       operationId: 'property_definitions_list',
       summary: 'List property definitions',
       description:

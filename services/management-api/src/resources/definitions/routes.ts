@@ -15,6 +15,7 @@ import {
   eventDefinitionExample,
   newEventDefinition,
   newEventDefinitionExample,
+  refusedEventFields,
   definitionTags as tags,
 } from './schema.ts';
 import { type EventDefinitionRow, listEventDefinitions, type Window } from './store.ts';
@@ -25,7 +26,7 @@ const path = '/event_definitions';
 
 /** What is known about the names of events of a project (docs/api-rules.md#definitions). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // What ends in a word comes before what ends in an id.
+  // `by_name` must come before `:id`.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 
@@ -100,6 +101,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
       summary: 'Create an event definition',
       description: 'Describes an event before the first one arrives. Its times are null until then.',
       body: newEventDefinition,
+      refusedBody: refusedEventFields,
       responses: { 201: { description: 'The new definition.', schema: eventDefinition } },
       examples: {
         request: newEventDefinitionExample,
@@ -118,6 +120,7 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
         description: 'Changes the fields that are sent. Events that arrive later leave them as they are.',
         params: definitionParams,
         body: eventDefinitionChanges,
+        refusedBody: refusedEventFields,
         responses: { 200: { description: 'The changed definition.', schema: eventDefinition } },
         examples: { request: eventDefinitionChangesExample, response: eventDefinitionExample },
         handler: async ({ caller, target: place, params: { id }, body: changes }) =>

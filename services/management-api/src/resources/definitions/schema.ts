@@ -66,10 +66,17 @@ export const eventDefinition = Type.Object(
   { title: 'EventDefinition' },
 );
 
-/** Fields of PostHog that have no effect here: refused unless they have this value, which is their default. */
-const fixed = <Value>(value: Value) => ({
-  description: `Not supported: anything but \`${JSON.stringify(value)}\` is refused with 400.`,
+const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
+  [name]: { detail: `\`${name}\` is not supported: leave it out, or send ${only}.`, unless },
 });
+
+/** Fields that PostHog has and that would have no effect here. */
+export const refusedEventFields = {
+  ...unsupported('post_to_slack', 'false', false),
+  ...unsupported('default_columns', 'an empty list', [], null),
+  ...unsupported('enforcement_mode', '"allow"', 'allow'),
+  ...unsupported('primary_property', 'null', null, ''),
+};
 
 /** What users send. Null means the default, as in PostHog. */
 const edits = {
@@ -94,10 +101,6 @@ const eventEdits = {
       'Number of the user who is responsible for the event, a member of the organization.',
     ),
   ),
-  post_to_slack: Type.Optional(Type.Boolean(fixed(false))),
-  default_columns: Type.Optional(orNull(Type.Array(Type.String()), fixed([]).description)),
-  enforcement_mode: Type.Optional(Type.String(fixed('allow'))),
-  primary_property: Type.Optional(orNull(Type.String(), fixed(null).description)),
 };
 
 export const newEventDefinition = Type.Object(

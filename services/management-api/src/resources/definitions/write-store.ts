@@ -1,4 +1,4 @@
-import type { Columns, Sql, Transaction } from '@millrace/db';
+import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 
 /** What users decide about every definition, as it is stored. */
@@ -103,9 +103,4 @@ export async function deletePropertyDefinition(
   await tx.query(`DELETE FROM property_definition WHERE ${ofProperty}`, [
     ...[environmentId, key.type, key.group_type_index, key.name],
   ]);
-}
-
-export async function isMember(sql: Sql, organizationId: string, userId: number): Promise<boolean> {
-  const text = 'SELECT 1 FROM membership WHERE organization_id = $1 AND user_id = $2';
-  return (await sql.query(text, [organizationId, userId])).length > 0;
 }

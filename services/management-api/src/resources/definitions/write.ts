@@ -5,6 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { findMember } from '../members/store.ts';
 import type { eventDefinitionChanges, newEventDefinition, propertyDefinitionChanges } from './schema.ts';
 import {
   type EventDefinitionRow,
@@ -17,7 +18,6 @@ import {
   deletePropertyDefinition,
   type Edits,
   insertEventDefinition,
-  isMember,
   lockDefinition,
   updateEventDefinition,
   updatePropertyDefinition,
@@ -123,10 +123,9 @@ async function eventEdits(
   { caller, place }: Author,
   { before, changes }: { before: EditedRow & Pick<EventDefinitionRow, 'owner'>; changes: Omit<EventChanges, 'name'> },
 ) {
-  refuseUnsupported(changes);
   const { owner = before.owner?.id ?? null } = changes;
   const isNew = owner !== null && owner !== before.owner?.id;
-  if (isNew && !(isRowId(owner) && (await isMember(tx, place.organizationId, owner)))) {
+  if (isNew && !(isRowId(owner) && (await findMember(tx, place.organizationId, { id: owner })))) {
     throw refusal('owner', `Invalid pk "${owner}" - object does not exist.`, 'does_not_exist');
   }
   return { ...withChanges(before, changes, { userId: caller.userId, kind: 'event' }), owner_id: owner };
@@ -161,17 +160,6 @@ function withChanges(
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
   throw refusal('name', 'The name of a definition cannot be changed.');
-}
-
-/** @throws AppError `invalid` naming a field that PostHog has and that would have no effect, unless it has the default. */
-function refuseUnsupported(changes: Omit<EventChanges, 'name'>): void {
-  const { post_to_slack, default_columns, enforcement_mode = 'allow', primary_property } = changes;
-  const refuse = (attr: string, only: string) =>
-    refusal(attr, `\`${attr}\` is not supported: leave it out, or send ${only}.`);
-  if (post_to_slack) throw refuse('post_to_slack', 'false');
-  if (default_columns && default_columns.length > 0) throw refuse('default_columns', 'an empty list');
-  if (enforcement_mode !== 'allow') throw refuse('enforcement_mode', '"allow"');
-  if (primary_property) throw refuse('primary_property', 'null');
 }
 
 async function lockedEvent(tx: Transaction, environmentId: number, id: string): Promise<EventDefinitionRow> {
