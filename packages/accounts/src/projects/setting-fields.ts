@@ -303,8 +303,7 @@ export const settingFields: Record<string, SettingField> = {
   primary_dashboard: {
     ...plain(nullable(Type.Integer(int32), 'Id of the dashboard that is shown first.')),
     does: 'acts',
-    effect:
-      'the list of dashboards in the console marks this dashboard, and other applications may show it first. Deleting the dashboard clears this setting',
+    effect: 'the list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting',
     example: 7,
   },
   live_events_columns: {

@@ -49,13 +49,8 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 /** Declared beside a 200. */
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
-/** A body field that a route refuses because it cannot do what the field asks for. */
-export interface RefusedField {
-  /** The sentence for the client. */
-  detail: string;
-  /** Values that ask for what happens anyway, such as the default of the field. They are accepted. */
-  unless: readonly unknown[];
-}
+/** A body field that a route refuses with the sentence `detail`, except for values that change nothing, such as its default. */
+export type RefusedField = { detail: string; unless: readonly unknown[] };
 
 /** A scope of a personal API key, or the explicit decision that anybody may call. */
 export type RouteScope = Scope | 'public';

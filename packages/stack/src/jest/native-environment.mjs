@@ -70,10 +70,6 @@ export default class NativeEnvironment {
   getVmContext() {
     return null;
   }
-
-  exportConditions() {
-    return ['node', 'node-addons'];
-  }
 }
 
 const processState = () => ({

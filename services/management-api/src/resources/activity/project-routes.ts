@@ -17,7 +17,7 @@ const logEntry = Type.Object(
     organization_id: nullableText('Id of the organization.'),
     ...activityItem.properties,
     is_system: Type.Boolean({ description: 'Whether it was not a user who did it.' }),
-    was_impersonated: Type.Boolean({ description: 'Always false: nobody can act as another user.' }),
+    was_impersonated: Type.Boolean({ description: 'Always false: users cannot act as other users.' }),
     unread: Type.Boolean({ description: 'Always false: what a user has read is not stored.' }),
   },
   { title: 'ActivityLogEntry' },
@@ -45,9 +45,8 @@ const query = Type.Object({
 });
 
 /**
- * For everybody who may use the project. The routes of the dead letters are only for administrators, so their activity is, too.
- * Records of other kinds can contain what rules close to a member, such as a subscription to a closed insight or an annotation about
- * it. Where any rule is for the caller, their activity is left out.
+ * Only administrators may use the routes for dead letters, so only they see that activity. Some kinds can contain records that access
+ * rules close to a member, such as a subscription to a closed insight. Their activity is left out if any rule applies to the caller.
  */
 const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
 const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
@@ -65,7 +64,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
     operationId: 'activity_log_list',
     summary: 'Show what happened in a project',
     description:
-      'Returns who changed what in the project, the latest first. Several filters narrow each other. Records that rules close to you are left out; if any rule is for you, so are annotations, batch exports and subscriptions. Dead letters are only shown to administrators.',
+      'Returns who changed what in the project, the latest first. Several filters narrow each other. Records that access rules close to you are left out. If any rule applies to you, annotations, batch exports and subscriptions are left out as well. Dead letters are only shown to administrators.',
     tags: ['projects'],
     scope: 'activity_log:read',
     query,

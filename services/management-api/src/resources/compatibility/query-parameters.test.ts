@@ -94,7 +94,7 @@ const cases: Record<string, QueryCase> = {
     },
   },
   'GET /api/users': {
-    values: { email: 'nobody@example.com', is_staff: 'true', limit: null },
+    values: { email: 'other@example.com', is_staff: 'true', limit: null },
     why: 'The list has one user at most, so a limit cannot cut it.',
   },
 };

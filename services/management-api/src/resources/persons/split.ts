@@ -79,7 +79,7 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           activity: 'split_person',
           actor: caller,
           name: null,
-          // No distinct IDs: a record about a person names nobody, so that it can stay when the person is deleted.
+          // No distinct IDs: an activity record about a person contains no personal data, so that it can stay when the person is deleted.
           changes: [
             {
               ...{ type: 'Person', action: 'changed', field: 'distinct_ids', before: null },

@@ -127,7 +127,7 @@ export const effects = {
   },
   primary_dashboard: {
     does: 'acts',
-    effect: 'The list of dashboards in the console marks this dashboard, and other applications may show it first. Deleting the dashboard clears this setting.',
+    effect: 'The list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting.',
   },
   live_events_columns: {
     does: 'stored only',
