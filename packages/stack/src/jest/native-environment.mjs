@@ -26,6 +26,7 @@ export default class NativeEnvironment {
   #before;
   #visible;
   #lacksServer = false;
+  #hasRun = false;
 
   constructor(_config, { testPath }) {
     this.#testPath = testPath;
@@ -42,7 +43,7 @@ export default class NativeEnvironment {
     const before = this.#before;
     const problems = [
       ...changedKeys(this.#visible, environment).map((name) => `the environment variable ${name}`),
-      ...(fixtures > before.fixtures ? [] : changedKeys(before.listeners, listeners)).map(
+      ...(fixtures > before.fixtures ? [] : addedListeners(before.listeners, listeners)).map(
         (name) => `a listener for the process's ${name} event`,
       ),
       ...(directory === before.directory ? [] : ['another working directory']),
@@ -51,7 +52,8 @@ export default class NativeEnvironment {
     Object.assign(process.env, before.environment);
     process.chdir(before.directory);
     process.exit = exitProcess;
-    if (problems.length > 0) throw new Error(`This file leaves behind for the next one: ${problems.join(', ')}`);
+    // An error here would hide the one for which a file could not be loaded.
+    if (this.#hasRun && problems.length > 0) throw new Error(`This file leaves behind for the next one: ${problems.join(', ')}`);
   }
 
   /** Called after jest-circus has handled the event. */
@@ -61,6 +63,7 @@ export default class NativeEnvironment {
       // What could not be set up cannot be torn down either.
       if (this.#lacksServer && event.hook.type === 'afterAll') state.unhandledErrors.pop();
     }
+    if (event.name === 'run_finish') this.#hasRun = true;
     if (event.name === 'test_done' && event.test.errors.some((errors) => [errors].flat().some(isAboutMissing))) {
       event.test.errors.length = 0;
       event.test.status = 'skip';
@@ -79,6 +82,9 @@ const processState = () => ({
   // What test files share may listen for the end of the process, for instance to end Chromium.
   fixtures: workerFixtures().size,
 });
+
+/** Fewer listeners than before are no leak: a program that an earlier file started may end while this one runs. */
+const addedListeners = (before, after) => Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
 
 function changedKeys(before, after) {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -4,7 +4,7 @@ import { stopWorkerFixtures } from './worker-fixtures.cjs';
 
 const listed = 30;
 
-/** Writes the counts of passed, failed and skipped tests to the file that `npm test` names, and shows where the time went. */
+/** Writes the counts and the names of failed tests to the file that `npm test` names, and shows where the time went. */
 export default class RunReporter {
   #rootDirectory;
 
@@ -17,6 +17,9 @@ export default class RunReporter {
     // A single file runs in this process and not in a worker.
     await stopWorkerFixtures();
     const counts = {
+      failures: results.testResults.flatMap((file) =>
+        failuresOf(relative(this.#rootDirectory, file.testFilePath), file),
+      ),
       passed: results.numPassedTests,
       // A file that could not even be loaded has an unknown number of tests: it counts as one failure.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
@@ -43,4 +46,11 @@ export default class RunReporter {
     }
     console.log(`All ${times.length} files: ${Math.round(sum('total'))} s, of which ${setup} % loading and setup`);
   }
+}
+
+function failuresOf(path, { testExecError, testResults }) {
+  const failed = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${path}: ${fullName}`);
+  return testExecError
+    ? [...failed, `${path}: ${String(testExecError.message ?? testExecError).split('\n')[0]}`]
+    : failed;
 }

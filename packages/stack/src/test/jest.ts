@@ -95,6 +95,8 @@ function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | 
 }
 
 export interface TestCounts {
+  /** The file and name of each failed test. */
+  failures: string[];
   passed: number;
   failed: number;
   skipped: number;
@@ -105,13 +107,14 @@ export function readCounts(countsFile: string): TestCounts {
   try {
     return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { failures: ['jest ended early'], passed: 0, failed: 1, skipped: 0 };
   }
 }
 
 export function sumOf(counts: readonly TestCounts[]): TestCounts {
   const sum = (of: (one: TestCounts) => number) => counts.reduce((total, one) => total + of(one), 0);
   return {
+    failures: counts.flatMap(({ failures }) => failures),
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed }) => failed),
     skipped: sum(({ skipped }) => skipped),

@@ -106,19 +106,20 @@ async function runJest(
 }
 
 /**
- * Prints the closing line, alone on its line and last; or writes it to the file that MILLRACE_CLOSING_LINE_FILE names, for
- * `.ci/run`, which prints the sum of two.
+ * Prints the failed tests and the closing line, alone on its line and last; or writes them to the file that
+ * MILLRACE_CLOSING_LINE_FILE names, closing line first, for `.ci/run`, which prints the sum of two.
  *
  * @returns the exit code of the whole.
  */
 function report(outcomes: readonly Outcome[]): number {
-  const { passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
+  const { failures, passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
   const isSkipFatal = Boolean(process.env.CI) && skipped > 0;
   if (isSkipFatal) console.log('\nA skipped test is a failure in CI.');
   const closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped\n`;
+  const failedTests = failures.map((name) => `Failed: ${name}\n`).join('');
   const { MILLRACE_CLOSING_LINE_FILE: file } = process.env;
-  if (file) writeFileSync(file, closingLine);
-  else process.stdout.write(`\n${closingLine}`);
+  if (file) writeFileSync(file, closingLine + failedTests);
+  else process.stdout.write(`\n${failedTests}${closingLine}`);
   const failedRun = outcomes.find(({ exitCode }) => exitCode !== 0);
   if (failedRun) return failedRun.exitCode;
   return failed > 0 || isSkipFatal ? 1 : 0;
