@@ -1,4 +1,4 @@
-// Questions that are answered behind the request: their status, for whoever asks any process, and their end.
+// Queries that run in the background: their status, which every process can read, and how they are cancelled.
 
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
@@ -89,7 +89,7 @@ export function createBackgroundRuns({
           (error: unknown) => ({ ...status, error: true, error_message: sentenceOf(error, cancel.signal, logger) }),
         )
         .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
-        .catch((error: unknown) => logger.warn('the end of a query behind its request cannot be told', { error, id }))
+        .catch((error: unknown) => logger.warn('could not store the result of a background query', { error, id }))
         // A client may have used its name again meanwhile.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
@@ -115,13 +115,13 @@ export function createBackgroundRuns({
   };
 }
 
-const tooLarge = 'The answer is too large to be kept. Narrow the query, or ask with `refresh` `blocking`.';
-const lost = 'The query was lost with the process that ran it. Ask again.';
+const tooLarge = 'The result is too large to be stored. Narrow the query, or run it again with `refresh` set to `blocking`.';
+const lost = 'The process that ran the query has exited. Run the query again.';
 
-/** For the person who asked, without internals. */
+/** An error message for the user, without internal details. */
 function sentenceOf(error: unknown, { aborted }: AbortSignal, logger: Logger): string {
   if (aborted) return 'The query was cancelled.';
   if (isAppError(error) && error.kind !== 'internal') return error.message;
-  logger.error('a query behind its request failed', { error });
-  return 'The query failed. Ask again later.';
+  logger.error('a background query failed', { error });
+  return 'The query failed. Run it again later.';
 }

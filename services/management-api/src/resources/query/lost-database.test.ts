@@ -103,7 +103,7 @@ test('a query behind its request says that it was lost', async () => {
     const { body } = await api.get(`${path()}cut/`, own.personalApiKey);
     return body.query_status.complete && body.query_status;
   });
-  expect(status).toMatchObject({ error: true, error_message: 'The query failed. Ask again later.', results: null });
+  expect(status).toMatchObject({ error: true, error_message: 'The query failed. Run it again later.', results: null });
   await release();
   await expectAnswer();
 });

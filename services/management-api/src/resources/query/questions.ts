@@ -229,6 +229,6 @@ async function takeSlot(
 }
 
 function tooManyQueries(): AppError {
-  const detail = `The project has ${slots.length} queries under way, which is the most at a time. Wait for one of them to end.`;
+  const detail = `The project is already running ${slots.length} queries, which is the maximum. Wait until one of them has finished.`;
   return new AppError('rate_limited', detail, { code: 'too_many_queries', retryAfterSeconds });
 }

@@ -1,4 +1,4 @@
-// Insight queries: what is asked in one request and answered in it.
+// Routes that run insight queries, and those for the status of queries in the background.
 
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, freeFormObject, orNull, WithStatus } from '@millrace/http';
@@ -15,8 +15,8 @@ import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 /** Accepted by clients that say how the answer is drawn; the source is what is asked. */
 const wrappedQuery = Type.Object(
   {
-    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or one of the kinds that are asked.' }),
-    source: Type.Optional(Type.Unknown({ description: 'The query that is asked.' })),
+    kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, or the kind of a query.' }),
+    source: Type.Optional(Type.Unknown({ description: 'The query to run if `kind` is `InsightVizNode` or `DataTableNode`.' })),
   },
   { title: 'QueryNode' },
 );
@@ -24,35 +24,42 @@ const wrappedQuery = Type.Object(
 const body = Type.Object(
   {
     query: Type.Union([...Object.values(queryKinds), wrappedQuery], {
-      description: 'What is asked. A field that is null counts as absent; one that is not known is refused.',
+      description: 'The query to run. A field that is null counts as absent. Unknown fields are rejected.',
     }),
     refresh: Type.Optional(
       Type.Union([Type.Enum([...refreshModes]), Type.Boolean(), Type.Null()], {
         description:
-          '`blocking` (default): an answer that is fresh, or computed now. `force_blocking`: computed now. `async`, `lazy_async`, `force_async`: behind the request, unless what is kept is fresh, or not too old. `async_except_on_cache_miss`: as `async`, but the first time now. `force_cache`: as `blocking`. true is `force_blocking`, false `blocking`.',
+          'Whether to return a cached result or compute a new one. `blocking` (default): returns the cached result if it is ' +
+'fresh, and otherwise computes a new one while the request waits. `force_blocking`: always computes a new one ' +
+'while the request waits. `async`: runs the query in the background unless the cached result is fresh. ' +
+'`lazy_async`: like `async`, but also accepts a stale result that is not yet old. `force_async`: always runs the ' +
+'query in the background. `async_except_on_cache_miss`: like `async`, but computes the result while the request ' +
+'waits if no result is cached. `force_cache`: same as `blocking`. true means `force_blocking`, false means ' +
+'`blocking`.',
       }),
     ),
-    async: Type.Optional(orNull(Type.Boolean(), 'The former way to say `refresh` `async`.')),
+    async: Type.Optional(orNull(Type.Boolean(), 'Deprecated. true means the same as `async` in `refresh`.')),
     client_query_id: Type.Optional(
       orNull(
         Type.String({ minLength: 1, maxLength: 128 }),
-        'A name of the client’s own, under which the answer behind the request is asked for.',
+        'ID chosen by the client, with which it can read the status of a background query and cancel it.',
       ),
     ),
     filters_override: Type.Optional(
-      orNull(freeFormObject({}), 'Filters of a dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`.'),
+      orNull(freeFormObject({}), 'Dashboard filters to apply to the query: `date_from`, `date_to`, `properties`, `breakdown_filter`.'),
     ),
     variables_override: Type.Optional(
-      orNull(freeFormObject({}), 'For clients that send it: queries have no variables.'),
+      orNull(freeFormObject({}), 'Accepted for compatibility. Has no effect, because queries do not have variables.'),
     ),
-    name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'For logs.')),
+    name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'Name of the query for logs. Has no effect.')),
   },
   { title: 'QueryRequest', additionalProperties: false },
 );
 
 const refusedBody = {
   limit_context: {
-    detail: 'Limits do not depend on the client. Leave `limit_context` out, and send `limit` in the query.',
+    detail: '`limit_context` is not supported, because limits do not depend on the client. Leave it out, and set `limit` in ' +
+'the query.',
     unless: [null],
   },
 };
@@ -62,36 +69,36 @@ const optional = Type.Optional;
 
 const answer = Type.Object(
   {
-    results: Type.Unknown({ description: 'By the kind of query: series, steps, rows of cohorts, or rows of columns.' }),
-    hasMore: optional(Type.Boolean({ description: 'There are more rows, or more values of the breakdown.' })),
-    columns: optional(Type.Array(Type.String(), { description: 'Names of what each row holds.' })),
-    types: optional(Type.Array(Type.String(), { description: 'Of the columns.' })),
-    limit: optional(Type.Integer({ description: 'Rows of a page.' })),
-    offset: optional(Type.Integer({ description: 'Rows before the page.' })),
-    missing_actors_count: optional(Type.Integer({ description: 'Persons that are not there any more.' })),
+    results: Type.Unknown({ description: 'Depends on the kind of the query: series, funnel steps, cohorts of a retention query, or rows of columns.' }),
+    hasMore: optional(Type.Boolean({ description: 'Whether there are more rows or breakdown values than were returned.' })),
+    columns: optional(Type.Array(Type.String(), { description: 'Column names of the rows.' })),
+    types: optional(Type.Array(Type.String(), { description: 'Types of the columns.' })),
+    limit: optional(Type.Integer({ description: 'Maximum number of rows per page.' })),
+    offset: optional(Type.Integer({ description: 'Number of rows before this page.' })),
+    missing_actors_count: optional(Type.Integer({ description: 'Number of persons that no longer exist.' })),
     resolved_date_range: optional(
       Type.Object(
         {
-          date_from: Type.String({ description: 'First moment.' }),
-          date_to: Type.String({ description: 'Last moment.' }),
+          date_from: Type.String({ description: 'Start of the date range.' }),
+          date_to: Type.String({ description: 'End of the date range, inclusive.' }),
         },
-        { title: 'ResolvedDateRange', description: 'The range in the zone of the project.' },
+        { title: 'ResolvedDateRange', description: 'Date range of the query, in the project time zone.' },
       ),
     ),
     timings: nothing('Always null.'),
     hogql: Type.String({ description: 'Always empty.' }),
     modifiers: nothing('Always null.'),
     error: nothing('Always null.'),
-    query_status: nothing('Null: the answer is complete.'),
-    is_cached: Type.Boolean({ description: 'Whether it was computed before.' }),
-    last_refresh: Type.String({ format: 'date-time', description: 'When it was computed.' }),
+    query_status: nothing('Null, because the result is complete.'),
+    is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),
+    last_refresh: Type.String({ format: 'date-time', description: 'When the result was computed.' }),
     next_allowed_client_refresh: Type.String({
       format: 'date-time',
-      description: 'Before, clients need not ask again.',
+      description: 'Time from which clients should request a newer result. Earlier requests are not rejected.',
     }),
-    cache_target_age: Type.String({ format: 'date-time', description: 'Until then it counts as fresh.' }),
-    cache_key: Type.String({ description: 'The same for the same question.' }),
-    timezone: Type.String({ description: 'The zone of all days: that of the project.' }),
+    cache_target_age: Type.String({ format: 'date-time', description: 'Time until which the cached result counts as fresh.' }),
+    cache_key: Type.String({ description: 'Key of the cached result. Equal queries have the same key.' }),
+    timezone: Type.String({ description: 'Project time zone. All days in the result are in this time zone.' }),
   },
   { title: 'QueryAnswer' },
 );
@@ -112,24 +119,24 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
 
 const queryStatus = Type.Object(
   {
-    id: Type.String({ description: 'Under which it is asked for and cancelled.' }),
+    id: Type.String({ description: 'ID of the query, with which you can read its status and cancel it.' }),
     query_async: Type.Literal(true, { description: 'Always true.' }),
-    team_id: Type.Integer({ description: 'Number of the project.' }),
-    insight_id: Type.Union([Type.Integer(), Type.Null()], { description: 'The insight it is for.' }),
-    dashboard_id: Type.Union([Type.Integer(), Type.Null()], { description: 'The dashboard it is for.' }),
-    complete: Type.Boolean({ description: 'Whether it is over.' }),
-    error: Type.Boolean({ description: 'Whether it failed.' }),
-    error_message: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed.' }),
-    results: Type.Unknown({ description: 'The whole answer once it is complete; null before.' }),
-    start_time: time('When it was asked.'),
-    pickup_time: time('When it began.'),
-    end_time: Type.Union([time('When it was over.'), Type.Null()], { description: 'When it was over.' }),
-    expiration_time: time('Until then it can be asked for.'),
+    team_id: Type.Integer({ description: 'ID of the project.' }),
+    insight_id: Type.Union([Type.Integer(), Type.Null()], { description: 'ID of the insight that the query belongs to. Null if it does not belong to an insight.' }),
+    dashboard_id: Type.Union([Type.Integer(), Type.Null()], { description: 'ID of the dashboard that the query belongs to. Null if it does not belong to a dashboard.' }),
+    complete: Type.Boolean({ description: 'Whether the query has ended, successfully or not.' }),
+    error: Type.Boolean({ description: 'Whether the query failed.' }),
+    error_message: Type.Union([Type.String(), Type.Null()], { description: 'Why the query failed. Null if it did not fail.' }),
+    results: Type.Unknown({ description: 'The complete response once the query has ended successfully, otherwise null.' }),
+    start_time: time('When the query was requested.'),
+    pickup_time: time('When the query started to run.'),
+    end_time: Type.Union([time('When the query ended.'), Type.Null()], { description: 'When the query ended. Null while it runs.' }),
+    expiration_time: time('Time until which the status can be read.'),
     task_id: nothing('Always null.'),
     query_progress: nothing('Always null.'),
     labels: nothing('Always null.'),
   },
-  { title: 'QueryStatus', description: 'How far it is.' },
+  { title: 'QueryStatus', description: 'Status of a query that runs in the background.' },
 );
 const statusAnswer = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
 /** What is kept of an answer may come with it. */
@@ -152,16 +159,16 @@ const exampleQuery = {
   dateRange: { date_from: '-7d' },
   series: [{ kind: 'EventsNode', event: 'order placed' }],
 };
-/** What asking takes and answers, however the path is written. */
+/** Parameters and responses of the routes that run a query. */
 const asked = {
   query: Type.Object({
-    format: Type.Optional(Type.String({ description: '`csv` for the results as a file; else JSON.' })),
+    format: Type.Optional(Type.String({ description: '`csv` returns the results as a CSV file. Any other value returns JSON.' })),
   }),
   body,
   refusedBody,
   responses: {
-    200: { description: 'The answer.', schema: answer, text: csvDeclaration },
-    202: { description: 'It is answered behind the request.', schema: behindAnswer },
+    200: { description: 'The result of the query.', schema: answer, text: csvDeclaration },
+    202: { description: 'The query runs in the background. The response contains the cached result, if there is one.', schema: behindAnswer },
   },
   examples: { request: { query: exampleQuery }, response: responseExample },
 };
@@ -190,7 +197,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
   const tags: [string] = ['query'];
   const common = { below: belowEnvironment(sql), tags, scope: 'query:read' } as const;
   const params = Type.Object({
-    query_id: Type.String({ maxLength: 128, description: 'The `client_query_id`, or the `id` of the status.' }),
+    query_id: Type.String({ maxLength: 128, description: 'The `client_query_id` of the request, or the `id` in the query status.' }),
   });
   async function ask({ caller, target, body, request, query: { format } }: Asking) {
     const { query, ...more } = body;
@@ -202,7 +209,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
     const { answer: found, status } = await questions.ask({ caller, target }, question);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
-    if (found === null) throw new AppError('internal', 'The query has neither an answer nor a status.');
+    if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');
     if (format === 'csv') return csvContent(found, 'query');
     return { ...complete, query_status: null, ...found };
   }
@@ -213,9 +220,14 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       method: 'POST',
       path: '/query',
       operationId: 'query_create',
-      summary: 'Ask an insight query',
+      summary: 'Run a query',
       description:
-        'Trends, funnels, retention, lifecycle, events, and the persons or groups behind a number. Days are those of the project. Answers are kept: one that is fresh is given again, and says when it was computed. A query that takes too long is refused with 400 `query_timeout`, one that reads too much with `query_too_large`; it ends in the database when the client leaves. A project has three under way at a time; the next waits, then it is 429.',
+        'Runs a query for trends, funnels, retention, lifecycle or events, or for the persons or groups in a data point. ' +
+'Days are in the project time zone. Results are cached, and a cached result is returned while it is fresh. ' +
+'`last_refresh` says when it was computed. A query that takes too long gets 400 `query_timeout`, and one that ' +
+'needs too much memory gets 400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
+'database as well. A project can run three queries at the same time. Further queries wait for up to 5 seconds, ' +
+'and then get 429.',
       handler: ask,
     }),
     ...defineRoutes({
@@ -223,10 +235,10 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       method: 'POST',
       path: '/query/upgrade',
       operationId: 'query_upgrade',
-      summary: 'Bring a query into the newest form',
-      description: 'There is one form: the query comes back as it was sent.',
+      summary: 'Upgrade a query',
+      description: 'Returns the query unchanged, because only one version of the query format exists.',
       body: upgraded,
-      responses: { 200: { description: 'The query.', schema: upgraded } },
+      responses: { 200: { description: 'The unchanged query.', schema: upgraded } },
       examples: { request: { query: exampleQuery }, response: { query: exampleQuery } },
       handler: async ({ body: { query } }) => ({ query }),
     }),
@@ -235,11 +247,11 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       method: 'POST',
       path: '/query/check_auth_for_async',
       operationId: 'query_check_auth_for_async',
-      summary: 'Ask whether queries may be asked',
-      description: 'Answers where a query would be answered.',
+      summary: 'Check access to queries',
+      description: 'Succeeds if the caller can run queries in this project.',
       responses: {
         200: {
-          description: 'They may.',
+          description: 'The caller can run queries.',
           schema: Type.Object({ user: Type.String({ description: 'Always `ok`.' }) }, { title: 'QueryAuth' }),
         },
       },
@@ -252,8 +264,8 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       method: 'POST',
       path: '/query/:query_id',
       operationId: 'query_create_by_kind',
-      summary: 'Ask an insight query of one kind',
-      description: 'As without the kind in the path, which has to be that of the query.',
+      summary: 'Run a query of a given kind',
+      description: 'Runs a query like `POST query/`. The kind in the path must be the `kind` of the query.',
       // The name that the path has for all its methods.
       params: Type.Object({
         query_id: Type.String({ maxLength: 128, description: 'The `kind` of the query, e.g. `TrendsQuery`.' }),
@@ -261,7 +273,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       handler: async (input) => {
         const { kind } = input.body.query;
         if (kind === input.params.query_id) return ask(input);
-        const detail = `The query is a ${kind}, and the path says ${input.params.query_id}.`;
+        const detail = `The query is a ${kind}, but the path contains ${input.params.query_id}. Both must be the same.`;
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'query' });
       },
     }),
@@ -270,14 +282,15 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       method: 'GET',
       path: '/query/:query_id',
       operationId: 'query_retrieve',
-      summary: 'Show how far a query is',
+      summary: 'Show the status of a query',
       description:
-        'The status of a query that the caller runs in the background, for twenty minutes. A failed one is 400, with the reason in its status.',
+        'Returns the status of a query that the caller runs in the background. The status can be read for 20 minutes. If ' +
+'the query failed, the response is 400, with the reason in `error_message`.',
       params,
       responses: {
-        200: { description: 'It is complete; `results` is the whole answer.', schema: statusAnswer },
-        202: { description: 'It is under way.', schema: statusAnswer },
-        400: { description: 'It failed.', schema: statusAnswer },
+        200: { description: 'The query is complete. `results` contains the complete response.', schema: statusAnswer },
+        202: { description: 'The query is running.', schema: statusAnswer },
+        400: { description: 'The query failed. `error_message` contains the reason.', schema: statusAnswer },
       },
       examples: { response: statusExample },
       handler: async ({ target, params: { query_id: id } }) => {
@@ -293,9 +306,9 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       path: '/query/:query_id',
       operationId: 'query_destroy',
       summary: 'Cancel a query',
-      description: 'Ends one that is answered behind its request, in the database too. One that is not there is fine.',
+      description: 'Cancels a query that runs in the background, in the database as well. Succeeds even if the query does not exist.',
       params,
-      responses: { 204: { description: 'It is cancelled, or was not there.' } },
+      responses: { 204: { description: 'The query is cancelled, or did not exist.' } },
       handler: async ({ target, params: { query_id: id } }) => {
         await questions.cancel(target, id);
         return undefined;

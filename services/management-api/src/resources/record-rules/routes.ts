@@ -35,31 +35,32 @@ const kindsWithoutRecords = [
 ] as const;
 
 const access_level = Type.Unknown({
-  description: '`none`, `viewer`, `editor`, `manager`, or null to remove the rule.',
+  description: 'Level that the rule grants: `none`, `viewer`, `editor` or `manager`. Null removes the rule.',
 });
 
 const kindRuleChange = Type.Object(
   {
     access_level,
-    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], { description: 'Kind of record.' }),
-    resource_id: Type.Optional(Type.Null({ description: 'Rules for one record are set below it.' })),
+    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], { description: 'Kind of record that the rule applies to.' }),
+    resource_id: Type.Optional(Type.Null({ description: 'Must be null or absent. To set a rule for a single record, use `access_controls` below the path of the record.' })),
     ...ruleWhom,
   },
   { title: 'RecordKindRuleChange' },
 );
 const recordRuleChange = Type.Object({ access_level, ...ruleWhom }, { title: 'RecordRuleChange' });
 
-const levels = Type.Array(Type.String(), { description: 'What a rule may say, the least first.' });
-const mayEdit = Type.Boolean({ description: 'Whether the caller may change the rules.' });
+const levels = Type.Array(Type.String(), { description: 'Levels that a rule can grant, lowest first.' });
+const mayEdit = Type.Boolean({ description: 'Whether the caller can change the rules.' });
 const recordRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
-      description: 'The rules, of each kind that for everybody in front of those for members and roles.',
+      description: 'Access rules. For each kind of record, the rule for everyone comes first, followed by the rules for members and ' +
+'roles.',
     }),
     available_access_levels: levels,
-    default_access_level: Type.String({ description: 'What members may do where no rule says anything.' }),
+    default_access_level: Type.String({ description: 'Level of project members to whom no rule applies.' }),
     user_access_level: Type.Union([Type.String(), Type.Null()], {
-      description: 'What the caller may do with the record; null for kinds.',
+      description: 'Level of the caller for the record. Null in the response for kinds of records.',
     }),
     user_can_edit_access_levels: mayEdit,
   },
@@ -81,10 +82,10 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       ...at,
       method: 'GET',
       operationId: 'resource_access_controls',
-      summary: 'Show who may use which kinds of records',
-      description: 'The rules for all records of a kind, for everybody, members and roles.',
+      summary: 'List access rules for kinds of records',
+      description: 'Returns the access rules that apply to all records of a kind. A rule is for everyone, for one member or for a role.',
       scope: 'access_control:read',
-      responses: { 200: { description: 'The rules.', schema: recordRules } },
+      responses: { 200: { description: 'The access rules.', schema: recordRules } },
       examples: { response: shownRules([example], { level: null, mayChange: true }) },
       handler: async ({ target: { environmentId, level } }) => {
         const rules = await listAccessRules(sql, environmentId, { resource: null, resourceId: null });
@@ -96,12 +97,14 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       ...at,
       method: 'PUT',
       operationId: 'resource_access_controls_update',
-      summary: 'Say who may use a kind of records',
+      summary: 'Set an access rule for a kind of record',
       description:
-        'Sets the rule for everybody, for one member or for a role. Rules count where the plan has project permissions. Administrators of the project may do everything, and who made a record keeps it.',
+        'Sets the access rule for everyone, for one member or for a role. Only administrators of the project can do this. ' +
+'Rules have an effect only if the plan of the organization includes project permissions. Administrators of the ' +
+'project always have full access, and so does the user who created a record.',
       scope: 'access_control:write',
       body: kindRuleChange,
-      responses: { 200: { description: 'The rule as it is now.', schema: accessRule } },
+      responses: { 200: { description: 'The rule after the change.', schema: accessRule } },
       examples: {
         request: { access_level: 'viewer', resource: 'dashboard', organization_member: example.organization_member },
         response: example,
@@ -131,7 +134,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
     ...common,
     below: belowEnvironment(sql),
     path: `/${path}/:id/access_controls`,
-    params: Type.Object({ id: Type.String({ description: `Id of the ${named}.` }) }),
+    params: Type.Object({ id: Type.String({ description: `ID of the ${named}.` }) }),
   } as const;
   const ofKind = { ...example, resource: kind, resource_id: '7' };
   return [
@@ -139,10 +142,10 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       ...at,
       method: 'GET',
       operationId: `${path}_access_controls`,
-      summary: `Show who may use ${article} ${named}`,
-      description: `The rules for this one; where there are none for somebody, those for all of the kind count.`,
+      summary: `List access rules for ${article} ${named}`,
+      description: `Returns the access rules for this ${named}. Where none of them applies to a user, the rules for all records of this kind apply.`,
       scope: 'access_control:read',
-      responses: { 200: { description: 'The rules.', schema: recordRules } },
+      responses: { 200: { description: 'The access rules.', schema: recordRules } },
       examples: { response: shownRules([ofKind], { level: 'manager', mayChange: true }) },
       target: ({ found, params: { id } }) => recordOf(sql, found, { kind, id }),
       handler: async ({ target: { environmentId, rights, record } }) => {
@@ -161,12 +164,13 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
       ...at,
       method: 'PUT',
       operationId: `${path}_access_controls_update`,
-      summary: `Say who may use ${article} ${named}`,
+      summary: `Set an access rule for ${article} ${named}`,
       description:
-        'Sets the rule for everybody, for one member or for a role. By administrators of the project, by who made it, and by who is its manager.',
+        'Sets the access rule for everyone, for one member or for a role. Administrators of the project, the user who ' +
+'created the record, and users with the level `manager` for it can do this.',
       scope: 'access_control:write',
       body: recordRuleChange,
-      responses: { 200: { description: 'The rule as it is now.', schema: accessRule } },
+      responses: { 200: { description: 'The rule after the change.', schema: accessRule } },
       examples: {
         request: { access_level: 'viewer', organization_member: ofKind.organization_member },
         response: ofKind,

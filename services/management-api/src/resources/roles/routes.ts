@@ -15,35 +15,35 @@ import { findRoles, listRoleMembers, type RoleMemberRow, type RoleRow } from './
 
 const roleMember = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the row: who has the role.' }),
-    role_id: Type.String({ format: 'uuid', description: 'Id of the role.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the role membership.' }),
+    role_id: Type.String({ format: 'uuid', description: 'ID of the role.' }),
     organization_member: member,
     user: embeddedUser,
     joined_at: Type.String({ format: 'date-time', description: 'When the member was given the role.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'The same.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'Same as `joined_at`.' }),
   },
   { title: 'RoleMembership' },
 );
 
 const role = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the role.' }),
-    name: Type.String({ description: 'What it is called; once in an organization, in any case.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the role.' }),
+    name: Type.String({ description: 'Name of the role. Unique in the organization, regardless of case.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the role was created.' }),
     created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-      description: 'UUID of the user who made it; null when not known.',
+      description: 'UUID of the user who created the role. Null if unknown.',
     }),
-    members: Type.Array(roleMember, { description: 'The first twenty who have it; `role_memberships` lists all.' }),
-    is_default: Type.Boolean({ description: 'Always false: nobody is given a role by joining.' }),
+    members: Type.Array(roleMember, { description: 'The first 20 members with the role. To get all of them, use `role_memberships`.' }),
+    is_default: Type.Boolean({ description: 'Always false, because new members do not get a role automatically.' }),
   },
   { title: 'Role' },
 );
 
-const roleName = Type.String({ maxLength: 200, description: 'What it is called.' });
+const roleName = Type.String({ maxLength: 200, description: 'Name of the role.' });
 const newRole = Type.Object({ name: roleName }, { title: 'RoleToCreate' });
 const roleChanges = Type.Object({ name: Type.Optional(roleName) }, { title: 'RoleChanges' });
 const newMember = Type.Object(
-  { user_uuid: Type.String({ description: 'UUID of the user, who is a member of the organization.' }) },
+  { user_uuid: Type.String({ description: 'UUID of the user, who must be a member of the organization.' }) },
   { title: 'RoleMembershipToCreate' },
 );
 
@@ -66,15 +66,15 @@ const roleExample = {
 
 const roleParams = Type.Object({
   ...organizationParams.properties,
-  id: Type.String({ description: 'Id of the role.' }),
+  id: Type.String({ description: 'ID of the role.' }),
 });
 const membersParams = Type.Object({
   ...organizationParams.properties,
-  role_id: Type.String({ description: 'Id of the role.' }),
+  role_id: Type.String({ description: 'ID of the role.' }),
 });
 const memberParams = Type.Object({
   ...membersParams.properties,
-  id: Type.String({ description: 'Id of the row.' }),
+  id: Type.String({ description: 'ID of the role membership.' }),
 });
 
 const rolesPath = '/api/organizations/:organization_id/roles';
@@ -94,7 +94,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
       path: rolesPath,
       operationId: 'roles_list',
       summary: 'List roles',
-      description: 'The roles of an organization by name, with who has them.',
+      description: 'Returns the roles of the organization, ordered by name, with their members.',
       scope: 'organization:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
@@ -113,7 +113,7 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
       path: `${rolesPath}/:id`,
       operationId: 'roles_retrieve',
       summary: 'Show a role',
-      description: 'One role with who has it.',
+      description: 'Returns a role with its members.',
       scope: 'organization:read',
       params: roleParams,
       responses: { 200: { description: 'The role.', schema: role } },
@@ -145,8 +145,8 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
       method: 'POST',
       path: rolesPath,
       operationId: 'roles_create',
-      summary: 'Make a role',
-      description: 'A role gives nothing by itself: rules of access to projects and records name it.',
+      summary: 'Create a role',
+      description: 'Creates a role. A role alone has no effect. Access rules for projects and records can refer to it.',
       params: organizationParams,
       body: newRole,
       responses: { 201: { description: 'The new role.', schema: role } },
@@ -164,7 +164,7 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
         path: `${rolesPath}/:id`,
         operationId: method === 'PUT' ? 'roles_update' : 'roles_partial_update',
         summary: 'Rename a role',
-        description: 'Who has it keeps it, and what it was given stays.',
+        description: 'Renames the role. Its members and its access rules do not change.',
         params: roleParams,
         body: method === 'PUT' ? newRole : roleChanges,
         responses: { 200: { description: 'The role.', schema: role } },
@@ -184,10 +184,10 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
       method: 'DELETE',
       path: `${rolesPath}/:id`,
       operationId: 'roles_destroy',
-      summary: 'Remove a role',
-      description: 'Its members stay in the organization; the rules of access that name the role go.',
+      summary: 'Delete a role',
+      description: 'Deletes the role and all access rules that refer to it. Its members remain in the organization.',
       params: roleParams,
-      responses: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'The role is deleted.' } },
       handler: async ({ caller, target: { organizationId }, params: { id: roleId } }) => {
         await hideMissing(() => transaction((tx) => removeRole(tx, { organizationId, roleId, actor: caller })));
         return undefined;
@@ -214,12 +214,12 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       method: 'GET',
       path,
       operationId: 'roles_role_memberships_list',
-      summary: 'List who has a role',
-      description: 'Members with the role, the first one given in front.',
+      summary: 'List members of a role',
+      description: 'Returns the members who have the role. Those who have had it the longest come first.',
       scope: 'organization:read',
       params: membersParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of members.', schema: offsetPageOf(roleMember) } },
+      responses: { 200: { description: 'One page of role memberships.', schema: offsetPageOf(roleMember) } },
       examples: { response: { count: 1, next: null, previous: null, results: [memberOfRole] } },
       target,
       handler: async ({ target: { organizationId }, params: { role_id: roleId }, query, request }) => {
@@ -236,11 +236,12 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       method: 'POST',
       path,
       operationId: 'roles_role_memberships_create',
-      summary: 'Give a role to a member',
-      description: 'What rules of access give to the role counts for the member from the next request on.',
+      summary: 'Assign a role to a member',
+      description: 'Assigns the role to a member of the organization. Access rules for the role apply to the member from the next ' +
+'request.',
       params: membersParams,
       body: newMember,
-      responses: { 201: { description: 'The member with the role.', schema: roleMember } },
+      responses: { 201: { description: 'The role membership.', schema: roleMember } },
       examples: { request: { user_uuid: embeddedUserExample.uuid }, response: memberOfRole },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId }, body }) =>
@@ -257,11 +258,11 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       method: 'GET',
       path: `${path}/:id`,
       operationId: 'roles_role_memberships_retrieve',
-      summary: 'Show one who has a role',
-      description: 'One member with the role.',
+      summary: 'Show a role membership',
+      description: 'Returns a member who has the role.',
       scope: 'organization:read',
       params: memberParams,
-      responses: { 200: { description: 'The member with the role.', schema: roleMember } },
+      responses: { 200: { description: 'The role membership.', schema: roleMember } },
       examples: { response: memberOfRole },
       target,
       handler: async ({ target: { organizationId }, params: { role_id: roleId, id } }) => {
@@ -275,10 +276,10 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       method: 'DELETE',
       path: `${path}/:id`,
       operationId: 'roles_role_memberships_destroy',
-      summary: 'Take a role from a member',
-      description: 'The member stays in the organization.',
+      summary: 'Remove a role from a member',
+      description: 'Removes the role from the member, who remains in the organization.',
       params: memberParams,
-      responses: { 204: { description: 'The member has the role no more.' } },
+      responses: { 204: { description: 'The role is removed from the member.' } },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId, id } }) => {
         await hideMissing(() => transaction((tx) => takeRole(tx, { organizationId, roleId, id, actor: caller })));

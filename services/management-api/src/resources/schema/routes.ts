@@ -1,4 +1,4 @@
-// What the API says of itself: OpenAPI for programs, a page for people.
+// The API's own documentation: an OpenAPI document for programs, and a page for people.
 
 import { createHash } from 'node:crypto';
 import { freeFormObject, openApiDocument, type Route } from '@millrace/http';
@@ -9,37 +9,40 @@ const description = {
   title: 'Millrace management API',
   version: '0.1.0',
   description:
-    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`, or the cookie of a session; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. A page of a list is shorter than its `limit` only at the end of the list.',
+    'API for organizations, projects and the data that Millrace stores for them. Every request needs either the ' +
+'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
+'trailing slash. Query parameters that are not listed here are rejected with 400, which names the parameter. The ' +
+'only exception is `format=json`. A page of a list has fewer items than its `limit` only if it is the last page.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {
-    'access rules': 'Who sees and changes which records of a project.',
-    batch_exports: 'What is copied to an object storage or a database at regular times.',
-    cohorts: 'Sets of persons, by filters or listed one by one.',
-    definitions: 'The names of events and properties that were stored.',
+    'access rules': 'Rules for who can see and change which records of a project.',
+    batch_exports: 'Scheduled exports of events to object storage or a database.',
+    cohorts: 'Groups of persons, defined by conditions or as a fixed list.',
+    definitions: 'Event and property definitions.',
     domains: 'Verified domains of an organization.',
-    annotations: 'Notes about points in time, such as a release.',
-    'early access features': 'Features that persons can enrol in.',
-    environments: 'The environments of a project, with their settings and keys.',
-    events: 'The events of a project.',
-    feature_flags: 'Flags, who gets them, and what became of them.',
-    groups: 'The groups that events belong to.',
-    insights: 'Stored questions.',
-    'ingestion warnings': 'What was wrong with events that were sent.',
-    dashboards: 'Insights and texts, laid out on a page.',
-    'dead letters': 'Events that could not be stored, to be sent again or given up.',
-    'live events': 'What is stored or dropped, as it happens.',
-    invites: 'Invitations to an organization.',
-    members: 'Who belongs to an organization.',
+    annotations: 'Notes about points in time, such as releases.',
+    'early access features': 'Features that users of your application can opt in to.',
+    environments: 'Environments of a project, with their settings and keys.',
+    events: 'Events of a project.',
+    feature_flags: 'Feature flags, their release conditions and their usage.',
+    groups: 'Groups that events belong to, such as companies.',
+    insights: 'Saved queries.',
+    'ingestion warnings': 'Problems with events that were sent to the project.',
+    dashboards: 'Pages of insights and text.',
+    'dead letters': 'Records of events that could not be stored. You can replay or discard them.',
+    'live events': 'A stream of stored and dropped events in real time.',
+    invites: 'Invites to an organization.',
+    members: 'Members of an organization.',
     organizations: 'Organizations.',
-    'personal API keys': 'The keys with which this API is asked.',
-    persons: 'The persons of a project.',
-    roles: 'Groups of members, whom rules of access name together.',
-    query: 'Questions about events: insights, and who is behind a number.',
+    'personal API keys': 'Keys for requests to this API.',
+    persons: 'Persons in a project.',
+    roles: 'Named sets of members, which access rules can refer to.',
+    query: 'Queries about events, for insights and for lists of persons or groups.',
     projects: 'Projects, with the settings and keys of their first environment.',
-    schema: 'This document.',
-    'sign-in': 'Signing in and out, and the sessions of the caller.',
-    subscriptions: 'Reports that are sent at regular times.',
+    schema: 'This OpenAPI document.',
+    'sign-in': 'Signing in and out, second factors and passkeys, and the sessions of the caller.',
+    subscriptions: 'Scheduled reports.',
     users: 'The account of the caller.',
   },
 };
@@ -50,13 +53,13 @@ export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] 
     method: 'GET',
     path: '/api/schema',
     operationId: 'schema_retrieve',
-    summary: 'Read this document',
-    description: 'The OpenAPI 3.1 document of the management API.',
+    summary: 'Get the OpenAPI document',
+    description: 'Returns the OpenAPI 3.1 document of the management API.',
     tags: ['schema'],
     scope: 'public',
     responses: {
       200: {
-        description: 'The document.',
+        description: 'The OpenAPI document.',
         schema: freeFormObject({ description: 'An OpenAPI 3.1 document.' }),
       },
     },
@@ -75,7 +78,7 @@ td,th{text-align:left;vertical-align:top;padding:.15rem .75rem .15rem 0}section{
 /** For the page of documentation: nothing but its own style is loaded or run. */
 export const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** The routes as a page for people, whole in one answer: no script, nothing from elsewhere. */
+/** The routes as an HTML page, complete in one response: without scripts or resources from other URLs. */
 export function docsPage(routes: readonly Route<Caller>[]): string {
   const tags = [...new Set(routes.flatMap((route) => route.tags))].sort();
   const sections = tags.map((tag) => {
@@ -84,19 +87,19 @@ export function docsPage(routes: readonly Route<Caller>[]): string {
   });
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Millrace management API</title>
 <meta name="viewport" content="width=device-width"><style>${style}</style></head><body><h1>Millrace management API</h1>
-<p>Every request carries <code>Authorization: Bearer &lt;personal API key&gt;</code>. For programs: <a href="/api/schema/">OpenAPI 3.1</a>.</p>
+<p>Every request needs the header <code>Authorization: Bearer &lt;personal API key&gt;</code>. This reference is also available as an <a href="/api/schema/">OpenAPI 3.1 document</a>.</p>
 <nav>${tags.map((tag) => `<a href="#${asText(tag)}">${asText(tag)}</a>`).join(' · ')}</nav>${sections.join('')}</body></html>`;
 }
 
 function describeOperation(route: Route<Caller>): string {
   const { method, path, summary, description, scope, level, examples, responses } = route;
-  const needs = [scope === 'public' ? 'no key' : `scope ${scope}`, ...(level === undefined ? [] : [`level ${level}`])];
+  const needs = [scope === 'public' ? 'no authentication' : `scope ${scope}`, ...(level === undefined ? [] : [`level ${level}`])];
   const answers = Object.entries(responses).map(
     ([status, answer]) => `<tr><td>${status}</td><td>${asText(answer?.description ?? '')}</td></tr>`,
   );
   return `<details id="${route.operationId}"><summary><b class="method">${method}</b> <code>${asText(path.replaceAll(/:(\w+)/g, '{$1}'))}/</code> ${asText(summary)}</summary>
-<p>${asText(description)}</p><p>Needs: ${asText(needs.join(', '))}</p>${describeFields('Parameters', route.query)}${route.body ? describeFields('Body', route.body) : ''}
-<table>${answers.join('')}</table>${describeExample('Request', examples.request)}${describeExample('Answer', examples.response)}</details>`;
+<p>${asText(description)}</p><p>Requires: ${asText(needs.join(', '))}</p>${describeFields('Parameters', route.query)}${route.body ? describeFields('Body', route.body) : ''}
+<table>${answers.join('')}</table>${describeExample('Example request', examples.request)}${describeExample('Example response', examples.response)}</details>`;
 }
 
 function describeFields(title: string, schema: object): string {

@@ -1,4 +1,4 @@
-// What a provider may read of this SCIM itself (RFC 7643, 5 to 7).
+// The SCIM discovery documents for identity providers (RFC 7643, sections 5 to 7).
 
 import { mostOnPage, schemas } from './protocol.ts';
 
@@ -16,7 +16,7 @@ export function serviceProviderConfig(base: string) {
       {
         type: 'oauthbearertoken',
         name: 'Bearer token',
-        description: 'The token of the domain, as it was shown when it was made.',
+        description: 'The SCIM token of the domain, which is shown once when it is created.',
         primary: true,
       },
     ],
@@ -26,8 +26,8 @@ export function serviceProviderConfig(base: string) {
 
 export function resourceTypes(base: string) {
   return [
-    ['User', 'Users', schemas.user, 'A person of the domain.'],
-    ['Group', 'Groups', schemas.group, 'A role of the organization.'],
+    ['User', 'Users', schemas.user, 'A user with an email address in the domain.'],
+    ['Group', 'Groups', schemas.group, 'A role in the organization.'],
   ].map(([id = '', path = '', schema = '', description = '']) => ({
     schemas: [schemas.resourceType],
     ...{ id, name: id, description, endpoint: `/${path}`, schema, schemaExtensions: [] },
@@ -54,47 +54,47 @@ function described({ subAttributes, ...attribute }: Attribute): object {
 }
 
 const reference = (what: 'User' | 'Group'): Attribute[] => [
-  { name: 'value', description: `Id of the ${what.toLowerCase()}.`, mutability: 'immutable' },
-  { name: 'display', description: 'What it is called.', mutability: 'readOnly' },
+  { name: 'value', description: `ID of the ${what.toLowerCase()}.`, mutability: 'immutable' },
+  { name: 'display', description: 'Name of the referenced resource.', mutability: 'readOnly' },
   {
     name: '$ref',
     type: 'reference',
     referenceTypes: [what],
-    description: 'Its address.',
+    description: 'URL of the referenced resource.',
     mutability: 'immutable',
   },
 ];
 
 const user: Attribute[] = [
-  { name: 'userName', description: 'E-mail address in the domain.', required: true, uniqueness: 'server' },
+  { name: 'userName', description: 'Email address of the user, which must be in the domain.', required: true, uniqueness: 'server' },
   {
     name: 'name',
     type: 'complex',
-    description: 'What the person is called.',
+    description: 'Name of the user.',
     subAttributes: [
       { name: 'givenName', description: 'First name.' },
       { name: 'familyName', description: 'Last name.' },
     ],
   },
-  { name: 'displayName', description: 'First and last name.', mutability: 'readOnly' },
+  { name: 'displayName', description: 'First and last name of the user, or the email address if the user has no name.', mutability: 'readOnly' },
   {
     name: 'emails',
     type: 'complex',
     multiValued: true,
-    description: 'The address of userName.',
+    description: 'The email address, which is the same as userName.',
     mutability: 'readOnly',
     subAttributes: [
-      { name: 'value', description: 'The address.', mutability: 'readOnly' },
-      { name: 'type', description: 'Always work.', mutability: 'readOnly' },
+      { name: 'value', description: 'The email address.', mutability: 'readOnly' },
+      { name: 'type', description: 'Always "work".', mutability: 'readOnly' },
       { name: 'primary', type: 'boolean', description: 'Always true.', mutability: 'readOnly' },
     ],
   },
-  { name: 'active', type: 'boolean', description: 'Whether the person is a member of the organization.' },
+  { name: 'active', type: 'boolean', description: 'Whether the user is a member of the organization and can sign in.' },
   {
     name: 'groups',
     type: 'complex',
     multiValued: true,
-    description: 'Roles of the person.',
+    description: 'Roles of the user.',
     mutability: 'readOnly',
     subAttributes: reference('Group'),
   },
@@ -106,15 +106,15 @@ const group: Attribute[] = [
     name: 'members',
     type: 'complex',
     multiValued: true,
-    description: 'People of the domain with the role.',
+    description: 'Users of the domain who have the role.',
     subAttributes: reference('User'),
   },
 ];
 
 export function schemaDocuments(base: string) {
   return [
-    { id: schemas.user, name: 'User', description: 'A person of the domain.', attributes: user },
-    { id: schemas.group, name: 'Group', description: 'A role of the organization.', attributes: group },
+    { id: schemas.user, name: 'User', description: 'A user with an email address in the domain.', attributes: user },
+    { id: schemas.group, name: 'Group', description: 'A role in the organization.', attributes: group },
   ].map(({ attributes, ...document }) => ({
     schemas: [schemas.schema],
     ...document,

@@ -1,4 +1,4 @@
-// SCIM over HTTP: whose token it is, which resource, and answers and errors in SCIM's own form.
+// SCIM over HTTP: authenticates the token, finds the resource, and sends responses and errors in the format of SCIM.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -80,7 +80,7 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
   const { sql, logger, publicUrl, trustedProxies } = deps;
   const counter = deps.metrics.counter(
     'millrace_scim_requests_total',
-    'Requests of SCIM, by the status of their answers',
+    'SCIM requests, by response status',
     ['status'],
   );
   const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
@@ -100,14 +100,14 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const [, domainId = '', kind = '', id] = pathPattern.exec(request.path) ?? [];
       domain = await identify(deps, request, domainId);
       const answerKind = kinds.get(kind.toLowerCase());
-      if (!answerKind) throw new AppError('not_found', `There is no ${kind.slice(0, 50) || 'such resource'} here.`);
+      if (!answerKind) throw new AppError('not_found', 'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or Schemas.');
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
       const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
       given = await answerKind(await searching(asked));
     } catch (error) {
       const known = deps.translateError(error) ?? error;
       const isOurs = !isAppError(known) || known.kind === 'internal';
-      if (isOurs) logger.error('a request of SCIM failed', { error, requestId: request.id, path: request.path });
+      if (isOurs) logger.error('SCIM request failed', { error, requestId: request.id, path: request.path });
       given = errorAnswer(isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known);
     }
     if (domain) {
@@ -115,7 +115,7 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
       const row = { method, path: pathWithin(request), status: given.status, detail };
       // What was done is done, whether it can be written down or not.
       await noteRequest(sql, domain.id, row).catch((error: unknown) =>
-        logger.warn('a request of SCIM could not be written down', { error, requestId: request.id }),
+        logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
     }
     counter.inc({ status: String(given.status) });
@@ -124,7 +124,7 @@ export function createScim(deps: ScimDeps): (request: IncomingMessage, response:
 
   return (incoming, response) => {
     answer(incoming, response).catch((error: unknown) => {
-      logger.error('a request of SCIM could not be answered', { error });
+      logger.error('could not send the response to a SCIM request', { error });
       response.destroy();
     });
   };
@@ -138,7 +138,7 @@ const pathWithin = ({ path, query }: ApiRequest) =>
 function decoded(text: string): string {
   const id = decodeUri(text);
   if (!id.includes('\0')) return id;
-  throw new AppError('invalid', 'The id may not contain null characters.', { code: 'invalidValue' });
+  throw new AppError('invalid', 'The ID must not contain null characters.', { code: 'invalidValue' });
 }
 
 function decodeUri(text: string): string {
@@ -160,11 +160,11 @@ async function identify(
   const domain = token === null || domainId === '' ? undefined : await findScimDomain(sql, { domainId, token });
   if (!domain || token === null) {
     await guessLimit.noteWrong(request.address);
-    throw new AppError('unauthenticated', 'The token is not that of this domain, or the domain is not verified.');
+    throw new AppError('unauthenticated', 'The token is not valid for this domain, or the domain is not verified.');
   }
   guessLimit.noteGood(token);
   const wait = await requestLimit.take(`scim:${domain.id}`);
-  if (wait !== null) throw throttled(wait, 'The provider of this domain sent too many requests.');
+  if (wait !== null) throw throttled(wait, 'The identity provider of this domain sent too many requests.');
   return domain;
 }
 
@@ -177,7 +177,7 @@ async function searching(asked: Asked): Promise<Asked> {
 
 function requireMethod({ method }: Asked, ...allowed: string[]): void {
   if (allowed.includes(method)) return;
-  throw new AppError('method_not_allowed', `${method} is not supported here: ${allowed.join(', ')}.`);
+  throw new AppError('method_not_allowed', `${method} is not supported here. Supported methods: ${allowed.join(', ')}.`);
 }
 
 function document(asked: Asked, body: object): Answer {
@@ -222,7 +222,7 @@ async function answerUsers({ sql, transaction, accountMailing }: ScimDeps, asked
     await transaction((tx) => removeProvisioned(tx, domain, id));
     return { status: 204 };
   }
-  // Who is not there is told so, whatever the body says.
+  // A user that does not exist gets 404 before the body is read.
   await requireUser(sql, domain, id);
   const sent = await request.body();
   const { user, emailBefore } = await transaction(async (tx) => {
@@ -248,7 +248,7 @@ function toUserFilter(filter: { name: string; value: string } | null) {
 /** @throws AppError `not_found`. */
 async function requireUser(sql: Sql, domain: ScimDomain, uuid: string): Promise<ScimUser> {
   const user = await findScimUser(sql, domain, uuid);
-  if (!user) throw new AppError('not_found', `There is no user ${uuid.slice(0, 100)} of ${domain.name}.`);
+  if (!user) throw new AppError('not_found', `User ${uuid.slice(0, 100)} not found in ${domain.name}.`);
   return user;
 }
 
@@ -353,7 +353,7 @@ async function changeGroup(
 /** @throws AppError `not_found`. */
 async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<ScimGroupRow> {
   const { rows } = await listGroups(sql, domain, { filter: { id }, limit: 1, offset: 0 });
-  if (!rows[0]) throw new AppError('not_found', `There is no group ${id.slice(0, 100)}.`);
+  if (!rows[0]) throw new AppError('not_found', `Group ${id.slice(0, 100)} not found.`);
   return rows[0];
 }
 

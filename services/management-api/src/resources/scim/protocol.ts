@@ -46,7 +46,7 @@ function invalid(scimType: ScimType, detail: string): AppError {
 export function errorAnswer(error: AppError): Answer {
   const { kind, code, attr, message, retryAfterSeconds } = error;
   // The name of a role that is taken is no wrong value but one that is there.
-  if (code === 'unique' && attr === 'name') return refused(409, 'There is a group with this name.', 'uniqueness');
+  if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return { ...refused(statusOf(kind), message, scimTypeOf(error)), ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
 
@@ -66,7 +66,7 @@ export function pageOf(query: URLSearchParams): { limit: number; offset: number;
   const whole = (name: string, otherwise: number) => {
     const text = query.get(name);
     if (text === null || text === '') return otherwise;
-    if (!/^-?\d{1,9}$/.test(text)) throw invalid('invalidValue', `${name} has to be a whole number.`);
+    if (!/^-?\d{1,9}$/.test(text)) throw invalid('invalidValue', `${name} must be an integer of at most 9 digits.`);
     return Number(text);
   };
   // Below 1 counts as 1, and a negative count as none (RFC 7644, 3.4.2.4).
@@ -95,7 +95,7 @@ export function readParts(query: URLSearchParams): <Resource extends object>(res
   const listed = (name: string) => {
     const names = new Set((query.get(name) ?? '').split(',').map(attributeName));
     names.delete('');
-    if (names.size > mostAttributes) throw invalid('invalidValue', `At most ${mostAttributes} names in ${name}.`);
+    if (names.size > mostAttributes) throw invalid('invalidValue', `${name} can contain at most ${mostAttributes} names.`);
     return names;
   };
   const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
@@ -138,7 +138,7 @@ export function readSearch(body: unknown): URLSearchParams {
     if (known === undefined || value === null) continue;
     const parts = Array.isArray(value) ? value : [value];
     if (!parts.every((one) => typeof one === 'string' || typeof one === 'number')) {
-      throw invalid('invalidValue', `${known} has to be a text, a number or a list of texts.`);
+      throw invalid('invalidValue', `${known} must be a string, a number or a list of these.`);
     }
     query.set(known, parts.join(','));
   }
@@ -159,9 +159,9 @@ export function parseFilter<Name extends string>(
   const [, attribute = '', quoted = ''] = filterPattern.exec(filter) ?? [];
   const name = known.find((one) => one === attributeName(attribute));
   const value = name === undefined ? undefined : unquoted(quoted);
-  if (value?.includes('\0')) throw invalid('invalidFilter', 'A filter may not contain null characters.');
+  if (value?.includes('\0')) throw invalid('invalidFilter', 'A filter must not contain null characters.');
   if (name === undefined || value === undefined) {
-    throw invalid('invalidFilter', `A filter is one of ${known.join(', ')} with eq and a text in quotes.`);
+    throw invalid('invalidFilter', `A filter must have the form \`attribute eq "value"\`. Supported attributes: ${known.join(', ')}.`);
   }
   return { name, value };
 }
@@ -176,14 +176,14 @@ function unquoted(text: string): string | undefined {
 
 /** Attributes of a resource, found whatever the case of their names (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
-  if (!isObject(body)) throw invalid('invalidSyntax', 'The body has to be a JSON object.');
+  if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function textOf(value: unknown, name: string): string {
   if (value === null || value === undefined) return '';
-  if (typeof value !== 'string') throw invalid('invalidValue', `${name} has to be a text.`);
-  if (value.includes('\0') || value.length > 1000) throw invalid('invalidValue', `${name} is too long, or no text.`);
+  if (typeof value !== 'string') throw invalid('invalidValue', `${name} must be a string.`);
+  if (value.includes('\0') || value.length > 1000) throw invalid('invalidValue', `${name} must have at most 1000 characters and no null characters.`);
   return value;
 }
 
@@ -191,7 +191,7 @@ function textOf(value: unknown, name: string): string {
 function booleanOf(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
-  throw invalid('invalidValue', `${name} has to be true or false.`);
+  throw invalid('invalidValue', `${name} must be true or false.`);
 }
 
 const nothingYet: ScimUserFields = { userName: '', firstName: '', lastName: '', externalId: null, isActive: true };
@@ -208,7 +208,7 @@ export function readUser(body: unknown): ScimUserFields {
 }
 
 function requireUserName(fields: ScimUserFields): ScimUserFields {
-  if (fields.userName.trim() === '') throw invalid('invalidValue', 'userName is required: the e-mail address.');
+  if (fields.userName.trim() === '') throw invalid('invalidValue', 'userName is required. It must be the email address.');
   return fields;
 }
 
@@ -249,23 +249,23 @@ const mostOperations = 1000;
 function operationsOf(body: unknown): Operation[] {
   const operations = attributesOf(body).get('operations');
   if (!Array.isArray(operations) || operations.length === 0) {
-    throw invalid('invalidSyntax', 'Operations has to be a list of changes.');
+    throw invalid('invalidSyntax', 'Operations must be a non-empty list.');
   }
-  if (operations.length > mostOperations) throw invalid('invalidSyntax', `At most ${mostOperations} Operations.`);
+  if (operations.length > mostOperations) throw invalid('invalidSyntax', `Operations can contain at most ${mostOperations} operations.`);
   return operations.map((one, at) => {
     const parts = attributesOf(one);
     const named = parts.get('op');
     const op = typeof named === 'string' ? named.toLowerCase() : '';
     if (op !== 'add' && op !== 'replace' && op !== 'remove') {
-      throw invalid('invalidSyntax', `Operations[${at}].op has to be add, replace or remove.`);
+      throw invalid('invalidSyntax', `Operations[${at}].op must be add, replace or remove.`);
     }
     const path = parts.get('path');
     if (path !== undefined && path !== null && typeof path !== 'string') {
-      throw invalid('invalidPath', `Operations[${at}].path has to be a text.`);
+      throw invalid('invalidPath', `Operations[${at}].path must be a string.`);
     }
-    if (op === 'remove' && !path) throw invalid('invalidPath', `Operations[${at}] removes nothing: it has no path.`);
+    if (op === 'remove' && !path) throw invalid('invalidPath', `Operations[${at}].path is required if op is remove.`);
     if (op !== 'remove' && parts.get('value') === undefined) {
-      throw invalid('invalidValue', `Operations[${at}].value is required.`);
+      throw invalid('invalidValue', `Operations[${at}].value is required if op is add or replace.`);
     }
     return { op, path: path || undefined, value: parts.get('value') };
   });
@@ -275,7 +275,7 @@ const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za
 
 /** The attribute a path is about, in lower case, without its schema. @throws AppError `invalid` (`invalidPath`). */
 function attributeOf(path: string): string {
-  if (!pathPattern.test(path)) throw invalid('invalidPath', `The path ${path.slice(0, 100)} cannot be read.`);
+  if (!pathPattern.test(path)) throw invalid('invalidPath', `The path ${path.slice(0, 100)} is not valid.`);
   return attributeName(path);
 }
 
@@ -320,13 +320,13 @@ function membersOf(value: unknown): string[] {
   if (listed.length > mostMembers) throw tooManyMembers();
   return listed.map((one) => {
     const id = textOf(isObject(one) ? attributesOf(one).get('value') : one, 'The value of a member').toLowerCase();
-    if (id === '') throw invalid('invalidValue', 'A member has the id of a user as its value.');
+    if (id === '') throw invalid('invalidValue', 'Each member needs a value, which is the ID of a user.');
     return id;
   });
 }
 
 function tooManyMembers(): AppError {
-  return invalid('invalidValue', `At most ${mostMembers} members in one request.`);
+  return invalid('invalidValue', `A request can contain at most ${mostMembers} members.`);
 }
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
@@ -345,7 +345,7 @@ export function patchGroup(body: unknown): GroupChange {
   for (const { op, path, value } of operationsOf(body)) {
     const one = path && memberPath.exec(path);
     if (one) {
-      if (op !== 'remove') throw invalid('invalidPath', 'A single member can be removed. Add members by their list.');
+      if (op !== 'remove') throw invalid('invalidPath', 'The path of a single member is supported only if op is remove. To add members, use the path members.');
       members = withMembers(members, 'remove', membersOf(unquoted(one[1] ?? '')));
       continue;
     }

@@ -20,24 +20,24 @@ const nullableTime = (description: string) =>
 
 const scim = Type.Object(
   {
-    scim_enabled: Type.Boolean({ description: 'Whether there is a token.' }),
-    scim_base_url: Type.String({ description: 'Address to give to the provider.' }),
-    created_at: nullableTime('When the token was made.'),
-    last_used_at: nullableTime('When the provider last showed it, to the minute.'),
+    scim_enabled: Type.Boolean({ description: 'Whether SCIM is enabled, which means that the domain has a token.' }),
+    scim_base_url: Type.String({ description: 'SCIM base URL to enter at the identity provider.' }),
+    created_at: nullableTime('When the token was created. Null without a token.'),
+    last_used_at: nullableTime('When the identity provider last used the token, accurate to the minute. Null if it has not been used.'),
     scim_bearer_token: Type.Optional(
-      Type.String({ description: 'The token; only in the answer to making one, never again.' }),
+      Type.String({ description: 'The token. Returned only by the request that creates it.' }),
     ),
   },
   { title: 'Scim' },
 );
 const scimRequest = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the row.' }),
-    method: Type.String({ description: 'Method.' }),
-    path: Type.String({ description: 'Path below the address of the domain, with its query.' }),
-    status: Type.Integer({ description: 'Status of the answer.' }),
-    detail: Type.String({ description: 'Why it was refused; empty where it was not.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the log entry.' }),
+    method: Type.String({ description: 'HTTP method.' }),
+    path: Type.String({ description: 'Path below the SCIM base URL of the domain, with the query string.' }),
+    status: Type.Integer({ description: 'HTTP status of the response.' }),
+    detail: Type.String({ description: 'Why the request was rejected. Empty if it succeeded.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the request was received.' }),
   },
   { title: 'ScimRequest' },
 );
@@ -68,7 +68,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
     level: membershipLevels.administrator,
     target: addressedOrganization(sql),
   } as const;
-  const answer = { 200: { description: 'SCIM of the domain.', schema: scim } } as const;
+  const answer = { 200: { description: 'SCIM settings of the domain.', schema: scim } } as const;
 
   /** Runs a change of the token, and records it. */
   async function change(
@@ -112,8 +112,8 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'GET',
       path,
       operationId: 'organizations_domains_scim_retrieve',
-      summary: 'Show whether people of a domain come by SCIM',
-      description: 'The address to give to the provider, and whether there is a token.',
+      summary: 'Show the SCIM settings of a domain',
+      description: 'Returns whether SCIM is enabled for the domain, and the base URL to enter at the identity provider.',
       scope: 'organization:read',
       responses: answer,
       examples: { response: example },
@@ -127,8 +127,9 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'POST',
       path,
       operationId: 'organizations_domains_scim_create',
-      summary: 'Let people of a domain come by SCIM',
-      description: 'Makes the token. Where there is one it stays, and is not shown: `regenerate` makes another.',
+      summary: 'Enable SCIM for a domain',
+      description: 'Creates a token with which the identity provider can manage the users and groups of the domain. If a token ' +
+'exists already, it does not change and is not returned. To replace it, use `regenerate`.',
       scope: 'organization:write',
       isSensitive: true,
       responses: answer,
@@ -143,8 +144,8 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'POST',
       path: `${path}/regenerate`,
       operationId: 'organizations_domains_scim_regenerate_create',
-      summary: 'Make another token for SCIM',
-      description: 'The one before ends at once.',
+      summary: 'Replace the SCIM token',
+      description: 'Creates a new token. The previous token stops working immediately.',
       scope: 'organization:write',
       isSensitive: true,
       responses: answer,
@@ -159,8 +160,8 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'POST',
       path: `${path}/disable`,
       operationId: 'organizations_domains_scim_disable_create',
-      summary: 'End SCIM of a domain',
-      description: 'The token ends at once. Members and roles stay as they are.',
+      summary: 'Disable SCIM for a domain',
+      description: 'Deletes the token, which stops working immediately. Members and roles do not change.',
       scope: 'organization:write',
       isSensitive: true,
       responses: answer,
@@ -175,14 +176,14 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       method: 'GET',
       path: `${path}/logs`,
       operationId: 'organizations_domains_scim_logs_list',
-      summary: 'List what the provider of a domain asked for',
-      description: 'The last 500 requests that changed something or were refused, the latest first.',
+      summary: 'List SCIM requests of a domain',
+      description: 'Returns the last 500 SCIM requests that changed something or were rejected, the latest first.',
       scope: 'organization:read',
       query: Type.Object({
-        limit: Type.Integer({ default: 20, minimum: 1, maximum: 100, description: 'Number of rows per page.' }),
+        limit: Type.Integer({ default: 20, minimum: 1, maximum: 100, description: 'Number of requests per page.' }),
         offset: offsetQuery.offset,
       }),
-      responses: { 200: { description: 'One page of requests.', schema: offsetPageOf(scimRequest) } },
+      responses: { 200: { description: 'One page of SCIM requests.', schema: offsetPageOf(scimRequest) } },
       examples: { response: { count: 1, next: null, previous: null, results: [requestExample] } },
       handler: async ({ target: { organizationId }, params, query, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));
@@ -207,7 +208,7 @@ function requireUsable({ verified_at, features }: DomainRow): void {
     throw new AppError('payment_required', "The organization's plan does not include SCIM.");
   }
   if (verified_at !== null) return;
-  throw new AppError('invalid', 'The domain has to be verified first.', { code: 'verification_required' });
+  throw new AppError('invalid', 'Verify the domain before you enable SCIM.', { code: 'verification_required' });
 }
 
 function toScim(domainId: string, token: ScimTokenRow | undefined, { baseUrl }: ApiRequest) {

@@ -4,17 +4,18 @@ import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 
 export const person = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the person within the installation.' }),
-    uuid: Type.String({ format: 'uuid', description: 'Id of the person.' }),
+    id: Type.Integer({ description: 'Numeric ID of the person, unique in the installation.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the person.' }),
     name: Type.String({
       description:
-        'The first of the properties email, name, username, 400 characters at most; else the main distinct id.',
+        'The first of the properties `email`, `name` and `username` that is set, cut to 400 characters. If none is set, ' +
+'the primary distinct ID.',
     }),
     distinct_ids: Type.Array(Type.String(), {
-      description: `The main distinct id, then the others in the order they came, ${maxDistinctIdsShown} at most.`,
+      description: `Distinct IDs of the person: the primary one, then the others in the order in which they were added. At most ${maxDistinctIdsShown}.`,
     }),
     properties: freeFormObject({ description: 'Current person properties.' }),
-    is_identified: Type.Boolean({ description: 'Whether the person was ever identified.' }),
+    is_identified: Type.Boolean({ description: 'Whether the person has been identified.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the person was first seen.' }),
   },
   { title: 'Person' },
