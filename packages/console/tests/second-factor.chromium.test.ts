@@ -218,7 +218,7 @@ test('the account tells who entered, and ends when its address is typed again; a
   await page.getByLabel('New address').fill('other@example.com');
   await page.getByRole('button', { name: 'Change the address' }).click();
   // There is no mail server here.
-  await page.getByText('sends no mail').waitFor();
+  await page.getByText('does not send email').waitFor();
   await page.getByRole('button', { name: 'Remove the account' }).click();
   const dialog = page.getByRole('dialog', { name: 'Remove your account?' });
   await dialog.getByLabel('E-mail').fill(email);

@@ -106,7 +106,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await page.reload();
   await region.getByRole('button', { name: 'Test sign-in' }).click();
   await region.getByText('Test: Test passed').waitFor();
-  await region.getByText(/The answer is good. It means owner@corp.example/).waitFor();
+  await region.getByText(/The response is valid. It identifies the user owner@corp.example/).waitFor();
   await region.getByText('What the provider said').click();
   await region.getByText('given_name').waitFor();
 

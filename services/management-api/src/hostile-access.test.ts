@@ -60,7 +60,7 @@ test('a small key does not decide what the current environment of its person is'
     level: membershipLevels.member,
   });
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
-  const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` stands for.');
+  const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` refers to.');
   const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
   const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });

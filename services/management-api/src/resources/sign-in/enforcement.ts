@@ -78,7 +78,7 @@ export function ssoEnforced(
 ): AppError {
   return new AppError(
     'invalid',
-    `People with such an address sign in with single sign-on only (${providerNames[kind]}).`,
+    `Users with an email address in this domain can sign in only with single sign-on (${providerNames[kind]}).`,
     {
       code,
       ...(attr !== undefined && { attr }),

@@ -51,7 +51,7 @@ export async function beginRegistration(
 ) {
   const existing = await listPasskeys(sql, user.id);
   if (existing.length >= mostPasskeys) {
-    throw new AppError('invalid', `An account has at most ${mostPasskeys} passkeys.`, { code: 'limit_reached' });
+    throw new AppError('invalid', `An account can have at most ${mostPasskeys} passkeys. Remove one before you add another.`, { code: 'limit_reached' });
   }
   const options = await generateRegistrationOptions({
     rpName: name,
@@ -112,7 +112,7 @@ export async function finishRegistration(
       label: body.label,
       authenticator_type: typeOf(body.credential.authenticatorAttachment, transports),
     });
-    if (inserted === undefined) throw badPasskey('This passkey is registered already.');
+    if (inserted === undefined) throw badPasskey('This passkey is already registered.');
     await recordPasskey(tx, user, { before: null, after: body.label });
     return inserted;
   });
@@ -180,12 +180,13 @@ export async function checkPasskey(
   if (!isRight) throw badPasskey();
   if (needsVerification && !authenticationInfo.userVerified) {
     throw badPasskey(
-      'A passkey was your first factor already. Show a code, or a passkey that asks for your PIN or fingerprint.',
+      'You already used a passkey as the first factor. Enter a code, or use a passkey that asks for your PIN or ' +
+'fingerprint.',
     );
   }
   if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.tell(user, 'passkey_refused');
-    throw badPasskey('The counter of this passkey has gone back, as that of a copy would.');
+    throw badPasskey('The signature counter of this passkey has decreased, so it may be a copy. Use a different passkey.');
   }
   return { user, isVerified: authenticationInfo.userVerified };
 }
@@ -214,7 +215,7 @@ function refuseForeignFrame(credential: { response?: unknown }): void {
   const { clientDataJSON } = (credential.response ?? {}) as { clientDataJSON?: unknown };
   const { crossOrigin = false, topOrigin } = parseClientData(clientDataJSON);
   if (crossOrigin === false && topOrigin === undefined) return;
-  throw badPasskey('Passkeys are not accepted in a frame of another site. Open this page in its own tab.');
+  throw badPasskey('Passkeys cannot be used while this page is in a frame of another website. Open the page in its own tab.');
 }
 
 function parseClientData(text: unknown): Record<string, unknown> {
@@ -236,12 +237,12 @@ async function verified<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export function badPasskey(detail = 'This passkey is unknown, or its answer does not fit.', cause?: unknown): AppError {
+export function badPasskey(detail = 'This passkey is unknown, or its response is not valid. Try again, or use a different passkey.', cause?: unknown): AppError {
   return new AppError('invalid', detail, { code: '2fa_invalid_passkey', attr: 'credential', cause });
 }
 
 export function noChallenge(): AppError {
-  return new AppError('invalid', 'The question to the passkey is too old, or was answered. Please begin again.', {
+  return new AppError('invalid', 'The request for the passkey has expired or was already used. Start again.', {
     code: '2fa_no_challenge',
   });
 }
@@ -252,7 +253,7 @@ export function noChallenge(): AppError {
  */
 export async function requireAnotherWay(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
-  throw new AppError('invalid', 'This passkey is your only way to sign in. Set a password first.', {
+  throw new AppError('invalid', 'This passkey is your only sign-in method. Set a password before you remove it.', {
     code: 'last_sign_in_method',
   });
 }

@@ -15,9 +15,9 @@ const judgedLength = 72;
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {
   const characters = [...password.normalize('NFC')];
-  if (characters.length < minLength) throw badPassword(`A password has at least ${minLength} characters.`);
-  if (characters.length > maxLength) throw badPassword(`A password has at most ${maxLength} characters.`);
-  if (password.trim() === '') throw badPassword('A password is not only blanks.');
+  if (characters.length < minLength) throw badPassword(`The password must have at least ${minLength} characters.`);
+  if (characters.length > maxLength) throw badPassword(`The password must have at most ${maxLength} characters.`);
+  if (password.trim() === '') throw badPassword('The password must not consist only of whitespace.');
   const known = person
     .flatMap((text) => [text, text.split('@')[0] ?? '', ...text.split(/[^\p{L}\p{N}]+/u)])
     .filter((text) => text.length > 2);
@@ -27,8 +27,8 @@ export async function checkNewPassword(password: string, person: readonly string
   const isOwn = sequence.some((match) => 'dictionaryName' in match && match.dictionaryName === 'userInputs');
   throw badPassword(
     isOwn
-      ? 'This password is easily guessed by whoever knows your name or address. Take some words that do not belong together.'
-      : 'This password is easily guessed. Take a longer one, e.g. some words that do not belong together.',
+      ? 'This password is easy to guess for anyone who knows your name or email address. Use several unrelated words.'
+      : 'This password is easy to guess. Use a longer one, for example several unrelated words.',
   );
 }
 

@@ -17,13 +17,15 @@ export function resetRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/reset',
       operationId: 'reset_create',
-      summary: 'Ask for a new password',
+      summary: 'Request a password reset',
       description:
-        'Mails a link to the account with this address, if there is one and the installation has a mail server. The answer is the same in any case, but for addresses of a domain that demands single sign-on (`sso_enforced`).',
+        'Emails a password reset link if there is an account with this email address and the installation has a mail ' +
+'server. The response does not reveal whether the account exists. Addresses in a domain that enforces single ' +
+'sign-on get 400 `sso_enforced`.',
       tags,
       scope: 'public',
       body: resetQuestion,
-      responses: { 204: { description: 'Asked for.' } },
+      responses: { 204: { description: 'The request was accepted.' } },
       examples: { request: { email: 'ada@example.com' } },
       handler: async ({ body, request }) => {
         const account = addressOf(body.email);
@@ -39,7 +41,8 @@ export function resetRoutes(deps: SignInDeps) {
       operationId: 'reset_look_create',
       summary: 'Check a password reset link',
       description:
-        'Checks whether the secret from the mail is still valid, without using it up. The secret is in the body because access logs keep query strings.',
+        'Checks whether the secret from the email is still valid. The secret remains valid. It is in the body because ' +
+'access logs keep query strings.',
       tags,
       scope: 'public',
       params: resetParams,
@@ -57,12 +60,12 @@ export function resetRoutes(deps: SignInDeps) {
       path: '/api/reset/:user_uuid',
       operationId: 'reset_update_create',
       summary: 'Set a new password',
-      description: 'Sets the password and ends all sessions of the user. Nobody is signed in by it.',
+      description: 'Sets the password and ends all sessions of the user. It does not sign the user in.',
       tags,
       scope: 'public',
       params: resetParams,
       body: resetUse,
-      responses: { 200: { description: 'Set.', schema: resetDone } },
+      responses: { 200: { description: 'The password is set.', schema: resetDone } },
       examples: {
         request: { token: secretExample, password: 'correct horse battery staple' },
         response: { success: true, email: 'ada@example.com' },

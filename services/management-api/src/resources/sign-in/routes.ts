@@ -24,12 +24,13 @@ export function signInRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/login/precheck',
       operationId: 'login_precheck_create',
-      summary: 'Ask how an address may sign in',
-      description: 'What there is to sign in with; the same for an address that has no account.',
+      summary: 'List sign-in methods for an email address',
+      description: 'Returns the sign-in methods that are available for an email address. The response does not reveal whether the ' +
+'address has an account.',
       tags,
       scope: 'public',
       body: precheck,
-      responses: { 200: { description: 'The ways in.', schema: waysIn } },
+      responses: { 200: { description: 'The sign-in methods.', schema: waysIn } },
       examples: { request: { email: 'ada@example.com' }, response: waysInExample },
       target: ({ request }) => signInLimits.countQuestion(request.address),
       handler: ({ body: { email }, request: { publicUrl } }) =>
@@ -41,13 +42,16 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'login_create',
       summary: 'Sign in with a password',
       description:
-        'Begins a session, whose cookie is in the answer. An unknown address, a wrong password and a deactivated account are one answer. Where the account has a second factor, the answer to a right password is 401 `2fa_required`; `POST /api/login/token` goes on from there. Too many failures from one address are answered with 403 and the code `too_many_failed_attempts`.',
+        'Starts a session and sets its cookie. An unknown email address, a wrong password and a deactivated account get ' +
+'the same response. If the account has a second factor, a correct password gets 401 `2fa_required`, and the ' +
+'sign-in continues with `POST /api/login/token`. After too many failed attempts from one IP address, the response ' +
+'is 403 `too_many_failed_attempts`.',
       tags,
       scope: 'public',
       body: signIn,
       responses: {
-        200: { description: 'Signed in.', schema: done },
-        401: { description: 'The password was right, and the second factor is wanted (`2fa_required`).' },
+        200: { description: 'The user is signed in.', schema: done },
+        401: { description: 'The password is correct, and a second factor is required (`2fa_required`).' },
       },
       examples: { request: { email: 'ada@example.com', password: 'correct horse battery staple' }, response: isDone },
       target: async ({ request }) => {
@@ -65,10 +69,10 @@ export function signInRoutes(deps: SignInDeps) {
       path: '/api/logout',
       operationId: 'logout_create',
       summary: 'Sign out',
-      description: 'Ends the session of the cookie, if there is one, and takes the cookie away.',
+      description: 'Ends the session of the cookie, if there is one, and deletes the cookie.',
       tags,
       scope: 'public',
-      responses: { 204: { description: 'Signed out.' } },
+      responses: { 204: { description: 'The user is signed out.' } },
       handler: async ({ request }) => {
         refuseForeignPage(request);
         const secret = sessionOf(request);
@@ -80,12 +84,12 @@ export function signInRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/console_link/look',
       operationId: 'console_link_look_create',
-      summary: 'Look at a link that signs in',
-      description: 'What the link does that `millrace console-link` made. Looking uses nothing up.',
+      summary: 'Check a sign-in link',
+      description: 'Returns what a link created with `millrace console-link` does. The link remains valid.',
       tags,
       scope: 'public',
       body: linkLook,
-      responses: { 200: { description: 'What it does.', schema: linkMeaning } },
+      responses: { 200: { description: 'What the link does.', schema: linkMeaning } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
       target: ({ request }) => signInLimits.countQuestion(request.address),
       handler: ({ body }) => lookAtLink(sql, body.secret),
@@ -96,11 +100,13 @@ export function signInRoutes(deps: SignInDeps) {
       operationId: 'console_link_create',
       summary: 'Sign in with a link',
       description:
-        'Begins a session by a link that `millrace console-link` made, and uses it up. A link for the first owner makes the account, an organization and a project, and needs `email`, `password` and `organization_name`.',
+        'Starts a session with a link created with `millrace console-link`. The link can be used once. A link for the ' +
+'first owner creates the account, an organization and a project, and requires `email`, `password` and ' +
+'`organization_name`.',
       tags,
       scope: 'public',
       body: linkUse,
-      responses: { 200: { description: 'Signed in.', schema: done } },
+      responses: { 200: { description: 'The user is signed in.', schema: done } },
       examples: { request: { secret: secretExample }, response: isDone },
       target: async ({ request }) => {
         refuseForeignPage(request);

@@ -311,7 +311,7 @@ async function becomeFirstOwner(
 }
 
 function badLink(attr: 'secret' | 'token' = 'secret'): AppError {
-  return new AppError('invalid', 'This link was used already, or its time is over. Please ask for a new one.', {
+  return new AppError('invalid', 'This link has expired or was already used. Request a new one.', {
     code: 'invalid_token',
     attr,
   });

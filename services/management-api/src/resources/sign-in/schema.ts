@@ -4,28 +4,30 @@ import type { selectSessions } from '@millrace/accounts';
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-const email = Type.String({ minLength: 1, description: 'E-mail address of the account, however it is written.' });
-const password = Type.String({ minLength: 1, format: 'password', description: 'The password.' });
+const email = Type.String({ minLength: 1, description: 'Email address of the account. Upper and lower case are not distinguished.' });
+const password = Type.String({ minLength: 1, format: 'password', description: 'Password of the account.' });
 const newPassword = Type.String({
   minLength: 1,
   format: 'password',
-  description: 'The new password: 8 to 256 characters, and not one that is easily guessed.',
+  description: 'New password. It must have 8 to 256 characters and must not be easy to guess.',
 });
-const secret = Type.String({ minLength: 1, description: 'The secret of the link: what stands behind its `#`.' });
+const secret = Type.String({ minLength: 1, description: 'Secret of the link, which is the part after the `#`.' });
 
 export const done = Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Done' });
 
 export const precheck = Type.Object({ email }, { title: 'SignInQuestion' });
 export const waysIn = Type.Object(
   {
-    password_login_available: Type.Boolean({ description: 'Whether a password is one.' }),
+    password_login_available: Type.Boolean({ description: 'Whether users with this address can sign in with a password.' }),
     sso_enforcement: Type.Union([Type.String(), Type.Null()], {
-      description: 'The only provider this address may sign in with; null where there is none.',
+      description: 'The only provider with which users with this address can sign in. Null if no provider is enforced.',
     }),
-    saml_available: Type.Boolean({ description: 'Whether SAML is one.' }),
-    oidc_available: Type.Boolean({ description: 'Whether OpenID Connect is one, of the domain or the installation.' }),
+    saml_available: Type.Boolean({ description: 'Whether users with this address can sign in with SAML.' }),
+    oidc_available: Type.Boolean({ description: 'Whether users with this address can sign in with OpenID Connect, through the provider of their domain or of the ' +
+'installation.' }),
     social_providers: Type.Record(Type.String(), Type.Boolean(), {
-      description: 'Other services that are one: `google-oauth2`, `github`, `gitlab`.',
+      description: 'Whether users with this address can sign in with `google-oauth2`, `github` and `gitlab`. Contains only the ' +
+'providers that the installation has.',
     }),
   },
   { title: 'WaysIn' },
@@ -42,10 +44,10 @@ export const signIn = Type.Object({ email, password }, { title: 'SignIn' });
 const code = Type.String({
   minLength: 1,
   maxLength: 40,
-  description: 'Six digits of the authenticator app, or a backup code.',
+  description: 'Six-digit code of the authenticator app, or a backup code.',
 });
 /** As a browser answers; its parts are those of WebAuthn. */
-const credential = freeFormObject({ description: 'What `navigator.credentials` answered, as JSON.' });
+const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
 const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
 
 export const secondStep = Type.Object(
@@ -53,15 +55,15 @@ export const secondStep = Type.Object(
     token: Type.Optional(code),
     credential: Type.Optional(credential),
     remember: Type.Optional(
-      Type.Boolean({ description: 'Not to ask for it again in this browser, for 30 days. Default false.' }),
+      Type.Boolean({ description: 'Whether to skip the second factor in this browser for 30 days. Defaults to false.' }),
     ),
   },
   { title: 'SecondStep' },
 );
 export const secondStepMethods = Type.Object(
   {
-    has_totp: Type.Boolean({ description: 'Whether an authenticator app can show it.' }),
-    has_passkeys: Type.Boolean({ description: 'Whether a passkey can.' }),
+    has_totp: Type.Boolean({ description: 'Whether the user can enter a code of an authenticator app.' }),
+    has_passkeys: Type.Boolean({ description: 'Whether the user can use a passkey.' }),
   },
   { title: 'SecondStepMethods' },
 );
@@ -70,25 +72,25 @@ export const passkeySignIn = Type.Object({ credential }, { title: 'PasskeySignIn
 export const passkeyRegistration = Type.Object(
   {
     credential,
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of it. Default `Passkey`.' })),
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name of the passkey. Defaults to `Passkey`.' })),
   },
   { title: 'PasskeyRegistration' },
 );
 export const passkeyChanges = Type.Object(
-  { label: Type.String({ minLength: 1, maxLength: 200, description: 'Another name.' }) },
+  { label: Type.String({ minLength: 1, maxLength: 200, description: 'New name of the passkey.' }) },
   { title: 'PasskeyChanges' },
 );
 export const passkey = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the passkey.' }),
-    label: Type.String({ description: 'Name of it.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was registered.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the passkey.' }),
+    label: Type.String({ description: 'Name of the passkey.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the passkey was registered.' }),
     last_used_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was last used; null for never.',
+      description: 'When the passkey was last used. Null if it has not been used.',
     }),
-    transports: Type.Array(Type.String(), { description: 'How a browser reaches it.' }),
-    verified: Type.Boolean({ description: 'Always true: one that did not answer is not kept.' }),
-    authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], { description: 'Where it lies.' }),
+    transports: Type.Array(Type.String(), { description: 'How browsers can reach the authenticator, for example `internal` or `usb`.' }),
+    verified: Type.Boolean({ description: 'Always true, because a passkey is verified when it is registered.' }),
+    authenticator_type: Type.Enum(['platform', 'hybrid', 'hardware', 'unknown'], { description: 'Where the passkey is stored: in the device (`platform`), on a phone (`hybrid`) or on a security key (`hardware`).' }),
   },
   { title: 'Passkey' },
 );
@@ -105,8 +107,8 @@ export const passkeyExample = {
 export const totpSetup = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    secret: Type.String({ description: 'For apps into which it is typed: Base32.' }),
-    uri: Type.String({ description: 'For apps that read a picture: what the QR code says.' }),
+    secret: Type.String({ description: 'Secret to type into an authenticator app, in Base32.' }),
+    uri: Type.String({ description: 'URI to show as a QR code for authenticator apps.' }),
   },
   { title: 'TotpSetup' },
 );
@@ -114,20 +116,20 @@ export const totpCode = Type.Object({ token: code }, { title: 'TotpCode' });
 export const backupCodes = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    backup_codes: Type.Array(Type.String(), { description: 'Each signs in once. They are shown this once.' }),
+    backup_codes: Type.Array(Type.String(), { description: 'Backup codes. Each can be used once. They cannot be shown again.' }),
   },
   { title: 'BackupCodes' },
 );
 export const backupCodesExample = { success: true, backup_codes: ['k3f9q-x7mp2', 'w8ndt-4hjr6'] };
 export const factorStatus = Type.Object(
   {
-    is_enabled: Type.Boolean({ description: 'Whether a second factor is asked for after a password.' }),
-    method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], { description: 'Which; null for none.' }),
-    backup_codes_remaining: Type.Integer({ description: 'Backup codes that were not used yet.' }),
-    has_totp: Type.Boolean({ description: 'Whether there is an authenticator app.' }),
-    has_passkeys: Type.Boolean({ description: 'Whether there is a passkey.' }),
-    passkeys_enabled_for_2fa: Type.Boolean({ description: 'Whether a passkey is asked for after a password.' }),
-    is_demanded: Type.Boolean({ description: 'Whether an organization of the user demands a second factor.' }),
+    is_enabled: Type.Boolean({ description: 'Whether a second factor is required after the password.' }),
+    method: Type.Union([Type.Enum(['TOTP', 'passkey']), Type.Null()], { description: 'The second factor that is required after the password. Null if none is required.' }),
+    backup_codes_remaining: Type.Integer({ description: 'Number of unused backup codes.' }),
+    has_totp: Type.Boolean({ description: 'Whether an authenticator app is connected.' }),
+    has_passkeys: Type.Boolean({ description: 'Whether the user has a passkey.' }),
+    passkeys_enabled_for_2fa: Type.Boolean({ description: 'Whether a passkey is required after the password.' }),
+    is_demanded: Type.Boolean({ description: 'Whether an organization of the user requires a second factor.' }),
   },
   { title: 'SecondFactorStatus' },
 );
@@ -154,19 +156,20 @@ export const linkLook = Type.Object({ secret }, { title: 'LinkLook' });
 export const linkMeaning = Type.Object(
   {
     kind: Type.Enum(['sign_in', 'first_owner'], {
-      description: '`sign_in` signs an account in; `first_owner` makes the first account of the installation.',
+      description: 'What the link does. `sign_in` signs in to an account, and `first_owner` creates the first account of the ' +
+'installation.',
     }),
-    email: Type.Optional(Type.String({ description: 'The account that is signed in; absent for the first owner.' })),
+    email: Type.Optional(Type.String({ description: 'Email address of the account that the link signs in to. Absent for the first owner.' })),
   },
   { title: 'LinkMeaning' },
 );
 export const linkUse = Type.Object(
   {
     secret,
-    email: Type.Optional(Type.String({ description: 'First owner: the e-mail address.' })),
-    first_name: Type.Optional(Type.String({ description: 'First owner: the first name.' })),
-    password: Type.Optional(Type.String({ format: 'password', description: 'First owner: the password.' })),
-    organization_name: Type.Optional(Type.String({ description: 'First owner: the name of the organization.' })),
+    email: Type.Optional(Type.String({ description: 'Email address of the first owner. Required if the link is for the first owner.' })),
+    first_name: Type.Optional(Type.String({ description: 'First name of the first owner.' })),
+    password: Type.Optional(Type.String({ format: 'password', description: 'Password of the first owner. Required if the link is for the first owner.' })),
+    organization_name: Type.Optional(Type.String({ description: 'Name of the new organization. Required if the link is for the first owner.' })),
   },
   { title: 'LinkUse' },
 );
@@ -179,27 +182,28 @@ export const firstOwner = Type.Object({
 });
 
 export const resetQuestion = Type.Object({ email }, { title: 'ResetQuestion' });
-const resetToken = Type.String({ minLength: 1, description: 'The secret of the mail.' });
+const resetToken = Type.String({ minLength: 1, description: 'Secret from the email.' });
 export const resetLook = Type.Object({ token: resetToken }, { title: 'ResetLook' });
 export const resetIsValid = Type.Object({}, { title: 'ResetIsValid' });
 export const resetUse = Type.Object({ token: resetToken, password: newPassword }, { title: 'ResetUse' });
 export const resetDone = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    email: Type.String({ description: 'The account whose password it is.' }),
+    email: Type.String({ description: 'Email address of the account.' }),
   },
   { title: 'ResetDone' },
 );
 
 export const loginSession = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the session.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it began.' }),
-    last_activity: Type.String({ format: 'date-time', description: 'When it was last used, to five minutes.' }),
-    location: Type.String({ description: 'The address it began from.' }),
-    device: Type.String({ description: 'Browser and system, as far as the browser says.' }),
-    login_method: Type.String({ description: '`password`, `passkey`, `link` or `invite`.' }),
-    is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the session.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the session started.' }),
+    last_activity: Type.String({ format: 'date-time', description: 'When the session was last used, accurate to five minutes.' }),
+    location: Type.String({ description: 'IP address from which the session was started.' }),
+    device: Type.String({ description: 'Browser and operating system, as reported by the browser.' }),
+    login_method: Type.String({ description: 'How the user signed in: `password`, `passkey`, `link`, `invite`, or the provider (`google-oauth2`, `github`, ' +
+'`gitlab`, `saml`, `oidc`).' }),
+    is_current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
   },
   { title: 'LoginSession' },
 );
@@ -213,7 +217,7 @@ export const loginSessionExample = {
   is_current: true,
 };
 export const revokedSessions = Type.Object(
-  { revoked_count: Type.Integer({ description: 'How many ended.' }) },
+  { revoked_count: Type.Integer({ description: 'Number of sessions that were ended.' }) },
   { title: 'RevokedSessions' },
 );
 

@@ -18,7 +18,7 @@ export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: 
     seal(text, context) {
       if (box.newestPrefix !== null) return box.seal({ text }, context).sealed;
       if (mayBePlain) return text;
-      throw new AppError('invalid', 'This installation cannot keep this secret: its operator has to set SECRETS_KEY.', {
+      throw new AppError('invalid', 'This installation cannot store secrets, because SECRETS_KEY is not set. Ask its operator to set it.', {
         code: 'secrets_key_missing',
       });
     },

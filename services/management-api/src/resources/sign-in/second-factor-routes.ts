@@ -44,7 +44,7 @@ import {
 const tags: [string] = ['sign-in'];
 const own = '/api/users/@me';
 const credentials = '/api/webauthn/credentials';
-const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id of the passkey.' }) });
+const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID of the passkey.' }) });
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /** Each needs a session (docs/api-rules.md#second-factors), and is open to whom an organization wants to set one up. */
@@ -60,9 +60,10 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       isUnsafe: true,
       path: `${own}/two_factor_start_setup`,
       operationId: 'users_two_factor_start_setup_retrieve',
-      summary: 'Begin to connect an authenticator app',
+      summary: 'Start connecting an authenticator app',
       description:
-        'A new secret for the app. It counts once `two_factor_validate` was called with a code of it, within ten minutes. Needs a session.',
+        'Returns a new secret for an authenticator app. To finish, call `two_factor_validate` with a code of the app ' +
+'within ten minutes. Until then, the app is not required at sign-in. Requires a session.',
       responses: { 200: { description: 'The secret.', schema: totpSetup } },
       examples: {
         response: { success: true, secret: secretExample, uri: `otpauth://totp/Millrace:ada?secret=${secretExample}` },
@@ -77,11 +78,13 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       method: 'POST',
       path: `${own}/two_factor_validate`,
       operationId: 'users_two_factor_validate_create',
-      summary: 'Connect the authenticator app',
+      summary: 'Connect an authenticator app',
       description:
-        'Switches its codes on. Your other sessions end, and ten backup codes are shown, this once. Needs a session.',
+        'Checks a code of the authenticator app and connects the app. From then on, a second factor is required after the ' +
+'password. Ends your other sessions and returns ten backup codes, which cannot be shown again. Requires a ' +
+'session.',
       body: totpCode,
-      responses: { 200: { description: 'Connected.', schema: backupCodes } },
+      responses: { 200: { description: 'The app is connected.', schema: backupCodes } },
       examples: { request: { token: '123456' }, response: backupCodesExample },
       handler: async ({ caller, target: session, body }) => {
         const user = await requireUser(sql, caller.userId);
@@ -93,9 +96,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       method: 'GET',
       path: `${own}/two_factor_status`,
       operationId: 'users_two_factor_status_retrieve',
-      summary: 'Read your second factors',
-      description: 'What there is, and whether it is asked for. Needs a session.',
-      responses: { 200: { description: 'The state.', schema: factorStatus } },
+      summary: 'Show your second factors',
+      description: 'Returns your second factors, and whether they are required at sign-in. Requires a session.',
+      responses: { 200: { description: 'The second factors.', schema: factorStatus } },
       examples: { response: factorStatusExample },
       handler: async ({ caller }): Promise<Static<typeof factorStatus>> => {
         const factors = await findSecondFactors(sql, caller.userId);
@@ -116,9 +119,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       method: 'POST',
       path: `${own}/two_factor_backup_codes`,
       operationId: 'users_two_factor_backup_codes_create',
-      summary: 'Make new backup codes',
-      description: 'Ten new ones, shown this once; the ones before are void. Needs a session.',
-      responses: { 200: { description: 'The codes.', schema: backupCodes } },
+      summary: 'Create new backup codes',
+      description: 'Returns ten new backup codes, which cannot be shown again. They replace all previous ones. Requires a session.',
+      responses: { 200: { description: 'The backup codes.', schema: backupCodes } },
       examples: { response: backupCodesExample },
       handler: async ({ caller }) => ({
         success: true,
@@ -132,8 +135,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'users_two_factor_disable_create',
       summary: 'Disconnect the authenticator app',
       description:
-        'Its codes are not asked for any more. Refused where an organization demands a second factor and it is the last. Needs a session.',
-      responses: { 200: { description: 'Disconnected.', schema: done } },
+        'Disconnects the authenticator app, so that its codes are no longer required. Rejected if the app is your last ' +
+'second factor and an organization requires one. Requires a session.',
+      responses: { 200: { description: 'The app is disconnected.', schema: done } },
       examples: { response: { success: true } },
       handler: async ({ caller }) => {
         await switchTotpOff(deps, await requireUser(sql, caller.userId));
@@ -145,8 +149,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       method: 'POST',
       path: '/api/webauthn/register/begin',
       operationId: 'webauthn_register_begin_create',
-      summary: 'Begin to register a passkey',
-      description: 'Options for `navigator.credentials.create()`, good for five minutes. Needs a session.',
+      summary: 'Start registering a passkey',
+      description: 'Returns options for `navigator.credentials.create()`. They are valid for five minutes. Requires a session.',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
       examples: { response: { challenge: 'Zm9vYmFyYmF6', rp: { id: 'analytics.example', name: 'Millrace' } } },
       handler: async ({ caller, target: session, request }) => {
@@ -160,7 +164,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: '/api/webauthn/register/complete',
       operationId: 'webauthn_register_complete_create',
       summary: 'Register a passkey',
-      description: 'Keeps what the browser made. It signs in from now on. Needs a session.',
+      description: 'Registers the passkey that the browser created. It can be used to sign in immediately. Requires a session.',
       body: passkeyRegistration,
       responses: { 201: { description: 'The passkey.', schema: passkeySchema } },
       examples: { request: { credential: { id: 'AQIDBA' }, label: 'Laptop' }, response: passkeyExample },
@@ -176,7 +180,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: credentials,
       operationId: 'webauthn_credentials_list',
       summary: 'List your passkeys',
-      description: 'The oldest first. Needs a session.',
+      description: 'Returns your passkeys, the oldest first. Requires a session.',
       responses: { 200: { description: 'The passkeys.', schema: Type.Array(passkeySchema) } },
       examples: { response: [passkeyExample] },
       handler: async ({ caller }) => (await listPasskeys(sql, caller.userId)).map(toPasskey),
@@ -187,7 +191,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       path: `${credentials}/:id`,
       operationId: 'webauthn_credentials_partial_update',
       summary: 'Rename a passkey',
-      description: 'Gives it another name. Needs a session.',
+      description: 'Renames the passkey. Requires a session.',
       params,
       body: passkeyChanges,
       responses: { 200: { description: 'The passkey.', schema: passkeySchema } },
@@ -205,9 +209,10 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       operationId: 'webauthn_credentials_destroy',
       summary: 'Remove a passkey',
       description:
-        'It signs in no more. Refused for the only way to sign in, and for the last second factor where one is demanded. Needs a session.',
+        'Removes the passkey. Rejected if it is your only sign-in method, or if it is your last second factor and an ' +
+'organization requires one. Requires a session.',
       params,
-      responses: { 204: { description: 'Removed.' } },
+      responses: { 204: { description: 'The passkey is removed.' } },
       handler: async ({ caller, params: { id } }) => {
         const user = await requireUser(sql, caller.userId);
         await transaction(async (tx) => {

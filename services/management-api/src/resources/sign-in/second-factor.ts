@@ -88,7 +88,7 @@ export async function finishTotpSetup(
     await lockKeysOf(tx, user.id);
     const begun = await takeSignInStep(tx, 'totp_setup', session.id);
     if (begun === undefined) {
-      throw new AppError('invalid', 'The set-up took longer than ten minutes. Please begin again.', {
+      throw new AppError('invalid', 'The setup took longer than ten minutes. Start again.', {
         code: 'setup_expired',
       });
     }
@@ -149,13 +149,13 @@ export function requireAnother(left: Parameters<typeof asksSecondFactor>[0] & { 
   if (!left.isDemanded || asksSecondFactor(left)) return;
   throw new AppError(
     'invalid',
-    'An organization of yours demands a second factor, and this is your last one. Set up another one first.',
+    'One of your organizations requires a second factor, and this is your last one. Set up another one first.',
     { code: '2fa_demanded' },
   );
 }
 
 function notEnabled(): AppError {
-  return new AppError('invalid', 'You have no second factor.', { code: '2fa_not_enabled' });
+  return new AppError('invalid', 'You do not have a second factor. Set one up first.', { code: '2fa_not_enabled' });
 }
 
 /** What an app shows, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
@@ -186,7 +186,7 @@ async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
 }
 
 function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
-  return new AppError('invalid', 'This code is wrong, or was used already. Please take the next one.', {
+  return new AppError('invalid', 'This code is wrong or was already used. Enter the next one.', {
     code,
     attr: 'token',
   });
@@ -210,7 +210,7 @@ export async function secondFactorOf(
 
 /** The answer to a right password: who it was goes on at `POST /api/login/token`. */
 export function secondFactorWanted(request: ApiRequest, step: string): AppError {
-  return new AppError('unauthenticated', 'Please show your second factor.', {
+  return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',
     headers: withStep(request, step),
   });

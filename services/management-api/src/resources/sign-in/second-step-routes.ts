@@ -75,11 +75,12 @@ export function secondStepRoutes(deps: SignInDeps) {
       method: 'GET',
       path: '/api/login/2fa/methods',
       operationId: 'login_2fa_methods_retrieve',
-      summary: 'Ask how the second factor can be shown',
-      description: 'For a sign-in that was answered with `2fa_required`, in the browser that began it.',
+      summary: 'List second factors for a sign-in',
+      description: 'Returns the second factors with which a sign-in can continue after the response `2fa_required`. Must be called ' +
+'in the browser that started the sign-in.',
       tags,
       scope: 'public',
-      responses: { 200: { description: 'The ways.', schema: secondStepMethods } },
+      responses: { 200: { description: 'The available second factors.', schema: secondStepMethods } },
       examples: { response: { has_totp: true, has_passkeys: false } },
       handler: async ({ request }) => {
         const { user } = await requireHalf(request);
@@ -91,8 +92,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/login/2fa/passkey/begin',
       operationId: 'login_2fa_passkey_begin_create',
-      summary: 'Ask a passkey for the second factor',
-      description: 'Options for `navigator.credentials.get()`. The answer goes to `POST /api/login/token`.',
+      summary: 'Start the second factor with a passkey',
+      description: 'Returns options for `navigator.credentials.get()`. Send the resulting credential to `POST /api/login/token`.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
@@ -110,13 +111,16 @@ export function secondStepRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/login/token',
       operationId: 'login_token_create',
-      summary: 'Show the second factor',
+      summary: 'Complete a sign-in with a second factor',
       description:
-        'Finishes a sign-in that was answered with `2fa_required`, within ten minutes and in the browser that began it: with `token`, a code of the app or a backup code, or with `credential`, the answer of a passkey. After a passkey without user verification, only a passkey with user verification is accepted.',
+        'Completes a sign-in that got the response `2fa_required`. Must be called within ten minutes, in the browser that ' +
+'started the sign-in. Send either `token`, a code of the authenticator app or a backup code, or `credential`, the ' +
+'response of a passkey. If the first factor was a passkey without user verification, `credential` must be from a ' +
+'passkey with user verification.',
       tags,
       scope: 'public',
       body: secondStep,
-      responses: { 200: { description: 'Signed in.', schema: done } },
+      responses: { 200: { description: 'The user is signed in.', schema: done } },
       examples: { request: { token: '123456', remember: true }, response: isDone },
       target: async ({ request }) => {
         refuseForeignPage(request);
@@ -145,9 +149,10 @@ export function secondStepRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/webauthn/login/begin',
       operationId: 'webauthn_login_begin_create',
-      summary: 'Ask any passkey',
+      summary: 'Start a sign-in with a passkey',
       description:
-        'Options for `navigator.credentials.get()`: the browser offers the passkeys it has for this installation.',
+        'Returns options for `navigator.credentials.get()`, with which the browser offers all passkeys that it has for ' +
+'this installation.',
       tags,
       scope: 'public',
       responses: { 200: { description: 'The options.', schema: passkeyOptions } },
@@ -166,13 +171,14 @@ export function secondStepRoutes(deps: SignInDeps) {
       operationId: 'webauthn_login_complete_create',
       summary: 'Sign in with a passkey',
       description:
-        'Begins a session for the user whose passkey it is. Where the authenticator does not know the person (user verification), a second factor is asked for as after a password.',
+        'Starts a session for the owner of the passkey. If the authenticator did not verify the user, for example with a ' +
+'PIN, a second factor is required in the same way as after a password.',
       tags,
       scope: 'public',
       body: passkeySignIn,
       responses: {
-        200: { description: 'Signed in.', schema: done },
-        401: { description: 'The second factor is wanted (`2fa_required`).' },
+        200: { description: 'The user is signed in.', schema: done },
+        401: { description: 'A second factor is required (`2fa_required`).' },
       },
       examples: { request: { credential: { id: 'AQIDBA' } }, response: isDone },
       target: beforeAnybody,
@@ -198,7 +204,7 @@ export function secondStepRoutes(deps: SignInDeps) {
 }
 
 function expired(): AppError {
-  return new AppError('invalid', 'This sign-in took longer than ten minutes. Please begin again.', {
+  return new AppError('invalid', 'This sign-in took longer than ten minutes. Start again.', {
     code: '2fa_expired',
   });
 }

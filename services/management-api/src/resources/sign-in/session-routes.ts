@@ -40,7 +40,7 @@ export function sessionRoutes(deps: SignInDeps) {
       path,
       operationId: 'users_login_sessions_list',
       summary: 'List your sessions',
-      description: 'Where you are signed in, the last used first. Needs a session.',
+      description: 'Returns your sessions. The current session comes first, followed by the most recently used. Requires a session.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The sessions.', schema: Type.Array(loginSession) } },
@@ -56,11 +56,11 @@ export function sessionRoutes(deps: SignInDeps) {
       path: `${path}/revoke_others`,
       operationId: 'users_login_sessions_revoke_others',
       summary: 'End all other sessions',
-      description: 'Signs out everywhere but here. Needs a session.',
+      description: 'Ends all of your sessions except the current one. Requires a session.',
       tags,
       scope: 'user:write',
       isSensitive: true,
-      responses: { 200: { description: 'How many ended.', schema: revokedSessions } },
+      responses: { 200: { description: 'The number of sessions that were ended.', schema: revokedSessions } },
       examples: { response: { revoked_count: 2 } },
       target,
       handler: async ({ caller, target: { id } }) => ({
@@ -72,12 +72,12 @@ export function sessionRoutes(deps: SignInDeps) {
       path: `${path}/:id`,
       operationId: 'users_login_sessions_destroy',
       summary: 'End a session',
-      description: 'Signs a browser out; its next request is refused. Needs a session.',
+      description: 'Ends one of your sessions. The next request from that browser is rejected. Requires a session.',
       tags,
       scope: 'user:write',
       isSensitive: true,
-      params: Type.Object({ id: Type.String({ description: 'Id (UUID) of the session.' }) }),
-      responses: { 204: { description: 'Ended.' } },
+      params: Type.Object({ id: Type.String({ description: 'ID (UUID) of the session.' }) }),
+      responses: { 204: { description: 'The session is ended.' } },
       target,
       handler: async ({ caller, params }) => {
         if (await endSessionOf(sql, caller.userId, params.id)) return undefined;
@@ -88,14 +88,16 @@ export function sessionRoutes(deps: SignInDeps) {
       method: 'POST',
       path: '/api/reauthenticate',
       operationId: 'reauthenticate_create',
-      summary: 'Confirm that it is you',
+      summary: 'Confirm your identity',
       description:
-        'Allows the session for two more hours what needs a recent sign-in: with `password`, and `token` where a second factor is asked for, or with `credential`, the answer of a passkey to `POST /api/webauthn/login/begin`. The cookie changes. Needs a session.',
+        'Confirms the identity of the user, so that the session can be used for two more hours for actions that require a ' +
+'recent sign-in. Send `password`, and `token` if a second factor is required. Or send `credential`, the response ' +
+'of a passkey to `POST /api/webauthn/login/begin`. The session cookie changes. Requires a session.',
       tags,
       scope: 'user:write',
       isBeforeSecondFactor: true,
       body: reauthentication,
-      responses: { 200: { description: 'Confirmed.', schema: done } },
+      responses: { 200: { description: 'The identity is confirmed.', schema: done } },
       examples: { request: { password: 'correct horse battery staple' }, response: { success: true } },
       target,
       handler: async ({ caller, target: { id }, body, request }) => {
@@ -123,7 +125,7 @@ async function confirm(
   }
   if (!asksSecondFactor(await findSecondFactors(sql, user.id))) return;
   if (body.token === undefined) {
-    throw new AppError('invalid', 'Please show your second factor too.', { code: '2fa_required', attr: 'token' });
+    throw new AppError('invalid', 'A second factor is required as well. Enter a code.', { code: '2fa_required', attr: 'token' });
   }
   await checkCode(deps, user, body.token);
 }
@@ -135,7 +137,7 @@ async function confirmByPasskey(
 ): Promise<boolean> {
   const shown = await checkAskedPasskey(deps, { credential, request });
   if (shown.user.id === user.id) return shown.isVerified;
-  throw new AppError('invalid', 'This passkey is that of another account.', {
+  throw new AppError('invalid', 'This passkey belongs to a different account.', {
     code: 'reauth_user_mismatch',
     attr: 'credential',
   });
@@ -146,7 +148,7 @@ async function confirmByPassword(
   { user, password, request }: { user: SigningIn; password: string | undefined; request: ApiRequest },
 ): Promise<void> {
   if (user.password_hash === null) {
-    throw new AppError('invalid', 'This account has no password. Sign in again by a link, and set one.', {
+    throw new AppError('invalid', 'This account does not have a password. Sign in again with a link, and set a password.', {
       code: 'no_password',
     });
   }

@@ -14,7 +14,7 @@ export type SignInCount = <T>(
 export type SignInOutcome = 'signed_in' | 'second_factor_wanted';
 
 export function createSignInCount(metrics: Metrics): SignInCount {
-  const counter = metrics.counter('millrace_sign_ins_total', 'Tries to sign in, by the way and how they ended', [
+  const counter = metrics.counter('millrace_sign_ins_total', 'Sign-in attempts, by method and outcome', [
     'way',
     'outcome',
   ]);

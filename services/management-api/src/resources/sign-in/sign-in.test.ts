@@ -378,10 +378,10 @@ describe('a new password', () => {
   test.each([
     ['S-006', 'seven characters', 'qW3$kz!', 'at least 8'],
     ['S-006', '257 characters', 'correct horse '.repeat(19).slice(0, 257), 'at most 256'],
-    ['S-006', 'only blanks', ' '.repeat(12), 'only blanks'],
-    ['S-009', 'one of the commonest', 'password123', 'easily guessed'],
-    ['S-009', 'a row of keys', 'qwertyuiop', 'easily guessed'],
-    ['S-009', 'a word again and again', 'abcabcabcabc', 'easily guessed'],
+    ['S-006', 'only blanks', ' '.repeat(12), 'only of whitespace'],
+    ['S-009', 'one of the commonest', 'password123', 'easy to guess'],
+    ['S-009', 'a row of keys', 'qwertyuiop', 'easy to guess'],
+    ['S-009', 'a word again and again', 'abcabcabcabc', 'easy to guess'],
   ])('%s: %s', async (_case, _what, text, reason) => {
     const answer = await change(await signedIn(), { current_password: password, password: text });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });

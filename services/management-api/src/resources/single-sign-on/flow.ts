@@ -294,7 +294,7 @@ async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads
   if (domain && isEnforcedNow) accountMailing.tellAdministrators(domain, 'sso_active');
   if (domainId !== null) {
     const tried = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
-    const detail = 'step' in done ? 'The answer is good. The second factor of the account is asked for.' : 'Signed in.';
+    const detail = 'step' in done ? 'The response is valid. The account requires a second factor.' : 'The user was signed in.';
     await noteTry(deps.sql, { ...tried, reason: null, detail });
   }
   if ('step' in done) {
@@ -323,14 +323,17 @@ function testOutcome(
   domain: string,
 ): { reason: string | null; detail: string } {
   if (email === null || domainOfAddress(email) !== domain) {
-    const detail = `The address ${email ?? 'is missing, and'} is not of the domain ${domain}.`;
+    const detail =
+      email === null
+        ? arrivalSentences.no_email
+        : `The email address ${email} is not in the domain ${domain}.`;
     return { reason: 'other_domain', detail };
   }
   if (!isEmailVerified) {
-    return { reason: 'email_not_verified', detail: `${arrivalSentences.email_not_verified} (${email})` };
+    return { reason: 'email_not_verified', detail: `${arrivalSentences.email_not_verified} Address: ${email}.` };
   }
   const names = [firstName, lastName, subject].filter(Boolean).join(', ');
-  return { reason: null, detail: `The answer is good. It means ${email} (${names}).` };
+  return { reason: null, detail: `The response is valid. It identifies the user ${email} (${names}).` };
 }
 
 /** Writes down, for those who administrate the domain, why somebody did not get in. @returns what the person is told. */
@@ -363,28 +366,28 @@ async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason:
   const isEnforced = typeof reason === 'object';
   const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
   const sentence = isEnforced
-    ? `The domain of the account or of the reported address enforces another provider (${reason.enforced}).`
+    ? `The domain of the account or of the reported email address enforces another provider (${reason.enforced}).`
     : arrivalSentences[reason];
-  return refuse(deps, answered, { reason: code, detail: `${sentence} (${email ?? 'no address'})`, code });
+  return refuse(deps, answered, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
 }
 
 const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
   account_disabled: 'The account is deactivated.',
   no_email: 'The provider did not report a valid email address.',
-  email_not_verified: 'The provider does not say that the address is verified.',
-  other_domain: 'The address is not of this domain.',
-  kept_out: 'Somebody has removed this person from the organization and keeps them out.',
-  jit_not_enabled: 'There is no account with this address, and the domain does not make any.',
-  no_new_organizations: 'There is no account with this address. Ask for an invite.',
+  email_not_verified: 'The provider did not report the email address as verified.',
+  other_domain: 'The email address is not in this domain.',
+  kept_out: 'An administrator removed this user from the organization and blocked the email address.',
+  jit_not_enabled: 'There is no account with this email address, and the domain does not create accounts automatically.',
+  no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
 const sentences = {
-  invalid_sso_provider: 'There is no such sign-in provider.',
+  invalid_sso_provider: 'This sign-in provider does not exist.',
   improperly_configured_sso: 'This sign-in provider is not set up.',
   session_ended: 'Your session has ended. Please sign in again.',
-  state_unknown: 'This sign-in took too long, or was finished already. Please begin again.',
-  other_browser: 'This sign-in was begun in another browser. Please begin again.',
-  reauth_user_mismatch: 'That was another account. You are still signed in as before.',
+  state_unknown: 'This sign-in has expired or was already completed. Start again.',
+  other_browser: 'This sign-in was started in another browser. Start again in this one.',
+  reauth_user_mismatch: 'You signed in at the provider with a different account. Your session has not changed.',
 };
 
 export function refusal(code: keyof typeof sentences): AppError {

@@ -75,7 +75,7 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
 
   return (incoming, response) => {
     answer(incoming, response).catch((error: unknown) => {
-      logger.error('a page of single sign-on could not be answered', { error });
+      logger.error('could not send the response of a single sign-on page', { error });
       response.destroy();
     });
   };
@@ -83,7 +83,7 @@ export function createSignOnPages(deps: PageDeps): (request: IncomingMessage, re
 
 function sendMetadata({ publicUrl }: ApiRequest, response: ServerResponse): void {
   if (publicUrl === null) {
-    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('PUBLIC_API_URL is not set.\n');
+    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('Single sign-on is not available, because PUBLIC_API_URL is not set.\n');
     return;
   }
   response.setHeader('Content-Type', 'text/xml; charset=utf-8');
@@ -116,7 +116,7 @@ function whereErrorsAreTold(request: ApiRequest, error: unknown, logger: Logger)
   const code = known?.code ?? 'social_login_failure';
   const level = known === null ? 'error' : known.kind === 'unavailable' ? 'warn' : 'info';
   const { next, ...details } = known?.details ?? {};
-  logger.log(level, 'a sign-in by a provider failed', {
+  logger.log(level, 'sign-in through a provider failed', {
     ...{ requestId: request.id, code, path: request.path, ...details },
     ...(known === null ? { error } : { detail: known.message }),
   });

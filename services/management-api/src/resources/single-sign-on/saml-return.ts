@@ -50,21 +50,21 @@ export async function receiveSaml(
   if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
   if (!(await useAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
-    throw await refuse(deps, pending, { reason: 'replayed', detail: 'This answer of the provider was used before.' });
+    throw await refuse(deps, pending, { reason: 'replayed', detail: 'This SAML response was already used.' });
   }
   if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {
-    const detail = 'The provider has not asked the person to prove again who they are (ForceAuthn).';
+    const detail = 'The provider did not ask the user to sign in again, although the request required it (ForceAuthn).';
     throw await refuse(deps, pending, { reason: 'not_recent', detail });
   }
   const { subject, email: written, firstName, lastName, attributes } = identity;
   const email = reportedAddress(written);
   if (subject === null) {
     const detail =
-      'The name id is of the format transient, which changes at every sign-in, and there is no attribute with an id.';
+      'The name ID has the format transient, which changes at every sign-in, and the response has no attribute with an ID.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   if (!isSubject(subject)) {
-    const detail = 'The id of the person must be 1 to 256 characters without control characters.';
+    const detail = 'The ID of the user must have 1 to 256 characters and no control characters.';
     throw await refuse(deps, pending, { reason: 'no_subject', detail });
   }
   const answer = {
@@ -105,7 +105,7 @@ async function samlQuestion(
     question: null,
   };
   if (domain.saml_allow_unsolicited) return { pending, domain };
-  const detail = 'The provider began this sign-in by itself, which this domain does not allow.';
+  const detail = 'The sign-in was started on the provider’s own page, which this domain does not allow.';
   throw await refuse(deps, pending, { reason: 'unsolicited', detail });
 }
 

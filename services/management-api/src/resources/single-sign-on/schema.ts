@@ -6,22 +6,22 @@ import type { ProviderTry } from './store.ts';
 
 const providerTry = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id of the try.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was.' }),
-    provider: Type.String({ description: 'By which provider: `saml` or `oidc`.' }),
-    is_test: Type.Boolean({ description: 'Whether an administrator only looked what the provider says.' }),
-    outcome: Type.Enum(['signed in', 'passed', 'refused'], { description: 'What came of it; `passed` for a test.' }),
-    reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it was refused, in a word; null otherwise.' }),
-    detail: Type.String({ description: 'The same in a sentence.' }),
-    email: Type.Union([Type.String(), Type.Null()], { description: 'Who it was, where that was known.' }),
+    id: Type.String({ format: 'uuid', description: 'ID of the sign-in attempt.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the attempt was made.' }),
+    provider: Type.String({ description: 'Provider that was used: `saml` or `oidc`.' }),
+    is_test: Type.Boolean({ description: 'Whether this was a test by an administrator.' }),
+    outcome: Type.Enum(['signed in', 'passed', 'refused'], { description: 'Outcome of the attempt. A successful test is `passed`.' }),
+    reason: Type.Union([Type.String(), Type.Null()], { description: 'Code for the reason why the attempt was rejected. Null if it succeeded.' }),
+    detail: Type.String({ description: 'Description of the outcome.' }),
+    email: Type.Union([Type.String(), Type.Null()], { description: 'Email address of the user. Null if unknown.' }),
     attributes: Type.Union([Type.Record(Type.String(), Type.Array(Type.String())), Type.Null()], {
-      description: 'What the provider says of the person; of tests only.',
+      description: 'Attributes that the provider reported for the user. Null unless the attempt was a test.',
     }),
   },
   { title: 'SignInTry' },
 );
 export const providerTries = Type.Object(
-  { results: Type.Array(providerTry, { description: 'At most twenty, the latest first.' }) },
+  { results: Type.Array(providerTry, { description: 'The sign-in attempts, the latest first. At most 20.' }) },
   { title: 'SignInTries' },
 );
 export const providerTriesExample = {
@@ -51,25 +51,25 @@ export function toTry({ created_at, ...row }: ProviderTry) {
 }
 
 export const ticket = Type.Object(
-  { ticket: Type.String({ minLength: 1, description: 'What stands in the address of the page.' }) },
+  { ticket: Type.String({ minLength: 1, description: 'Ticket from the URL of the page.' }) },
   { title: 'SignInTicket' },
 );
 export const ticketLook = Type.Object(
-  { email: Type.Union([Type.String(), Type.Null()], { description: 'Whom it signs in.' }) },
+  { email: Type.Union([Type.String(), Type.Null()], { description: 'Email address of the user that would be signed in. Null if the provider did not report one.' }) },
   { title: 'SignInTicketLook' },
 );
 export const ticketUse = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),
-    next: Type.String({ description: 'The path to go on with.' }),
+    next: Type.String({ description: 'Path to which the browser must go next.' }),
   },
   { title: 'SignInTicketUse' },
 );
 
 export const keptOut = Type.Object(
   {
-    email: Type.String({ description: 'The address.' }),
-    created_at: Type.String({ format: 'date-time', description: 'Since when.' }),
+    email: Type.String({ description: 'The blocked email address.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the email address was blocked.' }),
   },
   { title: 'KeptOutAddress' },
 );

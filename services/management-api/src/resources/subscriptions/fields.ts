@@ -114,7 +114,7 @@ function checkTarget(fields: SubscriptionFields): void {
     }
     if (addresses.length > maxAddresses) throw refuse(`Enter at most ${maxAddresses} email addresses.`);
   }
-  if (isMasked(fields.target_value)) throw refuse('This address is masked. Send the whole one, or leave it out.');
+  if (isMasked(fields.target_value)) throw refuse('This URL is masked. Send the complete URL, or leave the field out.');
   if (fields.target_type === 'webhook' && !isWebAddress(fields.target_value)) throw refuse('Enter a valid URL.');
 }
 

@@ -45,21 +45,21 @@ export interface ReportRouteDeps {
 
 const largest = 2_147_483_647;
 const number = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: largest, description }));
-const format = Type.Optional(Type.String({ description: '`html` for the page a mail shows; else JSON.' }));
+const format = Type.Optional(Type.String({ description: '`html` returns the HTML page of the email. Any other value returns JSON.' }));
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
 const previewQuery = Type.Object({
-  insight: number('Number of the insight; goes before a dashboard.'),
-  dashboard: number('Number of the dashboard.'),
+  insight: number('ID of the insight. If both `insight` and `dashboard` are set, the report is about the insight.'),
+  dashboard: number('ID of the dashboard.'),
   dashboard_export_insights: Type.Optional(
     Type.String({
       pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
       description:
-        'Numbers of the insights of the dashboard that are shown, separated by commas. Absent: the first six.',
+        'IDs of the dashboard insights to show, separated by commas. Defaults to the first six.',
     }),
   ),
-  title: Type.Optional(Type.String({ maxLength: 100, description: 'As the subscription has it.' })),
-  invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'As the subscription has it.' })),
+  title: Type.Optional(Type.String({ maxLength: 100, description: 'Title of the report.' })),
+  invite_message: Type.Optional(Type.String({ maxLength: 10_000, description: 'Message shown in the report to new recipients.' })),
   format,
 });
 
@@ -81,9 +81,11 @@ export function reportRoutes(
       below,
       path: `${path}/preview`,
       operationId: 'subscriptions_preview_retrieve',
-      summary: 'Show what a subscription would send',
+      summary: 'Preview a report',
       description:
-        'The report of an insight or a dashboard, or that of a subscription about neither, with the numbers of now, or those that are kept of them. Nothing is stored or sent. Also needs `insight:read`, and `dashboard:read` for a dashboard.',
+        'Returns the report that a subscription to the insight or the dashboard would send, with current or cached ' +
+'results. If neither is set, it is the report of a subscription without an insight or a dashboard. Nothing is ' +
+'stored or sent. Also requires the scope `insight:read`, and `dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       query: previewQuery,
@@ -97,7 +99,7 @@ export function reportRoutes(
         const ask = async (asked: unknown, now: number) => {
           const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
           const { answer } = await questions.ask({ caller, target }, question);
-          if (answer === null) throw new AppError('internal', 'The query has no answer.');
+          if (answer === null) throw new AppError('internal', 'The query has no result.');
           return answer;
         };
         const chosen = dashboard_export_insights?.split(',').map(Number) ?? [];
@@ -114,7 +116,7 @@ export function reportRoutes(
         const links = reportLinks(addresses, target.environmentId);
         const message = {
           title: title?.trim() || content?.name || (await findEnvironmentName(sql, target.environmentId)),
-          summary: 'sent when its subscription says so',
+          summary: 'sent on the schedule of its subscription',
           nextAt: null,
           link: linkOf(links, { insight, dashboard }, content?.insights[0]),
           linkOf: links.insight,
@@ -133,12 +135,14 @@ export function reportRoutes(
       operationId: 'subscriptions_deliveries_retrieve',
       summary: 'Show a report that was sent',
       description:
-        'A report with its numbers as they were sent. `report` is null while they are computed, and for the one that tells of the end. Also needs `insight:read`, and `dashboard:read` for a dashboard.',
+        'Returns a report with the results that were sent. `report` is null while the results are computed, and for the ' +
+'last report, which says that the insight or dashboard was deleted. Also requires the scope `insight:read`, and ' +
+'`dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:read',
       params: Type.Object({
-        id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
-        delivery_id: Type.String({ format: 'uuid', description: 'Id of the report.' }),
+        id: Type.Integer({ minimum: 1, maximum: largest, description: 'ID of the subscription.' }),
+        delivery_id: Type.String({ format: 'uuid', description: 'ID of the report.' }),
       }),
       query: Type.Object({ format }),
       responses: { 200: { description: 'The report.', schema: sentReport, text: page } },
@@ -166,14 +170,15 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
     method: 'GET',
     path: '/api/report_pictures/:report_id/:at',
     operationId: 'report_pictures_retrieve',
-    summary: 'Load a picture of a report',
+    summary: 'Get a picture of a report',
     description:
-      'The picture of one insight of a report, as Slack and webhooks are told its address. Nobody can guess it.',
+      'Returns the picture of one insight in a report. Slack and webhooks receive this URL. It requires no ' +
+'authentication, because it contains an ID that cannot be guessed.',
     tags: ['subscriptions'],
     scope: 'public',
     params: Type.Object({
-      report_id: Type.String({ format: 'uuid', description: 'Id of the report, of which only its receivers know.' }),
-      at: Type.Integer({ minimum: 0, maximum: mostInsights - 1, description: 'Place of the insight in it.' }),
+      report_id: Type.String({ format: 'uuid', description: 'ID of the report, which only its recipients know.' }),
+      at: Type.Integer({ minimum: 0, maximum: mostInsights - 1, description: 'Position of the insight in the report, starting at 0.' }),
     }),
     responses: { 200: { description: 'The picture.', stream: { mediaType: 'image/png', example: '' } } },
     handler: async ({ params: { report_id: id, at } }) => {

@@ -38,17 +38,17 @@ import { unsubscribeRoutes } from './unsubscribe.ts';
 /** What a 32-bit number column holds. */
 const largest = 2_147_483_647;
 const params = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
+  id: Type.Integer({ minimum: 1, maximum: largest, description: 'ID of the subscription.' }),
 });
 const listQuery = Type.Object({
   ...offsetQuery,
   deleted: Type.Optional(
-    Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` lists the deleted ones instead.' }),
+    Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` returns the deleted subscriptions instead.' }),
   ),
   dashboard: Type.Optional(
-    Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this dashboard.' }),
+    Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this dashboard.' }),
   ),
-  insight: Type.Optional(Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this insight.' })),
+  insight: Type.Optional(Type.Integer({ maximum: largest, minimum: 1, description: 'Returns only subscriptions to this insight.' })),
 });
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
@@ -76,7 +76,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       path,
       operationId: 'subscriptions_list',
       summary: 'List subscriptions',
-      description: 'The subscriptions of a project by id, without the deleted ones.',
+      description: 'Returns the subscriptions of the project that are not deleted, ordered by ID.',
       tags,
       scope: 'subscription:read',
       query: listQuery,
@@ -98,7 +98,9 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       operationId: 'subscriptions_create',
       summary: 'Create a subscription',
       description:
-        'Creates a subscription. A first report is sent at once, with `invite_message`, unless `enabled` or `send_test_now` is false. Also needs the scopes that read the report: `insight:read`, and `dashboard:read` for a dashboard.',
+        'Creates a subscription. The first report is sent immediately, with `invite_message`, unless `enabled` or ' +
+'`send_test_now` is false. Also requires the scopes to read the content of the report: `insight:read`, and ' +
+'`dashboard:read` for a dashboard.',
       tags,
       scope: 'subscription:write',
       body: newSubscription,
@@ -123,7 +125,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       path: `${path}/:id`,
       operationId: 'subscriptions_retrieve',
       summary: 'Show a subscription',
-      description: 'One subscription, also when it is deleted.',
+      description: 'Returns a subscription, even if it is deleted.',
       tags,
       scope: 'subscription:read',
       params,
@@ -143,12 +145,14 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         operationId: `subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
         description:
-          'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back. Except for a deletion, also needs `insight:read`, and `dashboard:read` for a dashboard.',
+          'Changes the given fields. Fields that are left out do not change. To delete a subscription, set `deleted` to ' +
+'true. To restore it, set `deleted` to false. Except for deleting, this also requires the scope `insight:read`, ' +
+'and `dashboard:read` for a dashboard.',
         tags,
         scope: 'subscription:write',
         params,
         body: method === 'PUT' ? newSubscription : subscriptionChanges,
-        responses: { 200: { description: 'The subscription as it is now.', schema: subscription } },
+        responses: { 200: { description: 'The changed subscription.', schema: subscription } },
         examples: {
           request: method === 'PUT' ? newSubscriptionExample : { deleted: true },
           response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
@@ -172,12 +176,12 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       below,
       path: `${path}/:id`,
       operationId: 'subscriptions_destroy',
-      summary: 'Not supported: set `deleted: true` with PATCH',
-      description: 'A subscription is not removed for good. Send a PATCH with `deleted: true` instead.',
+      summary: 'Not supported: send PATCH with `deleted: true`',
+      description: 'Subscriptions cannot be deleted permanently. Send a PATCH request with `deleted: true` instead.',
       tags,
       scope: 'subscription:write',
-      params: Type.Object({ id: Type.String({ description: 'Not looked at.' }) }),
-      responses: { 405: { description: 'Always, without a body.' } },
+      params: Type.Object({ id: Type.String({ description: 'Ignored.' }) }),
+      responses: { 405: { description: 'Always returned, without a body.' } },
       handler: async () => undefined,
     }),
     ...defineRoutes({
@@ -186,7 +190,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       path: `${path}/:id/deliveries`,
       operationId: 'subscriptions_deliveries_list',
       summary: 'List the reports of a subscription',
-      description: 'Reports with their target, outcome and error, the latest first.',
+      description: 'Returns the reports of the subscription with their target, status and error, the latest first.',
       tags,
       scope: 'subscription:read',
       params,

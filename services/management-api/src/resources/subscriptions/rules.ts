@@ -156,10 +156,10 @@ async function checkChosenInsights(
   const refusal = (detail: string) =>
     new AppError('invalid', detail, { code: 'invalid_input', attr: 'dashboard_export_insights' });
   if (dashboard === null || insight !== null)
-    throw refusal("'dashboard_export_insights' needs a dashboard, and no insight.");
+    throw refusal('`dashboard_export_insights` requires `dashboard` to be set and `insight` to be null.');
   const found = new Set(await findInsightsOfDashboard(tx, { dashboard, insights }));
   const unknown = insights.find((id) => !found.has(id));
-  if (unknown !== undefined) throw refusal(`The dashboard ${dashboard} does not show an insight ${unknown}.`);
+  if (unknown !== undefined) throw refusal(`Insight ${unknown} is not on dashboard ${dashboard}.`);
 }
 
 function found(row: SubscriptionRow | undefined): SubscriptionRow {
@@ -197,7 +197,7 @@ export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
   await lockOrganization(tx, organizationId);
   const written = await write();
   if (max > 0 && written.isOneMore && (await countSubscriptions(tx, organizationId)) > max) {
-    throw new AppError('invalid', `An organization has at most ${max} subscriptions. Delete one that is not needed.`, {
+    throw new AppError('invalid', `An organization can have at most ${max} subscriptions. Delete one that you no longer need.`, {
       code: 'limit_exceeded',
     });
   }

@@ -13,52 +13,55 @@ const oneOf = <const T extends readonly string[]>(words: T, description: string)
 const time = Type.String({ format: 'date-time' });
 
 const chosenInsights =
-  'Numbers of the insights of the dashboard that reports show, in the order of the dashboard. Empty: the first six.';
+  'IDs of the dashboard insights that reports show, in the order of the dashboard. If empty, reports show the first ' +
+'six.';
 
 const fields = {
   dashboard: orNull(
     Type.Integer({ 'x-reference': true }),
-    'Number of a dashboard of the project. When it is deleted, the next report says so and is the last one.',
+    'ID of the dashboard that reports are about. If it is deleted later, the next report says so and is the last one.',
   ),
   insight: orNull(
     Type.Integer({ 'x-reference': true }),
-    'Number of an insight, as `dashboard`. When both are given reports are about the insight.',
+    'ID of the insight that reports are about. If it is deleted later, the next report says so and is the last one. ' +
+'If both `insight` and `dashboard` are set, reports are about the insight.',
   ),
   target_type: oneOf(subscriptionTargetTypes, 'How reports are sent.'),
   target_value: Type.String({
     minLength: 1,
     description:
-      'Where to: for `email` addresses separated by commas; for `slack` `<channel id>|#<name>`, posted through the ' +
-      "project's `slack_incoming_webhook`, or the address of an incoming webhook; for `webhook` an http(s) address. " +
-      'Addresses of the web are shown to administrators whose key may ' +
-      'change it; to others as `https://example.com/********`, which changes nothing when it is sent back.',
+      "Where reports are sent. For `email`: email addresses, separated by commas. For `slack`: either `<channel id>|#<name>`, which uses the project's " +
+      '`slack_incoming_webhook`, or the URL of an incoming webhook. For `webhook`: an http or https URL. ' +
+      'URLs are shown only to administrators and owners, and only if their API key can change the subscription. Other callers see ' +
+      '`https://example.com/********`. If you send this mask back, the URL does not change.',
   }),
   frequency: oneOf(frequencies, 'Unit of `interval`.'),
-  interval: Type.Integer({ minimum: 1, maximum: largest, description: 'Every how many units of `frequency`.' }),
-  byweekday: orNull(Type.Array(oneOf(weekdays, 'A weekday.')), 'Only on these weekdays.'),
+  interval: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of `frequency` units from one report to the next. For example, 2 with `weekly` means every two weeks.' }),
+  byweekday: orNull(Type.Array(oneOf(weekdays, 'A weekday.')), 'Sends reports only on these weekdays.'),
   bysetpos: orNull(
     Type.Integer({ minimum: -largest - 1, maximum: largest }),
-    'With `byweekday`: only the n-th such day of each period, from its end when negative. 1 to 366 or -1 to -366.',
+    'With `byweekday`: sends reports only on the n-th matching day of each period, counted from the end if negative. ' +
+'From 1 to 366 or from -366 to -1.',
   ),
-  count: orNull(Type.Integer({ minimum: 1, maximum: largest }), 'Number of reports in all, counted from `start_date`.'),
+  count: orNull(Type.Integer({ minimum: 1, maximum: largest }), 'Total number of reports, counted from `start_date`.'),
   start_date: Type.String({
     format: 'date-time',
-    description: 'From when on, and at what time of day by the clocks of the project’s time zone.',
+    description: 'Start of the schedule. Its time of day, in the project time zone, is the time at which reports are sent.',
   }),
-  until_date: orNull(time, 'The last moment at which a report may be sent.'),
-  deleted: Type.Boolean({ description: 'Whether it is deleted; nothing is sent then.' }),
+  until_date: orNull(time, 'Time after which no more reports are sent.'),
+  deleted: Type.Boolean({ description: 'Whether the subscription is deleted. A deleted subscription sends no reports.' }),
   title: orNull(Type.String({ maxLength: 100 }), 'Title of the reports.'),
-  enabled: Type.Boolean({ description: 'Whether reports are sent by the rule. True by default.' }),
+  enabled: Type.Boolean({ description: 'Whether reports are sent on schedule. Defaults to true.' }),
   dashboard_export_insights: Type.Array(Type.Integer(), { description: chosenInsights }),
-  invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for those who receive it for the first time.'),
+  invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Message for recipients who receive a report for the first time.'),
 };
 
 /** A subscription, its fields in the order of PostHog's API (docs/api-rules.md#routes-and-fields). */
 export const subscription = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the subscription.' }),
-    dashboard: orNull(Type.Integer(), 'Number of the dashboard the reports are about.'),
-    insight: orNull(Type.Integer(), 'Number of the insight the reports are about.'),
+    id: Type.Integer({ description: 'ID of the subscription.' }),
+    dashboard: orNull(Type.Integer(), 'ID of the dashboard that reports are about.'),
+    insight: orNull(Type.Integer(), 'ID of the insight that reports are about.'),
     target_type: fields.target_type,
     target_value: fields.target_value,
     frequency: fields.frequency,
@@ -68,15 +71,15 @@ export const subscription = Type.Object(
     count: fields.count,
     start_date: fields.start_date,
     until_date: fields.until_date,
-    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
-    created_by: orNull(embeddedUser, 'Who made it; null when the user was deleted.'),
+    created_at: Type.String({ format: 'date-time', description: 'When the subscription was created.' }),
+    created_by: orNull(embeddedUser, 'User who created the subscription. Null if the user was deleted.'),
     deleted: fields.deleted,
     title: fields.title,
     enabled: fields.enabled,
     dashboard_export_insights: fields.dashboard_export_insights,
-    summary: Type.String({ description: 'The rule in words.' }),
-    next_delivery_date: orNull(time, 'When the next report is due; null when there will be none.'),
-    invite_message: Type.Null({ description: 'Not kept; always null.' }),
+    summary: Type.String({ description: 'The schedule in words.' }),
+    next_delivery_date: orNull(time, 'When the next report is due. Null if no more reports are due.'),
+    invite_message: Type.Null({ description: 'Always null, because the message is not stored.' }),
   },
   { title: 'Subscription' },
 );
@@ -94,13 +97,14 @@ const optional = {
   dashboard_export_insights: Type.Optional(
     orNull(
       Type.Array(Type.Integer(), { maxItems: mostInsights }),
-      `${chosenInsights} Null: empty. At most ${mostInsights}.`,
+      `${chosenInsights} Null has the same effect as an empty list. At most ${mostInsights} IDs.`,
     ),
   ),
   send_test_now: Type.Optional(
     orNull(
       Type.Boolean(),
-      'Whether a report goes to all targets at once. False: to none. By default a new subscription that is enabled sends one to all targets, a change to targets that are new.',
+      'If true, sends a report to all targets immediately. If false, sends none. By default, a new subscription that is ' +
+'enabled sends one to all targets, and a change of the target sends one only to the targets that were added.',
     ),
   ),
   invite_message: Type.Optional(rest.invite_message),
@@ -159,7 +163,7 @@ export const newSubscriptionExample = {
   byweekday: ['monday'],
   start_date: '2026-11-02T09:00:00Z',
   title: 'Weekly sign-ups',
-  invite_message: 'The numbers you asked for.',
+  invite_message: 'Here are the numbers you asked for.',
 };
 
 export const subscriptionExample = {
@@ -191,20 +195,21 @@ export const delivery = Type.Object(
   {
     id: Type.String({
       format: 'uuid',
-      description: 'Id; webhooks get it as `delivery_id`, the same at every attempt.',
+      description: 'ID of the report. Webhooks receive it as `delivery_id`, which is the same for every attempt.',
     }),
     occasion: Type.String({
       description:
-        '`scheduled`, `created` (the subscription is new), `target_changed` (the target is new), `test` (`send_test_now`) or `ended` (what it was about was deleted: the last one).',
+        'Why the report was sent: `scheduled`, `created` (the subscription is new), `target_changed` (the target is new), ' +
+'`test` (`send_test_now`) or `ended` (the insight or dashboard was deleted, so this is the last report).',
     }),
-    due_at: Type.String({ format: 'date-time', description: 'When it was due.' }),
-    target: Type.String({ description: 'Where to: one e-mail address, or the whole `target_value`.' }),
-    status: Type.String({ description: '`pending`, `delivered`, `failed` (given up) or `cancelled`.' }),
-    attempts: Type.Integer({ description: 'How often it was tried.' }),
-    error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was decided.' }),
+    due_at: Type.String({ format: 'date-time', description: 'When the report was due.' }),
+    target: Type.String({ description: 'Where the report was sent: one email address, or the complete `target_value`.' }),
+    status: Type.String({ description: '`pending`, `delivered`, `failed` (no more attempts will be made) or `cancelled`.' }),
+    attempts: Type.Integer({ description: 'Number of attempts.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed. Null if it did not fail.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the report was created.' }),
     finished_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When it was delivered or given up.',
+      description: 'When the report was delivered, failed or was cancelled. Null while it is pending.',
     }),
   },
   { title: 'SubscriptionDelivery' },
@@ -225,31 +230,32 @@ export const deliveryExample = {
 const figure = Type.Object(
   {
     label: Type.String({ description: 'Name of the series.' }),
-    value: Type.Number({ description: 'The number of the range.' }),
-    unit: oneOf(['number', 'percent'], 'What it counts in.'),
-    of: oneOf(['total', 'average'], 'How the numbers of several times became one.'),
-    before: orNull(Type.Number(), 'The same of the time before; null where there is none.'),
-    change: orNull(Type.Number(), 'Difference to it in percent; of percentages in points.'),
+    value: Type.Number({ description: 'Value for the date range.' }),
+    unit: oneOf(['number', 'percent'], 'Unit of the value.'),
+    of: oneOf(['total', 'average'], 'How the values of several intervals were combined.'),
+    before: orNull(Type.Number(), 'Value for the previous period. Null if there is none.'),
+    change: orNull(Type.Number(), 'Change from the previous period in percent, or in percentage points if the unit is `percent`. Null if there is ' +
+'no previous value.'),
   },
   { title: 'ReportFigure' },
 );
 
 const reportedInsight = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the insight.' }),
-    short_id: Type.String({ description: 'Its short id.' }),
-    name: Type.String({ description: 'What it was called.' }),
-    description: Type.String({ description: 'What it was described as.' }),
-    query_kind: Type.String({ description: 'Kind of its query; empty where it has none.' }),
-    date_from: orNull(time, 'Begin of the range.'),
-    date_to: orNull(time, 'Its last moment.'),
-    figures: Type.Array(figure, { description: 'Numbers to be read at a glance, at most 10.' }),
+    id: Type.Integer({ description: 'ID of the insight.' }),
+    short_id: Type.String({ description: 'Short ID of the insight.' }),
+    name: Type.String({ description: 'Name of the insight when the report was made.' }),
+    description: Type.String({ description: 'Description of the insight when the report was made.' }),
+    query_kind: Type.String({ description: 'Kind of its query. Empty if the insight has no query.' }),
+    date_from: orNull(time, 'Start of the date range.'),
+    date_to: orNull(time, 'End of the date range, inclusive.'),
+    figures: Type.Array(figure, { description: 'Key figures. At most 10.' }),
     table: Type.Object({
       columns: Type.Array(Type.String()),
       rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]))),
     }),
-    left_out: Type.Object({ rows: Type.Integer(), figures: Type.Integer() }, { description: 'What there was beyond.' }),
-    error: orNull(Type.String(), 'Why there are no numbers.'),
+    left_out: Type.Object({ rows: Type.Integer(), figures: Type.Integer() }, { description: 'Number of rows and figures that were left out.' }),
+    error: orNull(Type.String(), 'Why the insight could not be computed. Null if it was.'),
   },
   { title: 'ReportInsight' },
 );
@@ -257,18 +263,18 @@ const reportedInsight = Type.Object(
 /** A report as its receivers read it. */
 export const shownReport = Type.Object(
   {
-    subject: Type.String({ description: 'Subject of mails.' }),
-    text: Type.String({ description: 'The whole as text.' }),
+    subject: Type.String({ description: 'Subject of the email.' }),
+    text: Type.String({ description: 'The complete report as plain text.' }),
     total_insights: Type.Integer({
-      description: 'How many insights the dashboard has; six at most are in the report.',
+      description: 'Number of insights on the dashboard. The report contains at most six.',
     }),
-    insights: Type.Array(reportedInsight, { description: 'In the order of the dashboard.' }),
+    insights: Type.Array(reportedInsight, { description: 'Insights in the report, in the order of the dashboard.' }),
   },
   { title: 'Report' },
 );
 
 export const sentReport = Type.Object(
-  { ...delivery.properties, report: orNull(shownReport, 'What was sent; null where there are no numbers.') },
+  { ...delivery.properties, report: orNull(shownReport, 'The report as it was sent. Null if there are no results.') },
   { title: 'SentReport' },
 );
 

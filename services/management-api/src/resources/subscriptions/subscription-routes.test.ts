@@ -251,7 +251,7 @@ describe('S14: the link of a mail', () => {
     expect(before).not.toContain('<img');
     expect(before.match(/<button/g)).toHaveLength(1);
     const after = await look('POST');
-    expect(after).toContain('None go to test@x.com any more.');
+    expect(after).toContain('Reports are no longer sent to test@x.com.');
     expect(after).not.toContain('<button');
   });
 

@@ -13,13 +13,13 @@ import { findUnsubscribable, type Unsubscribable } from './store.ts';
 const linkDays = 30;
 
 const params = Type.Object({
-  unsubscribe_id: Type.String({ format: 'uuid', description: 'Of one mail; only its receiver knows it.' }),
+  unsubscribe_id: Type.String({ format: 'uuid', description: 'ID in the link of an email, which only its recipient knows.' }),
 });
 const state = Type.Object(
   {
-    title: Type.String({ description: 'What the reports are about.' }),
-    email: Type.String({ description: 'The address.' }),
-    is_subscribed: Type.Boolean({ description: 'Whether reports go to it.' }),
+    title: Type.String({ description: 'Title of the reports.' }),
+    email: Type.String({ description: 'Email address of the recipient.' }),
+    is_subscribed: Type.Boolean({ description: 'Whether reports are sent to the email address.' }),
   },
   { title: 'MailSubscription' },
 );
@@ -44,15 +44,15 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
     tags: ['subscriptions'] as [string],
     scope: 'public',
     params,
-    responses: { 200: { description: 'Whether reports go to the address.', schema: state, text: page } },
+    responses: { 200: { description: 'Whether reports are sent to the email address.', schema: state, text: page } },
   } as const;
   return [
     defineRoute({
       ...common,
       method: 'GET',
       operationId: 'unsubscribe_retrieve',
-      summary: 'Look which reports a mail belongs to',
-      description: `By the link of a mail, which works for ${linkDays} days.`,
+      summary: 'Show the subscription of an email',
+      description: `Returns the subscription that an email belongs to. The link in the email works for ${linkDays} days.`,
       examples: { response: example },
       handler: async ({ params: { unsubscribe_id: id }, request }) =>
         answer(await requireMail(sql, id), request.header('accept')),
@@ -61,9 +61,10 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       ...common,
       method: 'POST',
       operationId: 'unsubscribe_create',
-      summary: 'Have no more reports sent to an address',
+      summary: 'Unsubscribe from reports',
       description:
-        'Takes the address out of the subscription; the last one ends it. Again changes nothing. Others go on getting theirs.',
+        'Removes the email address from the subscription. If it is the last one, the subscription ends. Other recipients ' +
+'are not affected. Repeating the request changes nothing.',
       examples: { response: { ...example, is_subscribed: false } },
       handler: async ({ params: { unsubscribe_id: id }, request }) => {
         const found = await requireMail(sql, id);
@@ -77,7 +78,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
 /** @throws AppError `not_found`. */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
-  if (!found) throw new AppError('not_found', `This link is not good, or older than ${linkDays} days.`);
+  if (!found) throw new AppError('not_found', `This link is invalid or older than ${linkDays} days. Use the link in a newer email.`);
   return found;
 }
 
@@ -87,11 +88,11 @@ function answer({ name: title, email, isSubscribed }: Unsubscribable, accept = '
 }
 
 function pageOf({ title, email, isSubscribed }: { title: string; email: string; isSubscribed: boolean }): string {
-  const heading = isSubscribed ? `No more reports of “${title}”?` : `No more reports of “${title}”`;
+  const heading = isSubscribed ? `Unsubscribe from “${title}”?` : `Unsubscribed from “${title}”`;
   const sentence = isSubscribed
-    ? `They go to ${email}. Others who get them are not concerned.`
-    : `None go to ${email} any more.`;
-  const button = isSubscribed ? '<form method="post"><button type="submit">Stop these mails</button></form>' : '';
+    ? `Reports will no longer be sent to ${email}. Other recipients are not affected.`
+    : `Reports are no longer sent to ${email}.`;
+  const button = isSubscribed ? '<form method="post"><button type="submit">Unsubscribe</button></form>' : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapedHtml(heading)}</title>
 <style>

@@ -13,11 +13,12 @@ export function testEventRoutes(deps: GatewayDeps) {
     operationId: 'test_event_create',
     summary: 'Send a test event',
     description:
-      'Sends one event with the project API key through the gateway of `INGEST_URL`, as an SDK would. It counts as any other; `events/:uuid` shows it once it is stored.',
+      'Sends an event with the project API key to the gateway at `INGEST_URL`, as an SDK would. The event counts like ' +
+'any other event. When it has been stored, `events/:uuid` returns it.',
     tags: ['events'],
     scope: 'event:write',
     body: newTestEvent,
-    responses: { 201: { description: 'The gateway has taken it.', schema: sentEvent } },
+    responses: { 201: { description: 'The gateway accepted the event.', schema: sentEvent } },
     examples: { request: { event: 'test event', distinct_id: 'test-user' }, response: sentEventExample },
     handler: async ({ target: { environmentId }, body }) => {
       const sent = { event: body.event ?? 'test event', distinct_id: body.distinct_id ?? 'test-user' };
@@ -30,10 +31,10 @@ export function testEventRoutes(deps: GatewayDeps) {
 const newTestEvent = Type.Object(
   {
     event: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event, `test event` by default.' }),
+      Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event. Defaults to `test event`.' }),
     ),
     distinct_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Who did it, `test-user` by default.' }),
+      Type.String({ minLength: 1, maxLength: 200, description: 'Distinct ID of the person. Defaults to `test-user`.' }),
     ),
   },
   { title: 'TestEventToCreate' },
@@ -41,9 +42,9 @@ const newTestEvent = Type.Object(
 
 const sentEvent = Type.Object(
   {
-    uuid: Type.String({ format: 'uuid', description: 'Id of the event.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the event.' }),
     event: Type.String({ description: 'Name of the event.' }),
-    distinct_id: Type.String({ description: 'Who did it.' }),
+    distinct_id: Type.String({ description: 'Distinct ID of the person.' }),
   },
   { title: 'TestEvent' },
 );

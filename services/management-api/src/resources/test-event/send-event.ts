@@ -32,7 +32,7 @@ export async function sendEvent(
   { properties, ...event }: EventToSend,
 ): Promise<string> {
   if (ingestUrl === undefined) {
-    throw new AppError('unavailable', 'No gateway is known: INGEST_URL is not set.', { code: 'no_gateway' });
+    throw new AppError('unavailable', 'Test events are not available, because INGEST_URL is not set. Ask the operator of this installation.', { code: 'no_gateway' });
   }
   const uuid = randomUUID();
   const token = await findEnvironmentToken(sql, environmentId);
@@ -52,14 +52,14 @@ async function send(url: URL, event: object): Promise<void> {
     });
     answer = { status: response.status, text: await response.text() };
   } catch (cause) {
-    throw new AppError('unavailable', 'The gateway does not answer.', { retryAfterSeconds: 2, cause });
+    throw new AppError('unavailable', 'The gateway does not respond. Try again in a moment.', { retryAfterSeconds: 2, cause });
   }
   if (answer.status !== 200) {
-    const detail = `The gateway refused the event with ${answer.status}. Try again in a moment.`;
+    const detail = `The gateway rejected the event with status ${answer.status}. Try again in a moment.`;
     throw new AppError('unavailable', detail, { retryAfterSeconds: 2, details: { status: answer.status } });
   }
   if (answer.text.includes('"quota_limited"')) {
-    const detail = "The plan's events of this month are used up, so the gateway dropped the event.";
+    const detail = "The gateway dropped the event, because the plan's events for this month are used up.";
     throw new AppError('payment_required', detail, { code: 'quota_limited' });
   }
 }

@@ -69,7 +69,7 @@ export async function prepareEmail(
   if (!accountMailing.sends) {
     throw new AppError(
       'invalid',
-      'This installation sends no mail, so the address cannot be proved. Ask its operator.',
+      'This installation does not send email, so the new address cannot be verified. Ask its operator.',
       {
         code: 'email_not_available',
         attr: 'email',
@@ -121,7 +121,7 @@ export async function proveEmail(
   const step = await countTryOfSignInStep(sql, kind, secretOf(user.id));
   if (step === undefined) throw nothingWaits();
   if (Number(step.data.tries) > mostTries) {
-    throw new AppError('invalid', 'Too many wrong codes. Ask for a new one.', {
+    throw new AppError('invalid', 'Too many wrong codes. Request a new one.', {
       code: 'too_many_attempts',
       attr: 'code',
     });
@@ -147,7 +147,7 @@ export async function forgetEmail(sql: Sql, caller: Caller): Promise<void> {
 }
 
 function nothingWaits(): AppError {
-  return new AppError('invalid', 'No other address waits for a code. Change the address again.', {
+  return new AppError('invalid', 'There is no pending email change to confirm. Request the change again.', {
     code: 'no_pending_email',
   });
 }

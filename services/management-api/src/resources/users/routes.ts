@@ -44,9 +44,10 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       method: 'GET',
       path: '/api/users/@me',
       operationId: 'users_me_retrieve',
-      summary: 'Read your own user',
+      summary: 'Show your own user',
       description:
-        'The user the key belongs to. Works with a key restricted to organizations or projects too, so it tells whether a key works at all.',
+        'Returns the user of the API key or session. This also works with keys that are limited to some organizations or ' +
+'projects, so you can use it to check whether a key is valid.',
       tags: ['users'],
       scope: 'user:read',
       isBeforeSecondFactor: true,
@@ -60,7 +61,10 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       operationId: 'users_me_partial_update',
       summary: 'Change your own user',
       description:
-        'Changes the given fields, and what `@current` stands for; the latter not with a key for some organizations or projects only. A password is changed by a session alone, which for this and for names needs a recent sign-in.',
+        'Changes the given fields. `set_current_organization` and `set_current_team` change what `@current` refers to, ' +
+'and cannot be set with a key that is limited to some organizations or projects. Changing the password, the email ' +
+'address or `passkeys_enabled_for_2fa` requires a session. Changing these or the name in a session requires a ' +
+'recent sign-in.',
       tags: ['users'],
       scope: 'user:write',
       isBeforeSecondFactor: true,
@@ -99,13 +103,13 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       path: '/api/users',
       operationId: 'users_list',
       summary: 'List users',
-      description: 'Only your own user. The other members of an organization are listed below the organization.',
+      description: 'Returns only your own user. To list the other members of an organization, use the member list of the organization.',
       tags: ['users'],
       scope: 'user:read',
       query: Type.Object({
         ...offsetQuery,
-        email: Type.Optional(Type.String({ description: 'Your user only if it has this address, in any case.' })),
-        is_staff: Type.Optional(Type.Boolean({ description: 'Your user only if `is_staff` has this value.' })),
+        email: Type.Optional(Type.String({ description: 'Returns your user only if it has this email address, ignoring case.' })),
+        is_staff: Type.Optional(Type.Boolean({ description: 'Returns your user only if its `is_staff` has this value.' })),
       }),
       responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
       examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
@@ -121,8 +125,8 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       method: 'GET',
       path: '/api/users/:uuid',
       operationId: 'users_retrieve',
-      summary: 'Read a user',
-      description: 'Your own user by its UUID; nobody else is shown.',
+      summary: 'Show a user',
+      description: 'Returns your own user by its UUID. Other users are not accessible.',
       tags: ['users'],
       scope: 'user:read',
       params: Type.Object({ uuid: Type.String({ description: 'UUID of the user.' }) }),
@@ -144,16 +148,18 @@ const isDone = { success: true };
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
-  const done200 = { 200: { description: 'Done.', schema: done } };
+  const done200 = { 200: { description: 'The request was successful.', schema: done } };
   return [
     defineRoute({
       ...change,
       method: 'POST',
       path: '/api/users/verify_email',
       operationId: 'users_verify_email_create',
-      summary: 'Prove a new e-mail address',
+      summary: 'Verify a new email address',
       description:
-        'With the six digits that were mailed to it. The address becomes that of the account, and your other sessions end. Five tries, then a new code has to be asked for. Needs a session.',
+        'Verifies the pending email address with the six-digit code that was sent to it. The address then becomes the ' +
+'email address of the account, and your other sessions end. After five wrong codes, you must request a new one. ' +
+'Requires a session.',
       body: emailProof,
       responses: done200,
       examples: { request: { code: '123456' }, response: isDone },
@@ -167,8 +173,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'POST',
       path: '/api/users/request_email_verification',
       operationId: 'users_request_email_verification_create',
-      summary: 'Ask for another code',
-      description: 'For the address that waits. The code before is void. Needs a session.',
+      summary: 'Request a new verification code',
+      description: 'Sends a new code to the pending email address. The previous code stops working. Requires a session.',
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller, request }) => {
@@ -181,8 +187,8 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'PATCH',
       path: '/api/users/cancel_email_change_request',
       operationId: 'users_cancel_email_change_request_partial_update',
-      summary: 'Keep the e-mail address',
-      description: 'The one that waits is forgotten. Needs a session.',
+      summary: 'Cancel the change of the email address',
+      description: 'Deletes the pending email address. The current one does not change. Requires a session.',
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller }) => {
@@ -194,12 +200,12 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'GET',
       path: '/api/users/@me/activity',
       operationId: 'users_me_activity',
-      summary: 'Show what happened to your account',
-      description: 'Sign-ins with their address and browser, and what was changed, the latest first.',
+      summary: 'Show the history of your account',
+      description: 'Returns sign-ins with their IP address and browser, and changes to the account, the latest first.',
       tags,
       scope: 'user:read',
       query: activityQuery,
-      responses: { 200: { description: 'One page of records.', schema: activityPage } },
+      responses: { 200: { description: 'One page of activity.', schema: activityPage } },
       examples: { response: activityExample },
       handler: async ({ caller, query, request }) => {
         const { uuid } = await requireUser(sql, caller.userId);
@@ -211,13 +217,15 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       method: 'DELETE',
       path: '/api/users/@me',
       operationId: 'users_me_destroy',
-      summary: 'Remove your account',
+      summary: 'Delete your account',
       description:
-        'Keys, sessions and memberships go; what you made stays. Refused to owners of an organization: make somebody else one, or delete it. Needs a session.',
+        'Deletes your account with its API keys, sessions and memberships. Everything you created remains. If you are an ' +
+'owner of an organization, the request is rejected: make another member the owner, or delete the organization ' +
+'first. Requires a session.',
       isSensitive: true,
       responses: {
-        204: { description: 'Removed.' },
-        405: { description: 'A key asks: an account is removed by its person, in a session (`method_not_allowed`).' },
+        204: { description: 'The account is deleted.' },
+        405: { description: 'The request used an API key. An account can be deleted only in a session (`method_not_allowed`).' },
       },
       handler: async ({ caller, request }) => {
         // To keys it is what it was before people could sign in (U5).

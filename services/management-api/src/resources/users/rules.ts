@@ -63,7 +63,7 @@ export async function changePasskeysCount(tx: Transaction, caller: Caller, count
   await lockKeysOf(tx, caller.userId);
   const factors = await findSecondFactors(tx, caller.userId);
   if (count && factors.passkeys === 0) {
-    throw new AppError('invalid', 'You have no passkey. Register one first.', {
+    throw new AppError('invalid', 'You do not have a passkey. Register one first.', {
       code: 'no_passkeys',
       attr: 'passkeys_enabled_for_2fa',
     });
@@ -96,7 +96,7 @@ async function changeCurrentEnvironment(
   if (isLimited(caller)) {
     throw new AppError(
       'forbidden',
-      'API keys with scoped organizations or projects cannot change what `@current` stands for.',
+      'API keys with scoped organizations or projects cannot change what `@current` refers to.',
     );
   }
   const own = visibleOrganizationIds(caller);

@@ -7,31 +7,32 @@ import { projectExample, projectSummary } from '../projects/schema.ts';
 /** The caller as `/api/users/@me/` shows it: of what PostHog shows, what exists here. */
 export const me = Type.Object(
   {
-    id: Type.Integer({ description: 'Number of the user.' }),
+    id: Type.Integer({ description: 'Numeric ID of the user.' }),
     date_joined: Type.String({ format: 'date-time', description: 'When the account was created.' }),
-    uuid: Type.String({ format: 'uuid', description: 'Id of the user.' }),
-    distinct_id: Type.String({ description: 'Id under which the product itself may track the user.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }),
+    distinct_id: Type.String({ description: 'Distinct ID for analytics about the use of Millrace. Millrace does not use it.' }),
     first_name: Type.String({ description: 'First name.' }),
     last_name: Type.String({ description: 'Last name.' }),
-    email: Type.String({ description: 'E-mail address.' }),
-    is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
+    email: Type.String({ description: 'Email address.' }),
+    is_email_verified: Type.Boolean({ description: 'Whether the email address is verified.' }),
     pending_email: Type.Union([Type.String(), Type.Null()], {
-      description: 'The address that becomes this one once it is proved; null for none.',
+      description: 'New email address that is waiting for verification. Null if there is none.',
     }),
     has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.' }),
     sensitive_session_expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'Until when this session may do what needs a recent sign-in; null with a key.',
+      description: 'Time until which this session can be used for actions that require a recent sign-in. Null with an API key.',
     }),
-    is_staff: Type.Boolean({ description: 'Always false: no user has rights beyond organizations.' }),
-    is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
+    is_staff: Type.Boolean({ description: 'Always false, because Millrace does not have staff users.' }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether a second factor is required when the user signs in.' }),
     passkeys_enabled_for_2fa: Type.Boolean({
-      description: 'Whether a passkey is asked for after a password. By itself a passkey signs in without one.',
+      description: 'Whether a passkey is required after the password. The user can sign in with a passkey instead of a password in ' +
+'any case.',
     }),
-    has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
-    hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
-    role_at_organization: Type.String({ description: 'What the user does for a living, empty when unknown.' }),
-    team: Type.Union([projectSummary, Type.Null()], { description: 'The project `@current` stands for.' }),
-    organization: Type.Union([organization, Type.Null()], { description: 'The organization `@current` stands for.' }),
+    has_social_auth: Type.Boolean({ description: 'Whether the account is linked to a sign-in provider.' }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings. Empty if not set.' }),
+    role_at_organization: Type.String({ description: 'Role of the user at work. Empty if unknown.' }),
+    team: Type.Union([projectSummary, Type.Null()], { description: 'Project that `@current` refers to.' }),
+    organization: Type.Union([organization, Type.Null()], { description: 'Organization that `@current` refers to.' }),
     organizations: Type.Array(
       Type.Object({
         id: Type.String({ format: 'uuid' }),
@@ -40,7 +41,7 @@ export const me = Type.Object(
         logo_media_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
         membership_level: Type.Integer(),
       }),
-      { description: 'Every organization of the user the key may use.' },
+      { description: 'Organizations of the user that the API key or session can access.' },
     ),
   },
   { title: 'Me' },
@@ -79,7 +80,7 @@ export const meExample = {
 
 /** What was mailed to an address. */
 export const emailProof = Type.Object(
-  { code: Type.String({ minLength: 1, maxLength: 20, description: 'The six digits of the mail.' }) },
+  { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );
 
@@ -90,15 +91,17 @@ const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marke
 export const refusedUserFields = {
   anonymize_data: {
     detail:
-      'Millrace does not analyze how you use it, so there is nothing to anonymize. Leave `anonymize_data` out, or send false.',
+      '`anonymize_data` is not supported, because Millrace does not collect data about how you use it. Leave it out, or ' +
+'set it to false.',
     unless: [null, false],
   },
   is_staff: {
-    detail: 'Millrace has no staff users. Leave `is_staff` out, or send false.',
+    detail: '`is_staff` is not supported, because Millrace does not have staff users. Leave it out, or set it to false.',
     unless: [null, false],
   },
   notification_settings: {
-    detail: 'Emails cannot be chosen one by one. Leave `notification_settings` out, or send an empty object.',
+    detail: '`notification_settings` is not supported, because emails cannot be turned off individually. Leave it out, or ' +
+'send an empty object.',
     unless: [null, {}],
   },
 };
@@ -110,37 +113,39 @@ export const userChanges = Type.Object(
     last_name: Type.Optional(Type.String({ maxLength: 150, description: 'Last name.' })),
     hedgehog_config: Type.Optional(
       Type.Union([freeFormObject(), Type.Null()], {
-        description: 'Free-form settings, 2000 characters at most as JSON; null clears them.',
+        description: 'Free-form settings, at most 2000 characters as JSON. Null clears them.',
       }),
     ),
     role_at_organization: Type.Optional(
-      Type.Enum(roles, { description: 'What you do for a living; empty when you do not say.' }),
+      Type.Enum(roles, { description: 'Your role at work. Empty if you prefer not to say.' }),
     ),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         format: 'password',
-        description: 'A new password, 8 to 256 characters. Needs a session; your other sessions end.',
+        description: 'New password of 8 to 256 characters. Ends your other sessions. Requires a session.',
       }),
     ),
     email: Type.Optional(
       Type.String({
         format: 'email',
         maxLength: 254,
-        description: 'Another address. It waits until it is proved. Needs a session of the last five minutes.',
+        description: 'New email address. It takes effect after it has been verified with a code. Requires a session in which you ' +
+'signed in within the last five minutes.',
       }),
     ),
     passkeys_enabled_for_2fa: Type.Optional(
-      Type.Boolean({ description: 'Whether a passkey is asked for after a password. Needs a session.' }),
+      Type.Boolean({ description: 'Whether a passkey is required after the password. Requires a session.' }),
     ),
     current_password: Type.Optional(
-      Type.String({ format: 'password', description: 'With a new password: the one before, if there is one.' }),
+      Type.String({ format: 'password', description: 'Current password. Required with `password` if the account has one, unless the session was started with a sign-in ' +
+'link.' }),
     ),
     set_current_organization: Type.Optional(
-      Type.String({ description: 'Id of the organization `@current` shall stand for.' }),
+      Type.String({ description: 'ID of the organization that `@current` refers to.' }),
     ),
     set_current_team: Type.Optional(
-      Type.Integer({ description: 'Id of the environment `@current` shall stand for; its organization follows.' }),
+      Type.Integer({ description: 'ID of the environment that `@current` refers to. Its organization becomes the current one as well.' }),
     ),
   },
   { title: 'UserChanges' },
