@@ -389,7 +389,7 @@ const refusals: [string[], number, RegExp][] = [
   [
     ['key', 'create', '--user', 'owner@example.com', '--label', 'x', '--scopes', '*', '--expires', '2001-01-01'],
     1,
-    /^error: --expires: The key would have expired already\.$/,
+    /^error: --expires: The expiry time must be in the future\.$/,
   ],
   [
     ['key', 'create', '--user', 'owner@example.com', '--label', 'x', '--scopes', '*', '--organizations', unknown],
@@ -420,7 +420,7 @@ const refusals: [string[], number, RegExp][] = [
   [
     ['bootstrap', '--email', 'x@example.com', '--timezone', 'Mars', '--force'],
     1,
-    /^error: --timezone: "Mars" is not a valid choice\. Name a time zone of the IANA database, like Europe\/Berlin\.$/,
+    /^error: --timezone: "Mars" is not a valid choice\. Use an IANA time zone name such as Europe\/Berlin\.$/,
   ],
   [['migrate', '--database-url', 'mysql://x'], 2, /^error: --database-url: not an address like postgresql/],
   [['migrate', '--prisma-directory', '/nowhere'], 2, /^error: --prisma-directory: no migrations in \/nowhere$/],

@@ -198,7 +198,7 @@ test('C-033: the token of SCIM is shown once, and what the provider asked for is
   expect((await ask({ userName: 'lin@corp.example' })).status).toBe(201);
   expect((await ask({ userName: 'lin@elsewhere.example' })).status).toBe(400);
   await page.reload();
-  await row(page, 'userName has to be an e-mail address of corp.example').getByText('400').waitFor();
+  await row(page, 'userName must be an email address in the domain corp.example').getByText('400').waitFor();
   await row(page, 'POST /Users').getByText('201').waitFor();
   expect(await page.content()).not.toContain(token);
   await lookAt(page);

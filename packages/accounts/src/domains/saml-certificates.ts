@@ -23,7 +23,7 @@ const mostCertificates = 5;
  */
 export function readSamlCertificates(text: string): SamlCertificate[] {
   const pieces = splitSamlCertificates(text);
-  if (pieces.length === 0) throw noCertificate('There is no certificate.');
+  if (pieces.length === 0) throw noCertificate('Enter at least one certificate in PEM format.');
   return pieces.map(readCertificate);
 }
 
@@ -37,10 +37,10 @@ export function splitSamlCertificates(text: string): string[] {
     .map((piece) => piece.replaceAll(/\s+/g, ''))
     .filter((piece) => piece !== '');
   if (pieces.length > mostCertificates) {
-    throw noCertificate(`At most ${mostCertificates} certificates are allowed. Remove the ones you no longer use.`);
+    throw noCertificate(`At most ${mostCertificates} certificates are allowed. Remove those that you no longer use.`);
   }
   if (new Set(pieces).size < pieces.length) {
-    throw noCertificate('The same certificate is there twice. Remove one of the copies.');
+    throw noCertificate('The same certificate is listed twice. Remove one of the copies.');
   }
   return pieces;
 }
@@ -51,13 +51,13 @@ function readCertificate(base64: string): SamlCertificate {
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new Error('Not base64.');
     certificate = new X509Certificate(Buffer.from(base64, 'base64'));
   } catch (cause) {
-    throw noCertificate('This is not a certificate. Paste what stands between BEGIN and END CERTIFICATE.', cause);
+    throw noCertificate('This is not a valid certificate. Paste the complete text from BEGIN CERTIFICATE to END CERTIFICATE.', cause);
   }
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate.publicKey;
   if (type !== 'rsa' && type !== 'ec')
-    throw noCertificate('The key of the certificate is neither RSA nor of an elliptic curve.');
+    throw noCertificate('The key of the certificate must be an RSA or elliptic-curve key.');
   if (type === 'rsa' && (details?.modulusLength ?? 0) < smallestRsaBits) {
-    throw noCertificate(`The RSA key of the certificate has less than ${smallestRsaBits} bits.`);
+    throw noCertificate(`The RSA key of the certificate must have at least ${smallestRsaBits} bits.`);
   }
   return { pem: certificate.toString(), expiresAt: new Date(certificate.validTo) };
 }

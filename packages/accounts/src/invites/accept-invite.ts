@@ -168,7 +168,8 @@ async function createInvitedUser(
 function accountExists(cause: unknown): AppError {
   return new AppError(
     'invalid',
-    'There is an account with this address. Sign in first, or accept the invite with its API key.',
+    'An account with this email address already exists. Sign in first, or accept the invite with an API key of the ' +
+'account.',
     {
       code: 'account_exists',
       cause,

@@ -182,7 +182,7 @@ interface InvitingKey {
  */
 function requireFullReach({ scopes }: InvitingKey, level: number): void {
   if (level <= membershipLevels.member || allScopes.every((scope) => grants(scopes, scope))) return;
-  throw new AppError('forbidden', 'Inviting with more than level 1 needs an API key with all scopes.');
+  throw new AppError('forbidden', 'Inviting with a level above 1 requires an API key with all scopes.');
 }
 
 /** Access to one environment that an invite brings along. */

@@ -146,7 +146,7 @@ function toActing({ user_id: userId, level }: MemberWithEmail): Acting {
 async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<void> {
   if (member.level !== membershipLevels.owner) return;
   if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;
-  throw new AppError('conflict', 'The last owner has to stay. Make another member an owner first.');
+  throw new AppError('conflict', 'An organization must have at least one owner. Make another member an owner first.');
 }
 
 /** Withdraws the invites somebody may not stand for any more (see `deleteInvitesOf`), each with its record. */

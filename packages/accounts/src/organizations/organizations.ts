@@ -69,7 +69,7 @@ async function insertWithFreeSlug(
     const created = await insertOrganization(tx, { ...row, slug });
     if (created) return created;
   }
-  throw new AppError('unavailable', 'No free slug was found for the organization. Please try again.');
+  throw new AppError('unavailable', 'Could not find an unused slug for the organization. Try again.');
 }
 
 /** Oldest first; all of them, or those a user is a member of. */

@@ -104,7 +104,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
     [environmentId],
   );
   if ((row?.count ?? 0) <= mostRecordRules) return;
-  throw new AppError('invalid', `A project has at most ${mostRecordRules} rules of access to records. Use roles.`, {
+  throw new AppError('invalid', `A project can have at most ${mostRecordRules} access rules for records. Use roles to need fewer.`, {
     code: 'limit_exceeded',
   });
 }

@@ -47,7 +47,7 @@ export function requireUncounted(plan: unknown): void {
   if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;
   throw new AppError(
     'forbidden',
-    'Your current plan limits projects and environments: what counts toward it cannot be made demo data.',
+    'Your current plan limits projects and environments, so one that counts toward the limit cannot become a demo.',
   );
 }
 

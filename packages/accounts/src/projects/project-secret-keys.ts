@@ -44,7 +44,7 @@ export async function createProjectSecretKey(tx: Transaction, change: SecretKeyC
   const environment = await lock(tx, change.environmentId);
   const keys = await selectSecretKeys(tx, change.environmentId);
   if (keys.some(({ slot }) => slot === 'primary')) {
-    throw new AppError('conflict', 'The environment has a secret key already. Roll it to get another one.');
+    throw new AppError('conflict', 'The environment already has a secret key. Rotate it to get a new one.');
   }
   return addPrimary(tx, { ...change, environment }, 'created');
 }

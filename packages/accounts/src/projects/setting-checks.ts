@@ -10,14 +10,14 @@ const maxListedLength = 2000;
 
 export function checkWebhook(value: unknown): unknown {
   if (typeof value !== 'string' || !isMasked(value)) return value;
-  throw invalid('slack_incoming_webhook', 'This address is masked. Send the whole one, or leave it out.');
+  throw invalid('slack_incoming_webhook', 'This URL is masked. Send the complete URL, or leave the field out.');
 }
 
 export function checkTimeZone(value: unknown): unknown {
   if (isTimeZone(String(value))) return value;
   throw invalid(
     'timezone',
-    `"${String(value).slice(0, 100)}" is not a valid choice. Name a time zone of the IANA database, like Europe/Berlin.`,
+    `"${String(value).slice(0, 100)}" is not a valid choice. Use an IANA time zone name such as Europe/Berlin.`,
     'invalid_choice',
   );
 }
@@ -35,7 +35,7 @@ export function checkCookielessMode(value: unknown): unknown {
   if (value !== 2) return value;
   throw invalid(
     'cookieless_server_hash_mode',
-    'Mode 2 (stateful) is not supported: 0 is off, 1 stateless.',
+    'Mode 2 (stateful) is not supported. Use 0 (off) or 1 (stateless).',
     'invalid_choice',
   );
 }

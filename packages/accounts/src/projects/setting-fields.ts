@@ -1,5 +1,5 @@
-// The settings of an environment, each with all that is known of it. The schema of the API, docs/settings.md (`npm run docs`), what is
-// checked, how it is stored and the tests are made from this table.
+// All settings of an environment. The schema of the API, docs/settings.md and the console's table (`npm run docs`), the checks of values,
+// the way they are stored, and tests are derived from this table.
 
 import { type TSchema, Type } from 'typebox';
 import {
@@ -28,7 +28,7 @@ export interface SettingField {
    * shown, but clients are told that the feature is off, which Millrace does not have.
    */
   does: 'acts' | 'stored only' | 'off';
-  /** What it does, in Markdown, for docs/settings.md. */
+  /** What it does, in Markdown sentences, for docs/settings.md and the console. */
   effect: string;
   /** It says where data is sent, so only administrators of the project change it. */
   isForAdministrators?: true;
@@ -72,12 +72,14 @@ const nullableTexts = (description: string, maxLength?: number): Kind => {
   return { request: nullable(request, description), response: nullable(response, description), isJson: true };
 };
 
-/** In the order of PostHog's API; what only environments have stands beside its like. Names are those of the columns. */
+const partOfReplay = { does: 'off', effect: 'Part of session replay.' } as const;
+
+/** In the order of PostHog's API, with the fields of environments only next to similar ones. Names are those of the columns. */
 export const settingFields: Record<string, SettingField> = {
   app_urls: {
-    ...texts('Addresses of the application.', 200),
+    ...texts('URLs of your application.', 200),
     does: 'stored only',
-    effect: 'nothing is refused by its origin',
+    effect: 'Millrace accepts events from every origin, whatever URLs are listed here.',
     check: withoutEmpty,
     example: ['https://example.com'],
   },
@@ -85,315 +87,305 @@ export const settingFields: Record<string, SettingField> = {
     ...plain(
       nullable(
         Type.String({ maxLength: 500 }),
-        'Incoming webhook of Slack through which reports for a channel are sent. Only administrators of the project may change it. Shown to administrators whose key may change it; to others as `https://hooks.slack.com/********`, which changes nothing when it is sent back.',
+        'Slack incoming webhook for reports that are sent to a channel. Only administrators of the project can change it. Administrators whose key can change it see the URL. Other callers see `https://hooks.slack.com/********`. If you send this mask back, the URL does not change.',
       ),
     ),
     does: 'acts',
     effect:
-      'reports for a Slack channel are sent through it, including those that are already waiting. Only administrators of the project change it. Members, and keys that may not change it, see [its mask](api-rules.md#secrets-in-answers)',
+      'Reports for a Slack channel are sent through this webhook, including reports that are already queued. Only administrators of the project can change it. Members, and keys that cannot change it, see [a mask](api-rules.md#secrets-in-answers).',
     isForAdministrators: true,
     check: checkWebhook,
     example: 'https://hooks.slack.com/services/T0/B0/x',
   },
   anonymize_ips: {
-    ...flag('Whether the IP address of events is discarded.'),
+    ...flag('Whether the IP addresses of events are discarded.'),
     does: 'acts',
     effect:
-      'the address of an event, and the property `$ip`, are not stored. Visitors without cookies are told apart all the same',
+      'The IP address of an event and its property `$ip` are not stored. Cookieless visitors are still told apart.',
     example: true,
   },
   completed_snippet_onboarding: {
-    ...flag('Whether the snippet was installed once.'),
+    ...flag('Whether the snippet has been installed.'),
     does: 'stored only',
-    effect: 'whether an application in front has shown its snippet',
+    effect: 'Other applications can store here that they have shown the snippet.',
     example: true,
   },
   test_account_filters: {
-    ...someJson('Filters that tell internal traffic: a list of `{key, value, operator, type}`.'),
+    ...someJson('Filters that exclude internal and test users: a list of `{key, value, operator, type}`.'),
     does: 'acts',
     effect:
-      'insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter by the email domains of its members. A filter that insights cannot read is refused, and so is a [cohort that the user may not see](api-rules.md#access-to-records)',
+      'Insights and the Live view can leave out events that do not match all of these filters. A new environment starts with a filter for the email domain of its members. A filter that insights cannot evaluate is rejected, and so is a [cohort that the user cannot access](api-rules.md#access-to-records).',
     example: [{ key: 'email', value: '@example.com', operator: 'not_icontains', type: 'person' }],
   },
   test_account_filters_default_checked: {
-    ...nullableFlag('Whether internal traffic is filtered out by default.'),
+    ...nullableFlag('Whether internal and test users are excluded by default.'),
     does: 'stored only',
-    effect: 'whether an application in front filters by them at first',
+    effect: 'Other applications can use it as the default for excluding internal and test users.',
     example: true,
   },
   path_cleaning_filters: {
-    ...anyJson('Rules that shorten paths: a list of `{alias, regex}`.'),
+    ...anyJson('Rules that shorten URL paths: a list of `{alias, regex}`.'),
     does: 'stored only',
-    effect: 'rules that shorten paths for display',
+    effect: 'Other applications can use these rules to shorten URL paths for display.',
     example: [{ alias: 'a', regex: 'b' }],
   },
   is_demo: {
-    ...flag('Whether the data is made up.'),
+    ...flag('Whether the environment contains demo data.'),
     does: 'acts',
     effect:
-      "who may make it, and how it counts in the plan's limits; one that is made so has no default `test_account_filters`",
+      'The first demo project of an organization, and the first demo environment of a project, do not count toward the limits of the plan. Users cannot create a second one. A new demo environment has no default `test_account_filters`.',
     example: false,
   },
   timezone: {
-    ...plain(Type.String({ description: 'IANA name of the time zone reports use, e.g. `Europe/Berlin`.' })),
+    ...plain(Type.String({ description: 'Project time zone, as an IANA name such as `Europe/Berlin`.' })),
     does: 'acts',
     effect:
-      "dates of reports and in conditions of flags, days of a flag's exposures, intervals of a batch export (as it is when the export is made), days of visitors without cookies who send no `$timezone`",
+      'It is the time zone for dates in insights, reports and release conditions, for the days of flag exposures, for the intervals of a batch export (a change affects only exports created later), and for the days of cookieless visitors who send no `$timezone`.',
     check: checkTimeZone,
     example: 'Europe/Berlin',
   },
   data_attributes: {
-    ...someJson('HTML attributes that name elements.'),
+    ...someJson('HTML attributes that identify elements.'),
     does: 'stored only',
-    effect: 'attributes of HTML that name elements; interactions are captured with the same ones whatever stands here',
+    effect: 'Millrace captures interactions with its own list of attributes, whatever is listed here.',
     example: ['data-attr', 'data-test'],
   },
   person_display_name_properties: {
-    ...nullableTexts('Person properties that may serve as a name, in order.', 400),
+    ...nullableTexts('Person properties to use as the display name, in order of preference.', 400),
     does: 'stored only',
-    effect: 'names of persons in lists are `email`, `name` or `username`, else the distinct id',
+    effect: 'Lists show persons by `email`, `name` or `username`, or otherwise by distinct ID, whatever is listed here.',
     check: withoutEmpty,
     example: ['email'],
   },
   correlation_config: {
     ...anyJson('Settings of correlation analysis.'),
     does: 'stored only',
-    effect: 'settings of an analysis that is not made here',
+    effect: 'Millrace does not include correlation analysis.',
     example: { a: 1 },
   },
   autocapture_opt_out: {
-    ...nullableFlag('Whether SDKs capture no interactions by themselves.'),
+    ...nullableFlag('Whether autocapture is turned off in SDKs.'),
     does: 'acts',
-    effect: 'browsers are told whether to capture interactions by themselves',
+    effect: 'Turns autocapture in browsers on or off.',
     example: true,
   },
   autocapture_exceptions_opt_in: {
     ...nullableFlag('Whether SDKs capture exceptions.'),
     does: 'acts',
     effect:
-      'pages with our library and mobile applications are told whether to capture exceptions; `posthog-js` [is not](#what-posthog-js-is-told)',
+      'Turns exception capture on or off in the Millrace browser library and in mobile apps, but [not in `posthog-js`](#what-posthog-js-is-told).',
     example: true,
   },
   autocapture_web_vitals_opt_in: {
     ...nullableFlag('Whether SDKs capture web vitals.'),
     does: 'acts',
     effect:
-      'pages with our library are told whether to capture web vitals; `posthog-js` [is not](#what-posthog-js-is-told)',
+      'Turns the capture of web vitals on or off in the Millrace browser library, but [not in `posthog-js`](#what-posthog-js-is-told).',
     example: true,
   },
   autocapture_web_vitals_allowed_metrics: {
-    ...anyJson('Web vitals to capture, of CLS, FCP, INP and LCP.'),
+    ...anyJson('Web vitals to capture: a list of CLS, FCP, INP and LCP.'),
     does: 'acts',
-    effect: 'which web vitals these pages capture; null stands for all four',
+    effect: 'The Millrace browser library captures these web vitals. Null means all four.',
     example: ['CLS'],
   },
   autocapture_exceptions_errors_to_ignore: {
     ...anyJson('Names of exceptions that are not captured: a list of strings.'),
     does: 'stored only',
-    effect: 'no list of exceptions to leave out is sent to browsers',
+    effect: 'Millrace does not send this list to browsers, so it does not suppress any exceptions.',
     check: checkErrorsToIgnore,
     example: ['E'],
   },
   capture_console_log_opt_in: {
-    ...nullableFlag('Whether recordings hold the console.'),
-    does: 'off',
-    effect: 'part of recordings',
+    ...nullableFlag('Whether session recordings include the browser console.'),
+    ...partOfReplay,
     example: false,
   },
   capture_performance_opt_in: {
-    ...nullableFlag('Whether recordings hold network timing.'),
+    ...nullableFlag('Whether session recordings include network timing.'),
     does: 'off',
-    effect: 'part of recordings: clients are told `network_timing: false`',
+    effect: 'Part of session replay. Clients receive `network_timing: false`.',
     example: false,
   },
   session_recording_opt_in: {
     ...flag('Whether sessions are recorded.'),
     does: 'off',
     effect:
-      'clients are told that sessions are not recorded; what they send all the same is not kept, and they are told to pause',
+      'Clients are told not to record sessions. Recordings that they send anyway are not stored, and clients are told to pause.',
     example: true,
   },
   session_recording_sample_rate: {
     request: Type.Unsafe({
       type: ['string', 'number', 'null'],
-      description: 'Part of the sessions that is recorded: 0 to 1 with two decimals.',
+      description: 'Share of sessions to record, from 0 to 1 with at most two decimal places.',
     }),
-    response: nullable(Type.String(), 'Part of the sessions that is recorded, e.g. `"0.40"`; null for all.'),
-    does: 'off',
-    effect: 'part of recordings',
+    response: nullable(Type.String(), 'Share of sessions to record, for example `"0.40"`. Null means all.'),
+    ...partOfReplay,
     check: checkSampleRate,
     example: '0.40',
   },
   session_recording_minimum_duration_milliseconds: {
     ...plain(
-      nullable(Type.Integer({ minimum: 0, maximum: 30_000 }), 'Shorter sessions are not recorded; milliseconds.'),
+      nullable(Type.Integer({ minimum: 0, maximum: 30_000 }), 'Minimum duration of a recorded session, in milliseconds.'),
     ),
-    does: 'off',
-    effect: 'part of recordings',
+    ...partOfReplay,
     example: 2000,
   },
   session_recording_linked_flag: {
-    ...anyJson('Feature flag that starts recording: `{id, key}` or `{id, key, variant}`.'),
-    does: 'off',
-    effect: 'part of recordings',
+    ...anyJson('Feature flag that starts a recording: `{id, key}` or `{id, key, variant}`.'),
+    ...partOfReplay,
     check: checkLinkedFlag,
     example: { id: 1, key: 'k' },
   },
   session_recording_network_payload_capture_config: {
-    ...anyJson('Parts of network requests that are recorded: `recordHeaders`, `recordBody`.'),
-    does: 'off',
-    effect: 'part of recordings',
+    ...anyJson('Parts of network requests to record: `recordHeaders`, `recordBody`.'),
+    ...partOfReplay,
     check: checkNetworkPayload,
     example: { recordBody: true },
   },
   session_recording_url_trigger_config: {
-    ...json(nullable(Type.Array(Type.Unknown()), 'Addresses that start recording: `{url, matching}`.')),
-    does: 'off',
-    effect: 'part of recordings',
+    ...json(nullable(Type.Array(Type.Unknown()), 'URLs that start a recording: a list of `{url, matching}`.')),
+    ...partOfReplay,
     isEnvironmentOnly: true,
     example: [{ url: 'a', matching: 'regex' }],
   },
   session_recording_url_blocklist_config: {
-    ...json(nullable(Type.Array(Type.Unknown()), 'Addresses that are not recorded: `{url, matching}`.')),
-    does: 'off',
-    effect: 'part of recordings',
+    ...json(nullable(Type.Array(Type.Unknown()), 'URLs that are not recorded: a list of `{url, matching}`.')),
+    ...partOfReplay,
     isEnvironmentOnly: true,
     example: [{ url: 'a', matching: 'regex' }],
   },
   session_recording_event_trigger_config: {
-    ...nullableTexts('Events that start recording.'),
-    does: 'off',
-    effect: 'part of recordings',
+    ...nullableTexts('Events that start a recording.'),
+    ...partOfReplay,
     isEnvironmentOnly: true,
     check: withoutEmpty,
     example: ['e'],
   },
   session_replay_config: {
-    ...anyJson('Settings of replay: `record_canvas`, `ai_config`; merged with what is set.'),
-    does: 'off',
-    effect: 'part of recordings',
+    ...anyJson('Settings of session replay: `record_canvas`, `ai_config`. A change is merged with the stored settings.'),
+    ...partOfReplay,
     mergeDepth: 2,
     check: checkReplayConfig,
     example: { record_canvas: true },
   },
   survey_config: {
-    ...json(nullable(anyObject, 'Settings of surveys; merged with what is set.')),
+    ...json(nullable(anyObject, 'Settings of surveys. A change is merged with the stored settings.')),
     does: 'off',
-    effect: 'part of surveys',
+    effect: 'Part of surveys.',
     mergeDepth: 1,
     example: { a: 1 },
   },
   access_control: {
-    ...flag('Whether it is private to some members; administrators of the organization change it.'),
+    ...flag('Whether the environment is private to some members. Administrators of the organization can change it.'),
     does: 'acts',
-    effect: 'the environment is private to some members, where the plan has that',
+    effect: 'If true, the environment is private to some members. The plan must include project permissions.',
     example: true,
   },
   week_start_day: {
     ...plain(
       nullable(
         Type.Enum([0, 1, 2, 3, 4, 5, 6]),
-        'The day on which weeks begin, from 0 Sunday to 6 Saturday. Null: Sunday.',
+        'First day of the week, from 0 (Sunday) to 6 (Saturday). Null means Sunday.',
       ),
     ),
     does: 'acts',
-    effect: 'insights by week and ranges such as `wStart` begin on this day',
+    effect: 'Weeks in insights, and date ranges such as `wStart`, begin on this day.',
     example: 1,
   },
   primary_dashboard: {
-    ...plain(nullable(Type.Integer(int32), 'Id of the dashboard that is shown first.')),
+    ...plain(nullable(Type.Integer(int32), 'ID of the primary dashboard.')),
     does: 'acts',
-    effect: 'the list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting',
+    effect: 'The list of dashboards in the console marks this dashboard. Deleting the dashboard clears this setting.',
     example: 7,
   },
   live_events_columns: {
     ...nullableTexts('Columns of the list of live events.'),
     does: 'stored only',
-    effect: 'columns of a list in an application in front',
+    effect: 'Other applications can use it for the columns of a list of events.',
     check: withoutEmpty,
     example: ['a'],
   },
   recording_domains: {
-    ...nullableTexts('Where sessions may be recorded; null for everywhere.', 200),
-    does: 'off',
-    effect: 'part of recordings',
+    ...nullableTexts('Domains on which sessions can be recorded. Null means all domains.', 200),
+    ...partOfReplay,
     check: withoutEmpty,
     example: ['https://example.com'],
   },
   cookieless_server_hash_mode: {
     ...plain(
-      nullable(Type.Enum([0, 1, 2]), 'Ids for visitors without cookies: 0 off, 1 stateless. 2 (stateful) is refused.'),
+      nullable(Type.Enum([0, 1, 2]), 'Mode of cookieless tracking: 0 (off) or 1 (stateless). 2 (stateful) is rejected.'),
     ),
     does: 'acts',
     effect:
-      'with 1 each visitor whose events have `$cookieless_mode` gets [an id of the day](#visitors-without-cookies), with 0 such events are dropped with a warning. 2, the stateful mode, is refused',
+      'With 1, each visitor whose events have `$cookieless_mode` gets [an ID that is valid for one day](#visitors-without-cookies). With 0, such events are dropped with a warning. 2, the stateful mode, is rejected.',
     isEnvironmentOnly: true,
     check: checkCookielessMode,
     example: 1,
   },
   human_friendly_comparison_periods: {
-    ...nullableFlag('Whether comparisons keep the days of the week.'),
+    ...nullableFlag('Whether comparisons with earlier periods keep the day of the week.'),
     does: 'acts',
     effect:
-      'where insights compare with a time some months or years ago, a month counts as four weeks and a year as 52',
+      'When an insight compares with a period some months or years earlier, a month counts as 4 weeks and a year as 52 weeks.',
     isEnvironmentOnly: true,
     example: true,
   },
   inject_web_apps: {
-    ...nullableFlag('Whether apps are injected into web pages.'),
+    ...nullableFlag('Whether site apps are injected into web pages.'),
     does: 'off',
-    effect: 'browsers are told that there are no apps',
+    effect: 'Browsers are told that there are no site apps.',
     example: true,
   },
   extra_settings: {
-    ...anyJson('Free settings.'),
+    ...anyJson('Additional settings, in any format.'),
     does: 'stored only',
-    effect: 'anything',
+    effect: 'Other applications can store any settings here.',
     example: { a: 1 },
   },
   modifiers: {
-    ...anyJson('Modifiers of queries.'),
+    ...anyJson('Query modifiers.'),
     does: 'acts',
     effect:
-      '`personsOnEventsMode` decides whether insights look at the properties of persons as they are now or as they were stored with the event; other keys have no effect',
+      '`personsOnEventsMode` decides whether insights use the current person properties or those that were stored with the event. Other keys have no effect.',
     example: { a: 1 },
   },
   has_completed_onboarding_for: {
-    ...anyJson('Products the onboarding was completed for; 2000 characters at most as JSON.'),
+    ...anyJson('Products whose onboarding has been completed. At most 2000 characters as JSON.'),
     does: 'stored only',
-    effect: 'products whose introduction is over',
+    effect: 'Other applications can store here which onboarding has been completed.',
     check: checkOnboarding,
     example: { product_analytics: true },
   },
   surveys_opt_in: {
     ...nullableFlag('Whether surveys are shown.'),
     does: 'off',
-    effect: 'browsers are not told of surveys, so that they do not fetch the script; the list of surveys is empty',
+    effect: 'Browsers are told that there are no surveys, so that they do not load the script. The list of surveys is empty.',
     example: true,
   },
   heatmaps_opt_in: {
     ...nullableFlag('Whether heatmaps are captured.'),
     does: 'off',
-    effect: 'our library collects no heatmaps, and `posthog-js` is told that they are off: nothing here shows them',
+    effect: 'The Millrace browser library does not collect heatmaps, and `posthog-js` is told that they are off. Millrace cannot show heatmaps.',
     example: true,
   },
   flags_persistence_default: {
-    ...nullableFlag('Whether new flags persist across sign-in.'),
+    ...nullableFlag('Whether new flags persist across authentication steps by default.'),
     does: 'stored only',
-    effect: 'a default for the form in which flags are made',
+    effect: 'Other applications can use it as a default in their form for new flags.',
     example: true,
   },
   capture_dead_clicks: {
-    ...nullableFlag('Whether clicks without effect are captured.'),
+    ...nullableFlag('Whether dead clicks are captured.'),
     does: 'off',
-    effect: 'clients are told that clicks without effect are not captured',
+    effect: 'Clients are told not to capture dead clicks.',
     isEnvironmentOnly: true,
     example: true,
   },
   default_data_theme: {
-    ...plain(nullable(Type.Integer(int32), 'Id of the color theme of charts.')),
+    ...plain(nullable(Type.Integer(int32), 'ID of the color theme for charts.')),
     does: 'stored only',
-    effect: 'a number of another system',
+    effect: 'Other applications can store the ID of a color theme here.',
     isEnvironmentOnly: true,
     example: 3,
   },

@@ -65,7 +65,7 @@ const longestName = 150;
 function checkAddress({ name }: ScimDomain, userName: string): string {
   const email = checkEmail('userName', userName);
   if (domainOfAddress(email) === name) return email;
-  throw invalidField('userName', 'invalid_input', `userName has to be an e-mail address of ${name}.`);
+  throw invalidField('userName', 'invalid_input', `userName must be an email address in the domain ${name}.`);
 }
 
 /**
@@ -83,7 +83,7 @@ export async function provisionUser(
   await lockOrganization(tx, domain.organizationId);
   const found = await findUser(tx, { email });
   if (found && (await isKnown(tx, domain, found.id))) {
-    throw new AppError('conflict', `${email} is there already.`, { code: 'uniqueness' });
+    throw new AppError('conflict', `A user with the email address ${email} already exists.`, { code: 'uniqueness' });
   }
   const user = found ?? (await makeUser(tx, domain, { ...fields, email }));
   await lockKeysOf(tx, user.id);
@@ -130,14 +130,14 @@ async function letJoin(
   { organizationId, name }: ScimDomain,
   { user, now }: { user: User; now: Date },
 ): Promise<void> {
-  if (!user.is_active) throw new AppError('forbidden', 'The operator of this installation has closed the account.');
+  if (!user.is_active) throw new AppError('forbidden', 'The operator of this installation has deactivated the account.');
   const invite = await findPendingInvite(tx, organizationId, user.email);
   if (invite && !isInviteExpired(invite, now)) {
     await acceptInvite(tx, invite.id, { now, chooseUser: async () => user });
     return;
   }
   if (await isKeptOut(tx, organizationId, user.email)) {
-    throw new AppError('forbidden', 'Administrators of the organization keep this address out.');
+    throw new AppError('forbidden', 'An administrator of the organization has blocked this email address.');
   }
   const level = membershipLevels.member;
   await addMember(tx, { organizationId, userId: user.id, level, actor: { scimDomain: name } });
@@ -209,7 +209,8 @@ async function refuseOwner(
   if (member?.level !== membershipLevels.owner) return;
   throw new AppError(
     'forbidden',
-    'SCIM can remove an owner or change their address only with a token that an owner created. Ask an owner to create a new one.',
+    'SCIM can remove owners or change their email address only with a token that an owner created. Ask an owner to ' +
+'create a new token.',
   );
 }
 
@@ -303,7 +304,7 @@ export async function changeRoleMembers(
   const of = { organizationId: domain.organizationId, actor: { scimDomain: domain.name }, roleId };
   for (const uuid of added) {
     if (!active.has(uuid)) {
-      throw invalidField('members', 'invalid_input', `${uuid.slice(0, 100)} is no active user of ${domain.name}.`);
+      throw invalidField('members', 'invalid_input', `${uuid.slice(0, 100)} is not the ID of an active user of ${domain.name}.`);
     }
     await giveRole(tx, { ...of, userUuid: uuid });
   }
@@ -326,7 +327,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   if (others.length === 0) return;
   throw new AppError(
     'forbidden',
-    `The role has members outside ${name}. Rename or delete it in the console, or remove these members first.`,
+    `The role has members outside the domain ${name}. Rename or delete it in the console, or remove these members first.`,
   );
 }
 

@@ -91,14 +91,14 @@ function format({ ln, salt, hash }: StoredHash): string {
 
 function parse(stored: string): StoredHash {
   const [, ln, salt = '', hash = ''] = /^\$scrypt\$ln=(\d+),r=8,p=1\$([\w-]+)\$([\w-]+)$/.exec(stored) ?? [];
-  if (ln === undefined) throw new Error('The stored hash of a password is of an unknown form.');
+  if (ln === undefined) throw new Error('A stored password hash has an unknown format.');
   return { ln: Number(ln), salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
 }
 
 function tooMany(): AppError {
   return new AppError(
     'rate_limited',
-    'Too many people are signing in at the moment. Please try again in a few seconds.',
+    'Too many users are signing in right now. Try again in a few seconds.',
     {
       code: 'throttled',
       retryAfterSeconds: 5,

@@ -97,7 +97,7 @@ export async function changeEmail(
   actor: Actor = { userId: user.id },
 ): Promise<void> {
   const isTaken = (cause: unknown) =>
-    new AppError('invalid', 'There is another account with this address.', {
+    new AppError('invalid', 'Another account already uses this email address.', {
       code: 'email_taken',
       attr: 'email',
       cause,

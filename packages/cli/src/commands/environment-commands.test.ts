@@ -31,7 +31,7 @@ test('a secret key is created once, rolled, shown masked and revoked', async () 
   expect(await run('create')).toEqual({
     exitCode: 1,
     result: null,
-    err: expect.stringContaining('The environment has a secret key already. Roll it to get another one.'),
+    err: expect.stringContaining('The environment already has a secret key. Rotate it to get a new one.'),
   });
   const mask = `phs_...${created.result.secretKey.slice(-4)}`;
   const rolled = await run('roll');

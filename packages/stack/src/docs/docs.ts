@@ -64,7 +64,7 @@ async function fieldsOfEnvironments(root: string): Promise<string> {
   )) as Record<'environment' | 'environmentChanges', { properties: Fields }>;
   const rows = Object.entries(environment.properties).map(([field, { description = '' }]) => {
     const state = Object.hasOwn(environmentChanges.properties, field) ? 'acts' : 'read only';
-    const { does, effect } = settingFields[field] ?? { does: state, effect: description.replace(/\.$/, '') };
+    const { does, effect } = settingFields[field] ?? { does: state, effect: description };
     return [`\`${field}\``, does, effect];
   });
   const states = ['acts', 'stored only', 'off', 'read only'];
@@ -96,8 +96,7 @@ async function effectWords(root: string): Promise<string> {
   const quote = (words: string) => (words.includes("'") ? JSON.stringify(words) : `'${words}'`);
   const entries = Object.entries(await readSettings(root)).map(([field, { does, effect }]) => {
     const plain = effect.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1');
-    const sentence = `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
-    return `  ${field}: {\n    does: '${does}',\n    effect: ${quote(sentence)},\n  },`;
+    return `  ${field}: {\n    does: '${does}',\n    effect: ${quote(plain)},\n  },`;
   });
   const about = '// Written by `npm run docs`: the settings of an environment, as their table has them.\n';
   return `${about}// biome-ignore-all format: a line is an entry\nexport const effects = {\n${entries.join('\n')}\n} as const;\n`;

@@ -30,7 +30,7 @@ const refused: [string, object, object][] = [
     { timezone: 'America/I_Dont_Exist' },
     invalid(
       'timezone',
-      '"America/I_Dont_Exist" is not a valid choice. Name a time zone of the IANA database, like Europe/Berlin.',
+      '"America/I_Dont_Exist" is not a valid choice. Use an IANA time zone name such as Europe/Berlin.',
       'invalid_choice',
     ),
   ],
@@ -39,7 +39,7 @@ const refused: [string, object, object][] = [
     { timezone: '+02:00' },
     invalid(
       'timezone',
-      '"+02:00" is not a valid choice. Name a time zone of the IANA database, like Europe/Berlin.',
+      '"+02:00" is not a valid choice. Use an IANA time zone name such as Europe/Berlin.',
       'invalid_choice',
     ),
   ],
@@ -367,7 +367,7 @@ test('the mode for visitors without cookies is off, stateless or not decided; a 
   for (const mode of [1, null, 0]) {
     expect(await patch(mode)).toMatchObject({ status: 200, body: { cookieless_server_hash_mode: mode } });
   }
-  const detail = 'Mode 2 (stateful) is not supported: 0 is off, 1 stateless.';
+  const detail = 'Mode 2 (stateful) is not supported. Use 0 (off) or 1 (stateless).';
   expect(await patch(2)).toMatchObject({
     status: 400,
     body: invalid('cookieless_server_hash_mode', detail, 'invalid_choice'),

@@ -116,7 +116,7 @@ test('I4: a person is invited, and mailed', async () => {
   expect((await api.get(path, acme.M.key)).body.results[0]).toEqual(body);
 });
 
-const needsFullKey = PD('Inviting with more than level 1 needs an API key with all scopes.');
+const needsFullKey = PD('Inviting with a level above 1 requires an API key with all scopes.');
 
 test('who invites administrators uses a key that could administrate', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {

@@ -112,7 +112,7 @@ test.each([
   [
     'the past',
     { label: 'x', scopes: ['*'], expires_at: '2020-01-01' },
-    VE('min_value', 'expires_at', 'The key would have expired already.'),
+    VE('min_value', 'expires_at', 'The expiry time must be in the future.'),
   ],
 ])('%s: %j is refused', async (_, body, expected) => {
   expect(await create(body)).toMatchObject(expected);

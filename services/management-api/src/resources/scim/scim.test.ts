@@ -561,7 +561,7 @@ describe('the token', () => {
     expect(body).toMatchObject({
       count: 3,
       results: [
-        { method: 'POST', path: '/Users', status: 409, detail: expect.stringContaining('is there already') },
+        { method: 'POST', path: '/Users', status: 409, detail: expect.stringContaining('already exists') },
         { method: 'GET', path: '/Users?filter=x', status: 400, detail: expect.stringContaining('eq') },
       ],
     });
